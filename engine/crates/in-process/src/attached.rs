@@ -1,4 +1,4 @@
-//! The memory of the near cache, and how this process gets it. The application never waits for it.
+//! The memory that the near cache (`fqc-near`) fills with results, and how this process gets it. The application never waits for it.
 
 use crate::lock::Lock;
 use crate::real;
@@ -10,11 +10,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
+/// The environment variable with the path of the near cache's unix socket.
 const VARIABLE: &str = "FQC_SHARE";
+/// The path of the socket if the variable is not set.
 const USUAL: &str = "/run/fqc-near/share.sock";
-/// The time between two tries. A near cache that has not answered for so long is asked again.
+/// The time in nanoseconds between two tries. A near cache that has not answered for so long is asked again.
 const PAUSE_NS: u64 = 1_000_000_000;
 
+/// The near cache's memory, mapped into this process. Clones share the mapping.
 #[derive(Clone)]
 pub struct Shared(Arc<Map>);
 
@@ -24,16 +27,20 @@ impl AsRef<[AtomicU64]> for Shared {
     }
 }
 
+/// The state of this process's attachment to a near cache.
 struct Attached {
+    /// The memory that was received last.
     memory: Option<Shared>,
-    /// The near cache was asked, and has not answered.
+    /// The request for the memory that the near cache has not answered yet.
     asked: Option<Asked>,
+    /// The time of the last request. Zero: there was none.
     tried_ns: u64,
 }
 
 static ATTACHED: Lock<Attached> = Lock::new(Attached { memory: None, asked: None, tried_ns: 0 });
 
-/// The clock that leases are counted by, in nanoseconds. Without a clock no lease runs.
+/// Returns the time in nanoseconds by the clock that leases are measured by. Without that clock it is `u64::MAX`, so that no lease is in
+/// force.
 pub fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the structure is valid for the call to write.
@@ -41,7 +48,8 @@ pub fn now() -> u64 {
     if outcome == 0 { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { u64::MAX }
 }
 
-/// Returns a reader of the near cache's memory, if this process has it.
+/// Returns a reader of the near cache's memory. None if this process does not have the memory yet. It is then requested, once a second at
+/// most, so a later call may succeed. Does not wait.
 pub fn reader() -> Option<Reader<Shared>> {
     let now = now();
     ATTACHED.with(|attached| {
@@ -55,7 +63,8 @@ fn reader_of(memory: &Shared) -> Option<Reader<Shared>> {
 }
 
 impl Attached {
-    /// A memory without a lease may be that of a near cache that has ended, so another one is asked for.
+    /// Receives the memory if it has arrived, and requests it if it is missing. A memory without a lease may be that of a near cache that
+    /// has ended, so another one is requested then.
     fn renew(&mut self, now: u64) {
         let reader = self.memory.as_ref().and_then(reader_of);
         if reader.is_some_and(|reader| now < reader.lease_ends()) {
@@ -76,14 +85,16 @@ impl Attached {
     }
 }
 
-/// A socket that the memory comes by. The application does not know of it, and may have closed it with all that it does not know of.
+/// A socket over which the near cache will send its memory. The application does not know of the socket, and may close it together with
+/// other descriptors that it does not know of.
 struct Asked {
     socket: ManuallyDrop<OwnedFd>,
+    /// The inode of the socket. A descriptor that was closed and used again has another one.
     inode: u64,
 }
 
 impl Asked {
-    /// Returns none if the call fails.
+    /// Returns the inode of a descriptor. None if it is closed.
     fn inode(socket: RawFd) -> Option<u64> {
         // SAFETY: zeros are valid, and the structure is valid for the call to write.
         unsafe {
@@ -92,10 +103,12 @@ impl Asked {
         }
     }
 
+    /// Returns true if the descriptor still belongs to the socket.
     fn is_there(&self) -> bool {
         Asked::inode(self.socket.as_raw_fd()) == Some(self.inode)
     }
 
+    /// Returns the file that the near cache has sent. Fails with `WouldBlock` if it has not arrived, and otherwise if it never will.
     fn answer(&self) -> io::Result<File> {
         if self.is_there() { handing::receive(self.socket.as_raw_fd()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
@@ -110,10 +123,12 @@ impl Drop for Asked {
     }
 }
 
+/// Maps a file that was received. None if it is not one that a near cache has made.
 fn mapped(file: File) -> Option<Shared> {
     mapped::map(&file).ok().map(|map| Shared(Arc::new(map)))
 }
 
+/// Connects to the near cache, which then sends its memory. None if there is no near cache at the socket's path.
 fn ask() -> Option<Asked> {
     let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).unwrap_or_else(|| USUAL.into());
     // SAFETY: zeros are an address.
@@ -136,6 +151,7 @@ fn ask() -> Option<Asked> {
     Some(Asked { socket: ManuallyDrop::new(socket), inode })
 }
 
+/// Must be called in a process that was just forked. The memory stays mapped there.
 pub fn forked() {
     ATTACHED.force_open();
 }

@@ -1,4 +1,4 @@
-//! One connection of the application: how many bytes it has sent and received, and what of an answer given here it has not read yet.
+//! One connection of the application: how many bytes it has sent and received, and the rest of an answer that it has not read yet.
 
 use crate::login::{Foreign, Login};
 use crate::prepared::Prepared;
@@ -6,34 +6,46 @@ use mapped::{Place, Reader};
 use wire::note::Note;
 use wire::{Command, lone_command};
 
-/// Longer commands are not kept by the near cache.
+/// The maximum length of a command that is answered here, in bytes. The near cache does not store results of longer ones.
 const LONGEST: usize = 16 << 10;
 
 /// Memory that a near cache writes.
 pub trait Memory: AsRef<[mapped::AtomicU64]> {}
 impl<M: AsRef<[mapped::AtomicU64]>> Memory for M {}
 
+/// The part of the conversation that the connection is in.
 enum Phase<M> {
+    /// The login is not over.
     Login(Login),
+    /// The login is over. `token` identifies the connection in the near cache's memory, `reader` reads that memory, and `place` is where
+    /// it describes the connection.
     Commands { token: u64, reader: Option<Reader<M>>, place: Option<Place>, prepared: Prepared },
 }
 
+/// A connection of the application to a server or to a near cache. It takes all bytes that pass, and answers reads from the near cache's
+/// memory.
 pub struct Connection<M> {
     phase: Phase<M>,
-    /// Bytes since the login.
+    /// The number of bytes that were sent since the login, including notes to the near cache.
     sent: u64,
+    /// The number of bytes that were received from the socket since the login.
     received: u64,
-    /// Bytes are on their way to the socket, so that it is not known how many it has taken.
+    /// The number of calls that are giving bytes to the socket at the moment. Until they return, it is not known how many bytes it takes.
     sending: u32,
+    /// The answer that was given here last.
     answer: Vec<u8>,
+    /// The number of its bytes that the client has read.
     taken: usize,
-    /// The reads answered here that the near cache does not know of.
+    /// The number of reads that were answered here since the last note to the near cache.
     hits: u64,
+    /// The number of rows in the last of them.
     rows: u64,
+    /// The command of the last of them, with its packet header.
     packet: Vec<u8>,
 }
 
 impl<M: Memory> Connection<M> {
+    /// Starts with a connection that has not received its greeting.
     pub fn new() -> Connection<M> {
         Connection {
             phase: Phase::Login(Login::default()),
@@ -48,7 +60,8 @@ impl<M: Memory> Connection<M> {
         }
     }
 
-    /// Returns true if these bytes, which the client wants to send, are a read that is answered here.
+    /// Returns true if these bytes, which the client wants to send, are a read that is answered here. They must then not be sent, and the
+    /// answer is [`pending`](Self::pending). `clock` returns the time as [`mapped::Reader::find`] expects it.
     pub fn answers(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> bool {
         let is_settled = self.sending == 0 && self.pending().is_empty();
         let counted = [self.sent, self.received];
@@ -75,19 +88,22 @@ impl<M: Memory> Connection<M> {
         true
     }
 
-    /// Returns what the near cache has to know before it gets the next command.
+    /// Returns a packet that must be sent to the near cache before the client's next command: it reports the reads that were answered
+    /// here. None if there were none since the last note.
     pub fn take_note(&mut self) -> Option<Vec<u8>> {
         let hits = std::mem::take(&mut self.hits);
         (hits > 0).then(|| Note { hits, rows: self.rows, packet: &self.packet }.write())
     }
 
-    /// Must be called before bytes are given to the socket.
+    /// Must be called before bytes are given to the socket. Nothing is answered until [`end_sending`](Self::end_sending) or
+    /// [`end_note`](Self::end_note) is called.
     pub fn begin_sending(&mut self) {
         self.sending += 1;
     }
 
-    /// The socket has taken these bytes. `attach` gives the memory of the near cache: once the login is over, and again while it has no
-    /// lease.
+    /// Must be called when the socket has taken these bytes of the client, which may be none. `attach` is called for a reader of the near
+    /// cache's memory, once the login is over and as long as there is no lease; it returns none if there is no near cache. After an error
+    /// the connection must no longer be followed.
     pub fn end_sending(
         &mut self,
         bytes: &[u8],
@@ -111,13 +127,13 @@ impl<M: Memory> Connection<M> {
         Ok(())
     }
 
-    /// The same for a part of a note, which the client does not know of.
+    /// Must be called when the socket has taken this part of a note, which may be empty.
     pub fn end_note(&mut self, part: &[u8]) {
         self.sending -= 1;
         self.sent += part.len() as u64;
     }
 
-    /// The client has received these bytes from the socket.
+    /// Must be called when the client has received these bytes from the socket. After an error the connection must no longer be followed.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Foreign> {
         match &mut self.phase {
             Phase::Login(login) => login.of_server(bytes)?,
@@ -126,12 +142,13 @@ impl<M: Memory> Connection<M> {
         Ok(())
     }
 
-    /// Returns the part of an answer given here that the client has not read.
+    /// Returns the part of the last answer given here that the client has not read.
     pub fn pending(&self) -> &[u8] {
         &self.answer[self.taken..]
     }
 
-    /// Copies what is pending. With `peeks` it stays pending.
+    /// Copies what is [`pending`](Self::pending) into `into`, and returns the number of bytes. They are then no longer pending, unless
+    /// `peeks` is true.
     pub fn take(&mut self, into: &mut [u8], peeks: bool) -> usize {
         let count = into.len().min(self.pending().len());
         into[..count].copy_from_slice(&self.pending()[..count]);
@@ -140,7 +157,7 @@ impl<M: Memory> Connection<M> {
     }
 }
 
-/// Returns the payload if these bytes are one whole query as text, or one whole execution.
+/// Returns the payload if these bytes are exactly one query as text, or one execution of a prepared statement.
 fn lone_read(bytes: &[u8]) -> Option<&[u8]> {
     let is_read = |payload: &&[u8]| [Command::Query as u8, Command::StmtExecute as u8].contains(&payload[0]);
     lone_command(bytes).filter(|payload| payload.len() <= LONGEST).filter(is_read)
@@ -159,6 +176,7 @@ mod tests {
     const OK: &[u8] = b"\x07\0\0\x02\0\0\0\x02\0\0\0";
     const ANSWER: &[u8] = b"an answer";
 
+    /// Memory that a writer and a reader share.
     #[derive(Clone)]
     struct Words(Arc<Vec<AtomicU64>>);
 
@@ -168,6 +186,7 @@ mod tests {
         }
     }
 
+    /// A client's connection to a near cache, with the near cache's memory.
     struct Line {
         writer: Writer<Words>,
         place: Place,
@@ -175,7 +194,7 @@ mod tests {
     }
 
     impl Line {
-        /// The client has logged in, and sent the read once.
+        /// Returns a connection that has logged in and sent [`READ`] once, which the near cache stores a result for.
         fn new() -> Line {
             let layout = Layout::new(3, 2, 9).with_connections(0);
             let memory = Words(Arc::new((0..layout.words()).map(|_| AtomicU64::new(0)).collect()));
@@ -193,12 +212,14 @@ mod tests {
             line
         }
 
+        /// Sends these bytes to the near cache. They must not be answered here.
         fn send(&mut self, bytes: &[u8], memory: Words) {
             assert!(!self.connection.answers(bytes, || 0));
             self.connection.begin_sending();
             assert_eq!(self.connection.end_sending(bytes, || 0, || Reader::new(memory)), Ok(()));
         }
 
+        /// Lets the near cache note that it has served the connection when the client had sent and received these numbers of bytes.
         fn serve(&mut self, [received, shown]: [u64; 2]) {
             let token = feed::check_of(&GREETING[Header::SIZE..]);
             let served = mapped::Connection {

@@ -1,4 +1,4 @@
-//! The functions that stand in front of the C library's. Whatever is unusual passes.
+//! The functions that replace the C library's. They pass everything to those, except for usual ways to send a read and receive its answer.
 
 use crate::login::Foreign;
 use crate::{attached, real, table};
@@ -10,14 +10,17 @@ use libc::{
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// True if connections are followed: the library was not switched off, and can notice forks.
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// Longer messages that are sent in several parts are not looked at.
+/// The maximum length of a message in several parts that is examined, in bytes. After a longer one, its connection is no longer followed.
 const MOST_GATHERED: usize = 64 << 10;
 
+/// The entry that makes the loader call [`begin`] before the program starts.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
 
+/// Prepares the library when it is loaded.
 extern "C" fn begin() {
     table::own();
     // SAFETY: the handler touches atomics alone.
@@ -26,17 +29,19 @@ extern "C" fn begin() {
     IS_ON.store(can_fork && !is_off, Ordering::Relaxed);
 }
 
+/// Is called in the child after a fork: it follows none of the parent's connections.
 unsafe extern "C" fn after_fork() {
     table::forked();
     attached::forked();
 }
 
+/// Returns the address of this thread's errno.
 fn errno() -> *mut c_int {
     // SAFETY: the function has no preconditions.
     unsafe { libc::__errno_location() }
 }
 
-/// Runs work that the caller has not asked for, and leaves its errno as it was.
+/// Runs work that the application has not asked for, and leaves errno as it was.
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
     // SAFETY: errno belongs to this thread.
     let before = unsafe { *errno() };
@@ -46,12 +51,16 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     outcome
 }
 
+/// Stops following the connection at `fd` if the outcome is that it cannot be followed. None stands for a connection that is not followed
+/// anyway.
 fn heed(fd: c_int, outcome: Option<Result<(), Foreign>>) {
     if outcome == Some(Err(Foreign)) {
         table::forget(fd);
     }
 }
 
+/// Returns the bytes at this address; none for a null pointer.
+///
 /// # Safety
 /// `bytes` must be valid for `length` bytes.
 unsafe fn bytes_of<'a>(bytes: *const c_void, length: size_t) -> &'a [u8] {
@@ -59,6 +68,8 @@ unsafe fn bytes_of<'a>(bytes: *const c_void, length: size_t) -> &'a [u8] {
     if length == 0 || bytes.is_null() { &[] } else { unsafe { slice::from_raw_parts(bytes.cast(), length) } }
 }
 
+/// Returns the bytes at this address for writing; none for a null pointer.
+///
 /// # Safety
 /// `bytes` must be valid for `length` bytes, which no other reference points to.
 unsafe fn room_of<'a>(bytes: *mut c_void, length: size_t) -> &'a mut [u8] {
@@ -66,6 +77,8 @@ unsafe fn room_of<'a>(bytes: *mut c_void, length: size_t) -> &'a mut [u8] {
     if length == 0 || bytes.is_null() { &mut [] } else { unsafe { slice::from_raw_parts_mut(bytes.cast(), length) } }
 }
 
+/// Copies the bytes of these parts one after the other. None if there are too many.
+///
 /// # Safety
 /// `parts` must be valid for `count` parts, and each of them for its length.
 unsafe fn gathered(parts: *const iovec, count: usize) -> Option<Vec<u8>> {
@@ -82,7 +95,8 @@ unsafe fn gathered(parts: *const iovec, count: usize) -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// Sends `bytes` by `call`, or answers them here.
+/// Answers `bytes` here if they are a read with a result in memory; the caller then learns that all were sent. Otherwise sends them by
+/// `call`, after the note that the near cache needs. `flags` are those of send(2).
 fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     if !table::is_followed(fd) {
         return call();
@@ -103,7 +117,8 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
     sent
 }
 
-/// Sends the near cache a note of the reads that were answered here.
+/// Sends the near cache a note of the reads that were answered here, if there were any. If that fails, the connection is no longer
+/// followed.
 fn tell(fd: c_int) {
     let Some(note) = table::with(fd, |connection| connection.take_note()).flatten() else { return };
     let mut rest = &note[..];
@@ -122,6 +137,7 @@ fn tell(fd: c_int) {
     }
 }
 
+/// Returns true if the call that has just failed may be repeated. Waits until the socket has room if that was the reason.
 fn may_try_again(fd: c_int) -> bool {
     // SAFETY: errno belongs to this thread.
     match unsafe { *errno() } {
@@ -135,7 +151,8 @@ fn may_try_again(fd: c_int) -> bool {
     }
 }
 
-/// From here on this connection is served by the near cache alone.
+/// Stops following this connection, so that it is served by the near cache alone. Does nothing while the client has not read an answer
+/// that was given here.
 fn let_go(fd: c_int) {
     if table::is_followed(fd) && !table::has_answer(fd) {
         quietly(|| tell(fd));
@@ -143,7 +160,8 @@ fn let_go(fd: c_int) {
     }
 }
 
-/// Copies what is pending at this descriptor into these parts.
+/// Copies what is pending at this descriptor by `into`, which calls the function it is given for each part of the caller's room. Returns
+/// the number of bytes. None if nothing is pending or the flags are unusual; the socket is then to be read.
 fn pending(fd: c_int, flags: c_int, into: impl FnOnce(&mut dyn FnMut(&mut [u8]) -> usize) -> usize) -> Option<usize> {
     let is_usual = flags & !(MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL | MSG_WAITALL | MSG_CMSG_CLOEXEC) == 0;
     if !is_usual || !table::has_answers() || !table::has_answer(fd) {
@@ -153,12 +171,15 @@ fn pending(fd: c_int, flags: c_int, into: impl FnOnce(&mut dyn FnMut(&mut [u8]) 
     table::with(fd, |connection| into(&mut |room| connection.take(room, peeks))).filter(|count| *count > 0)
 }
 
+/// Notes bytes that the client has received from the socket. With MSG_PEEK they stay there, so they do not count.
 fn received(fd: c_int, flags: c_int, bytes: &[u8]) {
     if flags & MSG_PEEK == 0 && table::is_followed(fd) {
         quietly(|| heed(fd, table::with(fd, |connection| connection.receive(bytes))));
     }
 }
 
+/// Receives bytes: those of an answer given here, if one is pending, and otherwise by `call`.
+///
 /// # Safety
 /// `bytes` must be valid for `length` bytes to be written by `call`.
 unsafe fn receiving(
@@ -183,6 +204,8 @@ unsafe fn receiving(
     count
 }
 
+/// Like [`receiving`], into several parts. The flag is true if the bytes are those of an answer given here.
+///
 /// # Safety
 /// `parts` must be valid for `count` parts, and each of them for its length to be written by `call`.
 unsafe fn receiving_parts(
@@ -433,8 +456,11 @@ hooks! {
     }
 }
 
+/// The events of poll(2) that a pending answer causes.
 const READABLE: c_short = POLLIN | POLLRDNORM;
 
+/// Returns the descriptors at this address; none for a null pointer.
+///
 /// # Safety
 /// `all` must be valid for `count` descriptors.
 unsafe fn polled<'a>(all: *mut pollfd, count: nfds_t) -> &'a mut [pollfd] {
@@ -442,10 +468,13 @@ unsafe fn polled<'a>(all: *mut pollfd, count: nfds_t) -> &'a mut [pollfd] {
     if all.is_null() { &mut [] } else { unsafe { slice::from_raw_parts_mut(all, count as usize) } }
 }
 
+/// Returns true if the caller of poll(2) waits for bytes of a descriptor that has a pending answer.
 fn waits_here(one: &pollfd) -> bool {
     one.events & READABLE != 0 && table::has_answer(one.fd)
 }
 
+/// Returns true if one of these descriptors has a pending answer that the caller of poll(2) waits for.
+///
 /// # Safety
 /// `all` must be valid for `count` descriptors.
 unsafe fn is_ready(all: *mut pollfd, count: nfds_t) -> bool {
@@ -453,7 +482,8 @@ unsafe fn is_ready(all: *mut pollfd, count: nfds_t) -> bool {
     table::has_answers() && unsafe { polled(all, count) }.iter().any(waits_here)
 }
 
-/// Adds the descriptors that have an answer here to what the system has found.
+/// Adds the descriptors that have a pending answer to those that poll(2) has found. `found` is what it returned; the result is to be
+/// returned instead. An error of poll(2) is dropped.
 ///
 /// # Safety
 /// `all` must be valid for `count` descriptors.
@@ -467,6 +497,8 @@ unsafe fn ready(all: *mut pollfd, count: nfds_t, found: c_int) -> c_int {
     all.iter().filter(|one| one.revents != 0).count() as c_int
 }
 
+/// Returns the descriptors in this set that have a pending answer.
+///
 /// # Safety
 /// `read` must be null or valid.
 unsafe fn readable(count: c_int, read: *mut fd_set) -> Vec<c_int> {
@@ -478,6 +510,8 @@ unsafe fn readable(count: c_int, read: *mut fd_set) -> Vec<c_int> {
     (0..count.min(libc::FD_SETSIZE as c_int)).filter(|fd| table::has_answer(*fd)).filter(is_asked).collect()
 }
 
+/// Adds the descriptors in `readable` to the set of select(2). `found` is what it returned; the result is to be returned instead.
+///
 /// # Safety
 /// `read` must be valid.
 unsafe fn selected(readable: &[c_int], read: *mut fd_set, found: c_int) -> c_int {

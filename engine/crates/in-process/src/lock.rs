@@ -1,10 +1,13 @@
-//! A lock for the few instructions in which a connection is looked at. It can be forced open in a process that was just forked.
+//! A lock that is held for a few instructions. It can be forced open in a process that was just forked.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The maximum number of tries to take the lock, with a pause after each.
 const MOST_TRIES: usize = 10_000;
 
+/// A value under a lock. A thread that cannot take the lock gives up after some time, so that a signal handler which has interrupted the
+/// holder does not hang.
 pub struct Lock<T> {
     is_locked: AtomicBool,
     value: UnsafeCell<T>,
@@ -18,7 +21,8 @@ impl<T> Lock<T> {
         Lock { is_locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Returns none if another thread holds the lock for long.
+    /// Runs `work` under the lock, and returns what that returns. None if another thread, or the code that a signal handler has
+    /// interrupted, holds the lock for long; `work` was not run then.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut tries = 0;
         while self.is_locked.swap(true, Ordering::Acquire) {
@@ -34,7 +38,8 @@ impl<T> Lock<T> {
         Some(outcome)
     }
 
-    /// For a process that was just forked: no other thread is left that could hold the lock.
+    /// Releases the lock without regard to its holder. Only for a process that was just forked, where no other thread is left that could
+    /// hold it.
     pub fn force_open(&self) {
         self.is_locked.store(false, Ordering::Relaxed);
     }

@@ -2,27 +2,34 @@
 
 use wire::{Header, Pieces, capability};
 
-/// A server's greeting is shorter.
+/// The maximum length of a greeting packet in bytes. Those of servers are shorter.
 const LONGEST_GREETING: usize = 1024;
+/// The first byte of a server's greeting.
 const PROTOCOL: u8 = 10;
+/// The first byte of the packet that ends a login.
 const OK: u8 = 0;
 
-/// The connection is not one that can be followed.
+/// The connection cannot be followed: its protocol is another one, or encrypted, or compressed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Foreign;
 
+/// A connection between its greeting and the end of its login.
 #[derive(Default)]
 pub struct Login {
+    /// The bytes of the greeting so far.
     greeting: Vec<u8>,
+    /// The hash ([`feed::check_of`]) of the greeting, once it is complete. It identifies the connection in the near cache's memory.
     token: Option<u64>,
     client: Pieces,
     server: Pieces,
     /// The first byte of the server's last packet.
     last: Option<u8>,
+    /// True if the client has answered the greeting.
     has_hello: bool,
 }
 
 impl Login {
+    /// Takes bytes of the server. After an error the connection cannot be followed.
     pub fn of_server(&mut self, mut bytes: &[u8]) -> Result<(), Foreign> {
         if self.token.is_none() {
             bytes = self.greet(bytes)?;
@@ -35,7 +42,7 @@ impl Login {
         Ok(())
     }
 
-    /// Returns what follows the greeting.
+    /// Takes bytes of the greeting, and returns those after it.
     fn greet<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Foreign> {
         let before = self.greeting.len();
         self.greeting.extend_from_slice(&bytes[..bytes.len().min(LONGEST_GREETING - before)]);
@@ -50,7 +57,8 @@ impl Login {
         Ok(&bytes[length + Header::SIZE - before..])
     }
 
-    /// Takes bytes that the client has sent. Returns the connection's token if they begin the first command.
+    /// Takes bytes that the client has sent. Returns the connection's token if they begin the first command, so that the login is over,
+    /// and none before. After an error the connection cannot be followed.
     pub fn of_client(&mut self, mut bytes: &[u8]) -> Result<Option<u64>, Foreign> {
         let token = self.token.ok_or(Foreign)?;
         let header = bytes.first_chunk::<{ Header::SIZE }>();
@@ -68,6 +76,7 @@ impl Login {
         Ok(None)
     }
 
+    /// Takes the client's answer to the greeting. Fails if the client will use TLS or compression.
     fn hello(&mut self, payload: &[u8]) -> Result<(), Foreign> {
         self.has_hello = true;
         let flags = payload.first_chunk().map(|flags| u64::from(u32::from_le_bytes(*flags))).ok_or(Foreign)?;

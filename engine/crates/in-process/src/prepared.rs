@@ -7,21 +7,23 @@ use mapped::{Connection, Context, Statement};
 use std::collections::BTreeMap;
 use wire::{Command, LAST_STATEMENT, lone_command};
 
-/// Executions of further statements are answered by the near cache.
+/// The maximum number of statements that are remembered. Executions of further ones are answered by the near cache.
 const MOST: usize = 256;
 
-/// The context in which a statement was served, and the attachment of that context.
+/// The number of the session context in which a statement was served, and the attachment of that context.
 type Under = [u64; 2];
 
+/// The statements that the near cache has served on this connection, by their ids, with what it said of the session at that time.
 #[derive(Default)]
 pub struct Prepared(BTreeMap<u32, (Statement, Under)>);
 
+/// Returns the context and the attachment in which the near cache would serve executions now.
 fn under(known: &Connection) -> Under {
     [known.binary.number, known.generation]
 }
 
 impl Prepared {
-    /// The near cache has served the connection last as it says.
+    /// Remembers the statement that the near cache has named, if it has served an execution last.
     pub fn learn(&mut self, known: &Connection) {
         let Some(statement) = known.statement else { return };
         if self.0.len() < MOST || self.0.contains_key(&statement.id) {
@@ -29,14 +31,16 @@ impl Prepared {
         }
     }
 
-    /// Returns the context in which this execution may be answered here, and the parts of its result's key.
+    /// Returns the session context in which this execution may be answered here, and the parts of its result's key. None if the near
+    /// cache has to answer it.
     pub fn find<'p>(&'p self, payload: &'p [u8], known: &Connection) -> Option<(Context, [&'p [u8]; 2])> {
         let (id, bound) = wire::execution(payload)?;
         let (statement, _) = self.0.get(&id).filter(|(_, learned)| *learned == under(known))?;
         Some((known.binary, [&statement.scope, bound]))
     }
 
-    /// The near cache gets these bytes of the client.
+    /// Notes that the near cache gets these bytes of the client. Statements that they may concern are forgotten until it names them
+    /// again.
     pub fn forward(&mut self, bytes: &[u8]) {
         let Some(payload) = lone_command(bytes) else { return self.0.clear() };
         match Command::from_byte(payload[0]) {

@@ -1,31 +1,40 @@
-//! A result as it stands in the ring: a head of words, the cells it depends on, then the bytes of its key and of its value.
+//! A result as it is stored in the ring: a head of words, the numbers of the cells that it depends on, then the bytes of key and value.
 
 use crate::sync::{AtomicU64, Ordering};
 use foldhash::quality::FixedState;
 use std::hash::{BuildHasher, Hasher};
 
+/// The length of a record's head in words.
 pub(crate) const HEAD: usize = 10;
 
-/// Identifies a result. `context` stands for everything but the text that a result depends on. The parts are compared in full.
+/// Identifies a result. `context` stands for everything that can change a result, except for the read itself: account, schema and
+/// settings. The parts are the read, and are compared in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'a> {
     pub context: u64,
     pub parts: [&'a [u8]; 2],
 }
 
-/// A result that may be served while no cell in `cells` is closed or has a version after `stamp`, and until the moment `until`.
+/// A result with its dependencies. Each is a cell: a table, some rows, or (cell 0) everything. The result may be served until the time
+/// `until`, while neither cell 0 nor a cell in `cells` is closed, that is, being changed, or has a version after `stamp`.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
+    /// The version up to which all changes are included in the result.
     pub stamp: u64,
+    /// The time at which the result becomes too old, in nanoseconds of the clock that leases are measured by.
     pub until: u64,
+    /// The number of rows in the result.
     pub rows: u64,
-    /// Only the writer interprets these flags.
+    /// Flags that only the writer interprets.
     pub flags: u32,
+    /// The numbers of the tables or rows that the result depends on.
     pub cells: &'a [u32],
+    /// The bytes that answer the read.
     pub value: &'a [u8],
 }
 
 impl Key<'_> {
+    /// Returns a hash of the whole key. The seed is that of the memory.
     pub(crate) fn hash(&self, seed: u64) -> u64 {
         let mut hasher = FixedState::with_seed(seed).build_hasher();
         hasher.write_u64(self.context);
@@ -35,21 +44,26 @@ impl Key<'_> {
     }
 }
 
-/// The first words of a result.
+/// The first words of a record: the fields of its key and result that have a fixed size, and the lengths of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub hash: u64,
+    /// The attachment in which the record was put; see [`GENERATION_AT`](crate::layout::GENERATION_AT).
     pub generation: u64,
     pub context: u64,
     pub stamp: u64,
     pub until: u64,
     pub rows: u64,
     pub flags: u32,
+    /// The number of cells.
     pub cells: u32,
+    /// The lengths of the key's parts in bytes.
     pub parts: [u32; 2],
+    /// The length of the value in bytes.
     pub value: u32,
 }
 
+/// Packs two halves into a word.
 fn halves(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
@@ -59,7 +73,7 @@ fn low_and_high(word: u64) -> [u32; 2] {
 }
 
 impl Head {
-    /// Returns none if a length has no room in its field.
+    /// Returns the head for a record. None if one of its lengths has no room in its field; the record cannot be stored then.
     pub fn of(key: &Key, record: &Record, hash: u64, generation: u64) -> Option<Head> {
         let [first, second] = key.parts.map(|part| u32::try_from(part.len()).ok());
         Some(Head {
@@ -76,6 +90,7 @@ impl Head {
         })
     }
 
+    /// Encodes the head. The first word is the length of the whole record.
     pub fn words(&self) -> [u64; HEAD] {
         [
             self.length(),
@@ -91,7 +106,7 @@ impl Head {
         ]
     }
 
-    /// Returns none if these words are no head.
+    /// Decodes what [`words`](Self::words) encoded. None if these words are no head.
     pub fn read(words: [u64; HEAD]) -> Option<Head> {
         let [length, hash, generation, context, stamp, until, rows, flags_and_cells, parts, value] = words;
         let [flags, cells] = low_and_high(flags_and_cells);
@@ -106,15 +121,17 @@ impl Head {
         self.bytes_begin() + self.bytes().div_ceil(8)
     }
 
+    /// Returns the offset of the first part of the key, in words.
     fn bytes_begin(&self) -> u64 {
         HEAD as u64 + u64::from(self.cells).div_ceil(2)
     }
 
+    /// Returns the length of the key's parts and the value together, in bytes.
     fn bytes(&self) -> u64 {
         u64::from(self.parts[0]) + u64::from(self.parts[1]) + u64::from(self.value)
     }
 
-    /// Returns the parts of the key and the value, given the record's bytes.
+    /// Returns the two parts of the key and the value, given all bytes of the record. Panics if there are too few.
     pub fn texts<'r>(&self, record: &'r [u8]) -> [&'r [u8]; 3] {
         let rest = &record[self.bytes_begin() as usize * 8..];
         let (first, rest) = rest.split_at(self.parts[0] as usize);
@@ -122,6 +139,7 @@ impl Head {
         [first, second, &rest[..self.value as usize]]
     }
 
+    /// Returns true if the head may belong to a record with this key, hash and generation. The parts of the key are still to be compared.
     pub fn is_of(&self, key: &Key, hash: u64, generation: u64) -> bool {
         let lengths = key.parts.map(<[u8]>::len);
         self.hash == hash
@@ -136,13 +154,13 @@ pub(crate) fn words_of_cells(cells: &[u32]) -> impl Iterator<Item = u64> {
     cells.chunks(2).map(|pair| halves(pair[0], pair.get(1).copied().unwrap_or_default()))
 }
 
-/// Returns the cells of a record, given its bytes.
+/// Returns the first `count` cells of a record, given its bytes.
 pub(crate) fn cells_of(record: &[u8], count: u32) -> impl Iterator<Item = u32> {
     let cells = record[HEAD * 8..].chunks_exact(4).take(count as usize);
     cells.map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }
 
-/// Writes bytes one after the other into words.
+/// Writes words and bytes one after the other into these words of the ring. Whatever does not fit is dropped.
 pub(crate) struct Pen<'a> {
     words: std::slice::Iter<'a, AtomicU64>,
     word: [u8; 8],
@@ -154,6 +172,7 @@ impl<'a> Pen<'a> {
         Pen { words: words.iter(), word: [0; 8], filled: 0 }
     }
 
+    /// Writes a word. Bytes that were written before must have been completed with [`end`](Self::end).
     pub fn word(&mut self, word: u64) {
         // Relaxed: a reader looks whether it has been overtaken, see `Reader::find`.
         if let Some(place) = self.words.next() {
@@ -161,6 +180,7 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// Writes bytes right after those written before.
     pub fn bytes(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let taken = bytes.len().min(8 - self.filled);
@@ -172,6 +192,7 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// Completes the last word with zeros.
     pub fn end(&mut self) {
         if self.filled > 0 {
             self.word(u64::from_le_bytes(self.word));

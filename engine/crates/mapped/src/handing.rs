@@ -5,9 +5,11 @@ use std::io;
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+/// The maximum length of a clock's name in bytes.
 const LONGEST: usize = 64;
 
-/// Identifies the clock that leases are measured by. Processes in different time namespaces have different clocks.
+/// Returns the name of the clock that leases are measured by. Processes in different time namespaces have different clocks, so leases
+/// cannot be passed between them.
 pub fn clock() -> Vec<u8> {
     let name = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     let mut name = name.into_os_string().into_encoded_bytes();
@@ -24,7 +26,7 @@ fn checked(count: isize) -> io::Result<usize> {
 /// Room for the control message that carries one descriptor, aligned as such a message must be.
 type Control = [u64; 4];
 
-/// Calls `with` with a message of these bytes that has room for a descriptor.
+/// Calls `with` with a message that consists of these bytes and has room for a descriptor.
 fn with_message<T>(bytes: &mut [u8], with: impl FnOnce(&mut libc::msghdr) -> T) -> T {
     let mut control: Control = [0; 4];
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
@@ -37,7 +39,8 @@ fn with_message<T>(bytes: &mut [u8], with: impl FnOnce(&mut libc::msghdr) -> T) 
     with(&mut message)
 }
 
-/// Sends the memory's descriptor, and the name of the clock for its leases. Does not block.
+/// Sends the descriptor of the mapped memory over the connected unix socket `to`, and the name of the clock for its leases. Does not
+/// block: fails with `WouldBlock` if the socket's buffer is full.
 pub fn send(to: RawFd, memory: &File) -> io::Result<()> {
     with_message(&mut clock(), |message| {
         // SAFETY: the message has room for one header with one descriptor.
@@ -53,7 +56,8 @@ pub fn send(to: RawFd, memory: &File) -> io::Result<()> {
     })
 }
 
-/// Receives what [`send`] has sent, and waits for it if the socket blocks. Fails if the sender's clock is another one.
+/// Receives over the unix socket `from` what [`send`] has sent. Waits for it only if the socket blocks; otherwise fails with
+/// `WouldBlock`. Fails if the sender's clock is another one, since leases would then mean nothing here.
 pub fn receive(from: RawFd) -> io::Result<File> {
     let mut name = [0; LONGEST];
     let (count, file) = with_message(&mut name, |message| {
@@ -68,6 +72,7 @@ pub fn receive(from: RawFd) -> io::Result<File> {
     Ok(file)
 }
 
+/// Returns the file whose descriptor a received message contains. None if it contains none, or several.
 fn descriptor(message: &libc::msghdr) -> Option<File> {
     // SAFETY: the kernel has filled the message in. The descriptor is new, and belongs to the returned value alone.
     unsafe {

@@ -6,16 +6,17 @@
 
 use std::ops::Range;
 
-/// Identifies this layout. Any other layout has another word.
+/// The first word of the memory, which identifies this layout. Any other layout has another word.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"FQCmap02");
 
-/// The words of the head.
+/// The index of the word [`MAGIC`], which is written last when the memory is prepared. This and the following ones are the words of the
+/// head.
 pub(crate) const MAGIC_AT: usize = 0;
-/// The sizes, see [`Layout::packed`].
+/// The sizes of the memory's parts, see [`Layout::packed`].
 pub(crate) const SIZES_AT: usize = 1;
 /// The seed of all hashes, so that a client cannot construct collisions.
 pub(crate) const SEED_AT: usize = 2;
-/// The generation: only results with this number are found. Zero: nothing is found.
+/// The generation, which is the number of the writer's attachment: only results that were put in it are found. Zero: nothing is found.
 pub(crate) const GENERATION_AT: usize = 3;
 /// The end of the lease: the first moment at which nothing may be served, in nanoseconds of a clock that also runs while the machine
 /// sleeps.
@@ -24,37 +25,39 @@ pub(crate) const UNTIL_AT: usize = 4;
 pub(crate) const RESERVED_AT: usize = 5;
 /// Counts the steps of opening cells. It is odd while one is under way.
 pub(crate) const OPENINGS_AT: usize = 6;
+/// The length of the head in words.
 const HEAD: usize = 8;
 
-/// The number of results in a bucket. A reader looks at all of them; they share a line of the processor's cache.
+/// The number of slots in a bucket of the index. A reader looks at all of them; they share a line of the processor's cache.
 pub(crate) const WAYS: usize = 8;
 const POSITION_BITS: u32 = 48;
-/// The number of words of a connection's place.
+/// The number of words for one connection.
 pub(crate) const PLACE: usize = 16;
 
-/// The sizes of the parts. Each is a power of two, given by its exponent.
+/// The sizes of the memory's parts: cells, index, ring and connections. Each is a power of two, given by its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     cells: u8,
     buckets: u8,
     ring: u8,
-    /// None: there are no places for connections.
+    /// The exponent for the number of groups of eight connections. None: there is no room for connections.
     places: Option<u8>,
 }
 
 impl Layout {
-    /// `cells`, `buckets` and `ring` are exponents of two. The ring's size is in words.
+    /// `cells`, `buckets` and `ring` are exponents of two: the number of cells, the number of buckets with eight results each, and the
+    /// size of the ring in words. There is no room for connections.
     pub const fn new(cells: u8, buckets: u8, ring: u8) -> Layout {
         Layout { cells, buckets, ring, places: None }
     }
 
-    /// Adds places for connections. `exponent` counts groups of [`WAYS`] connections.
+    /// Adds room for connections. `exponent` counts groups of eight connections: there are two to the power of it.
     pub const fn with_connections(self, exponent: u8) -> Layout {
         Layout { places: Some(exponent), ..self }
     }
 
-    /// Returns a layout for this many bytes of results, with a bucket for each 4 KiB. There is a word for each cell that a server can
-    /// have, since memory that is never touched takes no room.
+    /// Returns a layout for this many bytes of results at most, with a bucket for each 4 KiB, and with room for connections. There is a
+    /// word for each cell that a server can have, since memory that is never touched takes no room.
     pub fn for_results(bytes: u64) -> Layout {
         const CELLS: u8 = 24;
         const CONNECTIONS: u8 = 9;
@@ -62,16 +65,18 @@ impl Layout {
         Layout::new(CELLS, ring - 9, ring).with_connections(CONNECTIONS)
     }
 
+    /// Returns the size of the memory in words of 64 bits.
     pub fn words(self) -> usize {
         self.ring_begins() + (1 << self.ring)
     }
 
+    /// Encodes the sizes in one word, for [`unpacked`](Self::unpacked).
     pub(crate) fn packed(self) -> u64 {
         let places = self.places.map_or(0, |places| places + 1);
         u64::from_le_bytes([self.cells, self.buckets, self.ring, places, 0, 0, 0, 0])
     }
 
-    /// Returns none if a memory of this many words cannot have these sizes.
+    /// Decodes what [`packed`](Self::packed) encoded. None if a memory of this many words cannot have these sizes.
     pub(crate) fn unpacked(sizes: u64, words: usize) -> Option<Layout> {
         let [cells, buckets, ring, places, ..] = sizes.to_le_bytes();
         let is_small = cells <= 32 && buckets <= 40 && ring <= 40 && places <= 32;
@@ -79,12 +84,12 @@ impl Layout {
             .filter(|layout| is_small && layout.words() <= words)
     }
 
-    /// Returns none if there is no such cell.
+    /// Returns the index of the word for the cell with this number. None if there is no such cell.
     pub(crate) fn cell(self, number: u32) -> Option<usize> {
         (u64::from(number) < 1 << self.cells).then(|| self.cells_begin() + number as usize)
     }
 
-    /// Returns the positions of the places that a connection with this token may have.
+    /// Returns the indexes of the first words of all places that a connection with this token may have.
     pub(crate) fn places(self, token: u64) -> impl Iterator<Item = usize> {
         let group = self.places.map(|places| token as usize & ((1 << places) - 1));
         group.into_iter().flat_map(|group| (0..WAYS).map(move |way| HEAD + (group * WAYS + way) * PLACE))
@@ -94,6 +99,7 @@ impl Layout {
         HEAD + self.places.map_or(0, |places| (WAYS * PLACE) << places)
     }
 
+    /// Returns the indexes of the slots that a result with this hash may have.
     pub(crate) fn bucket(self, hash: u64) -> Range<usize> {
         let first = self.cells_begin() + (1 << self.cells) + (hash as usize & ((1 << self.buckets) - 1)) * WAYS;
         first..first + WAYS
@@ -103,11 +109,13 @@ impl Layout {
         self.cells_begin() + (1 << self.cells) + (WAYS << self.buckets)
     }
 
+    /// Returns the size of the ring in words.
     pub(crate) fn ring(self) -> u64 {
         1 << self.ring
     }
 
-    /// Returns the range of words of this record in the ring, or none if no record can be there.
+    /// Returns the indexes of the words of a record at this position of the ring. None if no record of this length can be there, since it
+    /// would go beyond the ring's end.
     pub(crate) fn words_at(self, position: u64, length: u64) -> Option<Range<usize>> {
         let place = position & (self.ring() - 1);
         let begin = self.ring_begins() + place as usize;
@@ -115,19 +123,23 @@ impl Layout {
     }
 }
 
-/// A word of the index. Zero means no result, because the ring's first position is never used.
+/// A word of the index: bits of a result's hash, and its position in the ring. Zero means no result, because the ring's first position is
+/// never used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(pub u64);
 
 impl Slot {
+    /// Returns the slot for a result with this hash at this position of the ring.
     pub fn of(hash: u64, position: u64) -> Slot {
         Slot(tag(hash) << POSITION_BITS | position)
     }
 
+    /// Returns true if the slot may be that of a result with this hash.
     pub fn is_for(self, hash: u64) -> bool {
         self.0 != 0 && self.0 >> POSITION_BITS == tag(hash)
     }
 
+    /// Returns the position of the result in the ring.
     pub fn position(self) -> u64 {
         self.0 & ((1 << POSITION_BITS) - 1)
     }

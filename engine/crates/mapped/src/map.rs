@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 const WORD: usize = size_of::<AtomicU64>();
 
-/// Maps the memory of a file for as long as this lives.
+/// The memory of a file, mapped into this process until this value is dropped.
 pub struct Map {
     begin: NonNull<AtomicU64>,
     words: usize,
@@ -34,10 +34,12 @@ impl Drop for Map {
     }
 }
 
+/// Returns the outcome of a system call, or the error that it has left in errno.
 fn checked(outcome: i32) -> io::Result<i32> {
     if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(outcome) }
 }
 
+/// Maps the first `bytes` bytes of the file, with these `PROT_` flags.
 fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
     // SAFETY: no existing mapping is touched, and the descriptor is open.
     let begin = unsafe {
@@ -48,7 +50,8 @@ fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
     Ok(Map { begin: begin.cast(), words: bytes / WORD })
 }
 
-/// Creates memory for this layout, all zeros. Returns its mapping, and a descriptor that others can only map read-only and cannot resize.
+/// Creates memory for this layout, all zeros. Returns its writable mapping, and a descriptor to hand to others: they can only map it
+/// read-only, and cannot resize it.
 pub fn share(layout: Layout) -> io::Result<(Map, File)> {
     let bytes = layout.words() * WORD;
     // SAFETY: the name ends with a zero byte.
@@ -64,7 +67,7 @@ pub fn share(layout: Layout) -> io::Result<(Map, File)> {
     Ok((map, file))
 }
 
-/// Maps what [`share`] has created. Refuses a file that could shrink, because a read beyond its end would kill this process.
+/// Maps read-only what [`share`] has created. Fails for a file that could shrink, because a read beyond its end would kill this process.
 pub fn map(file: &File) -> io::Result<Map> {
     // SAFETY: the call takes nothing.
     let seals = checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) })?;

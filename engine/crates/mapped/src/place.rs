@@ -4,49 +4,54 @@ use crate::layout::PLACE;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// The circumstances in which a connection's reads may be answered. They were true when the writer had received `received` bytes from the
-/// client and had sent `shown` bytes to it. So a reader uses them only if the client has sent and received just as many.
+/// client and had sent `shown` bytes to it. So a reader uses them only if the client has sent and received just as many; reads that
+/// readers have answered are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
-    /// Identifies the connection. Zero: the place is free.
+    /// Identifies the connection: the hash of the greeting that the client got. Zero: the place is free.
     pub token: u64,
     /// The number of bytes that the writer has received from the client, after the login.
     pub received: u64,
     /// The number of bytes that the writer has sent to the client, after the login.
     pub shown: u64,
-    /// Results with an earlier stamp must not be served to this connection.
+    /// Results with an earlier stamp, that is, version or time of reading, must not be served to this connection.
     pub since: u64,
-    /// The contexts of the results for this connection: `text` is for queries as text, `binary` for executions of prepared statements.
+    /// The context of the results for queries as text.
     pub text: Context,
+    /// The context of the results for executions of prepared statements.
     pub binary: Context,
-    /// Nothing is found after this moment, because the server must see a command before the connection looks idle to it.
+    /// The time in nanoseconds after which nothing is found, because the server must see a command before the connection looks idle to
+    /// it.
     pub until: u64,
-    /// The attachment during which all of this holds. The writer sets it itself.
+    /// The attachment of the writer in which all of this is valid. [`Writer::serve`](crate::Writer::serve) sets it.
     pub generation: u64,
     /// The prepared statement whose execution this connection was last served. None if it was last served something else, or nothing.
     pub statement: Option<Statement>,
 }
 
-/// Identifies everything except the read itself that can change a result.
+/// A number for everything except the read itself that can change a result, such as account, schema and settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Context {
     /// Zero: the context is not known, and nothing is found.
     pub number: u64,
-    /// The context is valid as long as nothing has changed everything after this version.
+    /// The context is valid as long as the cell for everything has no version after this one.
     pub stamp: u64,
 }
 
 /// A prepared statement whose executions may be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement {
+    /// The server's number of the statement on this connection.
     pub id: u32,
-    /// The beginning of the key of each result of this statement.
+    /// The first part of the key of each result of this statement.
     pub scope: Scope,
 }
 
-/// Statements with the same scope mean the same, and their parameters have the same types.
+/// Identifies prepared statements with the same meaning and the same parameter types, also across connections.
 pub type Scope = [u8; 32];
 
-/// The position of a connection's place in the memory. The first word of the place counts changes, and is odd while one is under way.
+/// The place of one connection in the memory, which the writer reserves and readers look up. Its first word counts changes, and is odd
+/// while one is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place(usize);
 
@@ -57,6 +62,7 @@ const _: () = assert!(WORDS < PLACE);
 const IS_STATEMENT: u64 = 1 << 32;
 
 impl Connection {
+    /// Encodes the circumstances, for [`read`](Self::read).
     fn words(&self) -> [u64; WORDS] {
         let id = self.statement.map_or(0, |statement| IS_STATEMENT | u64::from(statement.id));
         let scope = self.statement.map_or([0; 32], |statement| statement.scope);
@@ -95,18 +101,22 @@ impl Connection {
 }
 
 impl Place {
+    /// Returns the place whose first word has this index.
     pub(crate) fn at(word: usize) -> Place {
         Place(word)
     }
 
+    /// Returns true if the place belongs to the connection with this token.
     pub(crate) fn has(&self, memory: &[AtomicU64], token: u64) -> bool {
         memory[self.0 + 1].load(Ordering::Relaxed) == token
     }
 
+    /// Returns true if the place belongs to no connection.
     pub(crate) fn is_free(&self, memory: &[AtomicU64]) -> bool {
         self.has(memory, Connection::default().token)
     }
 
+    /// Replaces the circumstances that readers find here. They see the new ones as a whole, or not at all.
     pub(crate) fn write(&self, memory: &[AtomicU64], connection: &Connection) {
         let changes = memory[self.0].load(Ordering::Relaxed);
         memory[self.0].store(changes | 1, Ordering::Relaxed);
@@ -121,7 +131,7 @@ impl Place {
         memory[self.0].store((changes | 1).wrapping_add(1), Ordering::Release);
     }
 
-    /// Returns none while the writer is changing the place.
+    /// Returns the circumstances that the writer has stored here. None while it is changing them.
     pub(crate) fn read(&self, memory: &[AtomicU64]) -> Option<Connection> {
         let changes = memory[self.0].load(Ordering::Acquire);
         let mut words = [0; WORDS];

@@ -1,4 +1,4 @@
-//! The side of the processes that read.
+//! The side of the processes that read the mapped memory.
 
 use crate::entry::{HEAD, Head, Key, cells_of};
 use crate::layout::{
@@ -8,11 +8,12 @@ use crate::place::{Connection, Context, Place};
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::writer::CLOSED;
 
-/// Every result depends on this cell.
+/// The cell that stands for everything. Every result depends on it.
 const EVERYTHING: u32 = 0;
 /// The number of times that a reader reads the cells again because some were opened while it read them.
 const MOST_LOOKS: usize = 4;
 
+/// Looks up results in the memory that a [`Writer`](crate::Writer) of another process fills. It never changes the memory and never waits.
 pub struct Reader<M> {
     memory: M,
     layout: Layout,
@@ -24,15 +25,18 @@ pub struct Reader<M> {
 /// A result that was found. Its value has been appended to the caller's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
+    /// The number of rows in the result.
     pub rows: u64,
+    /// The flags of the record, which only the writer interprets.
     pub flags: u32,
 }
 
-/// Says why nothing was found.
+/// The reason why nothing was found. The caller's bytes are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missed {
     /// No lease is running: nothing may be served at present, or the writer is stopped.
     NoLease,
+    /// There is no result with this key.
     Absent,
     /// The result depends on something that has changed, or it has expired.
     Outdated,
@@ -44,11 +48,12 @@ struct Bounds {
     since: u64,
     /// The cell for everything must not have a later version.
     newest: u64,
+    /// The time in nanoseconds after which nothing may be served to the connection.
     until: u64,
 }
 
 impl<M: AsRef<[AtomicU64]>> Reader<M> {
-    /// Returns none if the memory was not made by a writer of this layout.
+    /// Returns none if no writer of this layout has prepared the memory yet.
     pub fn new(memory: M) -> Option<Reader<M>> {
         let words = memory.as_ref();
         // Acquire: sizes and seed were written before.
@@ -62,13 +67,14 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         &self.memory.as_ref()[at]
     }
 
-    /// Appends the value of this key's record to `into`, if there is one that is true now.
+    /// Appends the value of this key's record to `into`, if there is one that is current. Otherwise `into` is unchanged. `clock` returns
+    /// the time in nanoseconds by the clock of the writer's leases, and is called once at most.
     ///
-    /// The order of the steps is the proof that it is:
+    /// The order of the steps is the proof that the result is current:
     /// 1. The generation is read, and the end of the lease. So the writer had this lease, or a longer one, when the next step began.
     /// 2. The record is copied. The writer moves the ring's end before it overwrites anything, so the end says whether the copy is whole.
     /// 3. The cells are read, and again if some were opened during that. When the first of them is read, all are open and unchanged,
-    ///    since a cell that is closed can only be opened. This is the moment at which the result is true: a change of what a cell
+    ///    since a cell that is closed can only be opened. This is the moment at which the result is current: a change of what a cell
     ///    stands for goes on only after the writer has closed the cell, or after the lease is over.
     /// 4. The generation is read once more. If it is the same, the lease and the cells were those of the record's own attachment.
     /// 5. The clock is read last. If the lease of step 1 still runs, it ran at step 3, too, however long this thread was stopped.
@@ -77,8 +83,9 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         self.find_in(generation, key, Bounds { since: 0, newest: u64::MAX, until: u64::MAX }, clock, into)
     }
 
-    /// Does the same for a read of this connection, in one of its contexts. The connection's circumstances were read before, and are
-    /// compared with the memory in the same steps.
+    /// Like [`find`](Self::find), for a read of this connection in one of its contexts. `connection` is what
+    /// [`connection`](Self::connection) has returned; it is compared with the memory in the same steps. `parts` are those of the result's
+    /// key. Whether the client has sent and received as many bytes as `connection` says is for the caller to check.
     pub fn find_for(
         &mut self,
         connection: &Connection,
@@ -99,22 +106,25 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         self.find_in(generation, &key, Bounds { since, newest: context.stamp, until }, clock, into)
     }
 
-    /// Returns the place of the connection with this token.
+    /// Returns the place of the connection with this token. None if the writer has not reserved one.
     pub fn place(&self, token: u64) -> Option<Place> {
         let mut places = self.layout.places(token).map(Place::at);
         places.find(|place| token != 0 && place.has(self.memory.as_ref(), token))
     }
 
-    /// Returns the circumstances of the connection with this token. None if the place belongs to another connection, or is being changed.
+    /// Returns the circumstances of the connection with this token. None if the place belongs to another connection by now, or is being
+    /// changed; nothing may be answered then.
     pub fn connection(&self, place: &Place, token: u64) -> Option<Connection> {
         place.read(self.memory.as_ref()).filter(|connection| connection.token == token)
     }
 
-    /// The end of the lease as the writer has published it: the first moment at which nothing may be served.
+    /// Returns the end of the lease as the writer has published it, in nanoseconds: the first moment at which nothing may be served. Zero
+    /// if there is no lease.
     pub fn lease_ends(&self) -> u64 {
         self.word(UNTIL_AT).load(Ordering::Acquire)
     }
 
+    /// Finds a record of this generation that meets these bounds.
     fn find_in(
         &mut self,
         generation: u64,
@@ -145,8 +155,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         Ok(Found { rows: head.rows, flags: head.flags })
     }
 
-    /// Returns true if there was a moment at which no cell of the record was closed or had a version after the record's stamp, and the
-    /// cell for everything had no version after `newest`.
+    /// Returns true if there was a moment at which no cell of the copied record was closed or had a version after the record's stamp, and
+    /// the cell for everything had no version after `newest`.
     fn are_unchanged(&self, head: &Head, newest: u64) -> bool {
         for _ in 0..MOST_LOOKS {
             let openings = self.word(OPENINGS_AT).load(Ordering::Acquire);
@@ -164,12 +174,14 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         false
     }
 
-    /// Acquire: loads that follow in the program happen after this one.
+    /// Returns true if the cell is open and has no version after `stamp`. Acquire: loads that follow in the program happen after this
+    /// one.
     fn is_unchanged(&self, cell: u32, stamp: u64) -> bool {
         let at = self.layout.cell(cell);
         at.map(|at| self.word(at).load(Ordering::Acquire)).is_some_and(|word| word & CLOSED == 0 && word >> 1 <= stamp)
     }
 
+    /// Copies the record with this key into `copy`, and returns its head. None if there is none in this generation.
     fn copy_of(&mut self, key: &Key, generation: u64) -> Option<Head> {
         let hash = key.hash(self.seed);
         for at in self.layout.bucket(hash) {
@@ -184,6 +196,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         None
     }
 
+    /// Copies the record at this position of the ring into `copy`, and returns its head. None if it has another key, or is being
+    /// overwritten.
     fn copy_at(&mut self, position: u64, key: &Key, hash: u64, generation: u64) -> Option<Head> {
         let words = self.memory.as_ref();
         let mut head = [0; HEAD];

@@ -1,4 +1,4 @@
-//! The one place that chooses between real atomics and the model checker's.
+//! Chooses between real atomics and those of the model checker loom.
 
 #[cfg(loom)]
 pub use loom::sync::atomic::AtomicU64;

@@ -1,4 +1,4 @@
-//! The side of the one process that writes.
+//! The side of the one process that writes the mapped memory.
 
 use crate::entry::{HEAD, Head, Key, Pen, Record, words_of_cells};
 use crate::layout::{
@@ -8,24 +8,29 @@ use crate::place::{Connection, Place};
 use crate::sync::{AtomicU64, Ordering, fence};
 use std::collections::BTreeSet;
 
-/// This lowest bit of a cell's word says that what the cell stands for is being changed.
+/// The lowest bit of a cell's word. It is set while a table or rows, which the cell stands for, are being changed.
 pub(crate) const CLOSED: u64 = 1;
 
 /// The number of cells whose words share a page of memory. A page takes no room until one of them is touched.
 const PAGE: u32 = 512;
 
+/// Fills the memory that [`Reader`](crate::Reader)s of other processes look up results in. It never waits for a reader.
 pub struct Writer<M> {
     memory: M,
     layout: Layout,
     seed: u64,
+    /// The number of attachments so far.
     generation: u64,
+    /// The position up to which the ring was written.
     reserved: u64,
-    /// The pages of cells that were touched. The next attachment begins with fresh ones.
+    /// The pages of cells that were written in this attachment. The next one starts with zeros in them.
     touched: BTreeSet<u32>,
 }
 
 impl<M: AsRef<[AtomicU64]>> Writer<M> {
-    /// Begins with memory that is all zeros. Returns none if it is smaller than the layout. Nothing is found in it yet.
+    /// Starts with memory that is all zeros. Returns none if it is smaller than the layout. Nothing is found in it before
+    /// [`attach`](Self::attach) and [`grant`](Self::grant). `seed` should be random, so that clients cannot construct collisions of
+    /// hashes.
     pub fn new(memory: M, layout: Layout, seed: u64) -> Option<Writer<M>> {
         (memory.as_ref().len() >= layout.words()).then_some(())?;
         // Position zero stands for no result.
@@ -43,7 +48,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         &self.memory.as_ref()[at]
     }
 
-    /// From here on nothing is found. All cells are as if nothing had been written to them.
+    /// Makes all results invisible for good, and ends the lease. All cells are open and have version zero again.
     pub fn detach(&mut self) {
         // A reader that sees one of the stores below sees this one, too, since each of those is a release after it.
         self.word(GENERATION_AT).store(0, Ordering::Release);
@@ -55,33 +60,35 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         }
     }
 
-    /// From here on results that are put are found. Those of an earlier attachment are never found again.
+    /// Starts a new attachment, that is, a new generation of results. Those of an earlier attachment are never found again. A lease must
+    /// be granted before anything is found.
     pub fn attach(&mut self) {
         self.detach();
         self.generation += 1;
         self.word(GENERATION_AT).store(self.generation, Ordering::Release);
     }
 
-    /// Results may be served until this moment, and no longer. The moment only moves forward, except by [`detach`](Self::detach) and
-    /// [`revoke`](Self::revoke).
+    /// Lets results be served until this time, in nanoseconds of the clock that readers use. An earlier time than before has no effect;
+    /// only [`detach`](Self::detach) and [`revoke`](Self::revoke) end a lease early.
     pub fn grant(&mut self, until: u64) {
         if self.word(UNTIL_AT).load(Ordering::Relaxed) < until {
             self.word(UNTIL_AT).store(until, Ordering::Release);
         }
     }
 
-    /// Once this has returned, no reader that starts finds anything before the next [`grant`](Self::grant).
+    /// Ends the lease. Once this has returned, no reader that starts finds anything before the next [`grant`](Self::grant).
     pub fn revoke(&mut self) {
         self.word(UNTIL_AT).store(0, Ordering::Release);
     }
 
-    /// Once this has returned, no reader that starts finds a result that depends on this cell. Returns false if there can be no such
-    /// cell.
+    /// Marks the table or rows of this cell as being changed. Once this has returned, no reader that starts finds a result that depends
+    /// on the cell, until it is opened. Returns false if there can be no such cell; such results cannot be found anyway.
     pub fn close(&mut self, cell: u32) -> bool {
         self.change(cell, |word| word | CLOSED)
     }
 
-    /// From here on results with this stamp or a later one are found. Returns false if there can be no such cell.
+    /// Opens the cell, and raises its version to `version`: from here on results that depend on it are found if their stamp is this
+    /// version or a later one. Returns false if there can be no such cell.
     pub fn open(&mut self, cell: u32, version: u64) -> bool {
         let open = version.min(u64::MAX >> 1) << 1;
         self.change(cell, |word| open.max(word & !CLOSED))
@@ -107,6 +114,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         self.word(OPENINGS_AT).store(openings + 2, Ordering::Release);
     }
 
+    /// Replaces the word of a cell. Returns false if there can be no such cell.
     fn change(&mut self, cell: u32, to: impl FnOnce(u64) -> u64) -> bool {
         let Some(at) = self.layout.cell(cell) else { return false };
         self.touched.insert(cell / PAGE);
@@ -115,8 +123,8 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         true
     }
 
-    /// Returns true if a result was put for this key in this attachment, with this stamp or a later one, and has not been evicted. It may
-    /// be one that must not be served any more.
+    /// Returns true if a result with this key was put in this attachment, with this stamp or a later one, and was not overwritten since.
+    /// It may be one that must not be served any more.
     pub fn has(&self, key: &Key, stamp: u64) -> bool {
         let hash = key.hash(self.seed);
         let words = self.memory.as_ref();
@@ -126,6 +134,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         })
     }
 
+    /// Returns the head of the record in this slot. None if it was overwritten, or was never written.
     fn head_at(&self, slot: Slot) -> Option<Head> {
         let position = slot.position();
         (position + self.layout.ring() >= self.reserved).then_some(())?;
@@ -135,7 +144,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         Head::read(words)
     }
 
-    /// Returns false if the record is too large to be kept.
+    /// Stores a record under this key, and overwrites the oldest ones. Returns false if the record is too large to be stored.
     pub fn put(&mut self, key: &Key, record: &Record) -> bool {
         let hash = key.hash(self.seed);
         let Some(head) = Head::of(key, record, hash, self.generation) else { return false };
@@ -155,24 +164,26 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         true
     }
 
-    /// Returns a place for the connection with this token, or none if there is no free one. Nothing is found for it yet.
+    /// Reserves a place for the connection with this token. None if there is no free one, or if the token is zero. Nothing is found for
+    /// the connection before [`serve`](Self::serve).
     pub fn enter(&mut self, token: u64) -> Option<Place> {
         let place = self.layout.places(token).map(Place::at).find(|place| place.is_free(self.memory.as_ref()))?;
         (token != 0).then(|| place.write(self.memory.as_ref(), &Connection { token, ..Connection::default() }))?;
         Some(place)
     }
 
-    /// From here on reads of this connection are answered under these circumstances.
+    /// Lets readers answer this connection under these circumstances, in the present attachment. `connection.generation` is ignored.
     pub fn serve(&mut self, place: &Place, connection: &Connection) {
         place.write(self.memory.as_ref(), &Connection { generation: self.generation, ..*connection });
     }
 
-    /// From here on nothing is found for this connection.
+    /// Frees the place: from here on readers answer nothing on its connection.
     pub fn leave(&mut self, place: Place) {
         place.write(self.memory.as_ref(), &Connection::default());
     }
 
-    /// Announces that these words of the ring are being written, before they are.
+    /// Reserves this many words of the ring, and announces that to readers before they are written. Returns the position of the first
+    /// one.
     fn reserve(&mut self, length: u64) -> u64 {
         let room = self.layout.ring() - self.reserved % self.layout.ring();
         let position = if length <= room { self.reserved } else { self.reserved + room };
@@ -183,7 +194,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         position
     }
 
-    /// Returns the word of the index for this key: the one that it has, or an empty one, or the one of the oldest result.
+    /// Returns the slot of the index for this key: the one that it has, or an empty one, or the one of the oldest result.
     fn slot(&self, key: &Key, hash: u64) -> &AtomicU64 {
         let bucket = &self.memory.as_ref()[self.layout.bucket(hash)];
         let worth = |word: &&AtomicU64| {

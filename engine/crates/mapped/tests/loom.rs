@@ -14,6 +14,7 @@ const LAYOUT: Layout = Layout::new(1, 0, 5);
 const EVERYTHING: u32 = 0;
 const FOREVER: u64 = u64::MAX;
 
+/// Memory that the writer and the readers of a model share.
 #[derive(Clone)]
 struct Memory(Arc<Vec<mapped::AtomicU64>>);
 
@@ -23,19 +24,23 @@ impl AsRef<[mapped::AtomicU64]> for Memory {
     }
 }
 
+/// Returns memory for [`LAYOUT`] that is all zeros.
 fn memory() -> Memory {
     Memory(Arc::new((0..LAYOUT.words()).map(|_| mapped::AtomicU64::new(0)).collect()))
 }
 
+/// Returns the key of the result for this text.
 fn key(text: &[u8]) -> Key<'_> {
     Key { context: 1, parts: [text, b""] }
 }
 
-/// The number of rows equals the first byte of the value, so that a record made of two halves would be noticed.
+/// Returns a record for ever whose number of rows equals the first byte of the value, so that a record made of two halves would be
+/// noticed.
 fn record(value: &[u8], stamp: u64) -> Record<'_> {
     Record { stamp, until: FOREVER, rows: u64::from(value[0]), flags: 0, cells: &[], value }
 }
 
+/// Returns a writer with an endless lease.
 fn attached(memory: &Memory) -> Writer<Memory> {
     let mut writer = Writer::new(memory.clone(), LAYOUT, 7).expect("it is large enough");
     writer.attach();
@@ -43,12 +48,14 @@ fn attached(memory: &Memory) -> Writer<Memory> {
     writer
 }
 
+/// Runs the model under every interleaving with at most this many preemptions.
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
+/// Returns the first byte of the value that is found for this text.
 fn found(reader: &mut Reader<Memory>, text: &[u8], clock: impl FnOnce() -> u64) -> Option<u8> {
     let mut value = Vec::new();
     let found = reader.find(&key(text), clock, &mut value).ok()?;
@@ -72,7 +79,8 @@ fn a_record_that_is_overwritten_is_found_whole_or_not_at_all() {
     });
 }
 
-/// A row on a server. A write closes what guards it, becomes visible, is acknowledged, and opens it.
+/// A write on the server closes the cell, becomes visible, is acknowledged to its client, and opens the cell. A reader that starts after
+/// the acknowledgement must not find the result from before the write.
 #[test]
 fn no_reader_finds_a_state_older_than_one_acknowledged_before() {
     explore(3, || {
@@ -95,7 +103,8 @@ fn no_reader_finds_a_state_older_than_one_acknowledged_before() {
     });
 }
 
-/// The writer is stopped, so nothing is closed. A server waits for the end of the lease alone.
+/// The writer is stopped, so no cell is closed; the server waits for the end of the lease before it acknowledges a write. A reader that
+/// starts after that must find nothing.
 #[test]
 fn no_reader_finds_anything_after_the_end_of_the_lease() {
     const UNTIL: u64 = 5;
@@ -119,7 +128,8 @@ fn no_reader_finds_anything_after_the_end_of_the_lease() {
     });
 }
 
-/// A row was written, and then the feed was lost: the cells are as if nothing had been written.
+/// A row was written just before the feed was lost. The next attachment resets all cells, but results of the earlier one must not be
+/// found.
 #[test]
 fn nothing_of_an_earlier_attachment_is_found_in_a_later_one() {
     explore(3, || {
@@ -144,7 +154,8 @@ fn nothing_of_an_earlier_attachment_is_found_in_a_later_one() {
     });
 }
 
-/// Both cells were closed as far as the server knows, but it has announced only the first: that one kept the result from being served.
+/// On the server both cells were closed, but only the first closing was announced, since it kept the result from being served. While both
+/// are opened in one step, a reader must not find the result.
 #[test]
 fn cells_that_are_opened_together_are_found_open_together() {
     explore(3, || {
@@ -167,7 +178,7 @@ fn cells_that_are_opened_together_are_found_open_together() {
     });
 }
 
-/// The writer knows another context for each number of bytes.
+/// Each number of received bytes goes with another context. A reader must never see the number of one state with the context of another.
 #[test]
 fn a_connection_is_read_whole_or_not_at_all() {
     explore(2, || {

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 const LAYOUT: Layout = Layout::new(4, 2, 10);
 const FOREVER: u64 = u64::MAX;
 
-/// Runs this in a process of its own. It ends with the test, or when it is killed.
+/// A child process with a task of the test. It ends with the task, or when it is killed.
 struct Child(libc::pid_t);
 
 impl Child {
+    /// Forks, and runs the task in the child.
     fn run(task: impl FnOnce()) -> Child {
         // SAFETY: the child uses only what it has, and ends without returning here.
         match unsafe { libc::fork() } {
@@ -30,6 +31,7 @@ impl Child {
         unsafe { libc::kill(self.0, signal) };
     }
 
+    /// Waits for the end of the process, and returns its status as waitpid(2) reports it.
     fn ended(self) -> i32 {
         let mut status = 0;
         // SAFETY: the status is valid for the call to write.
@@ -38,6 +40,7 @@ impl Child {
     }
 }
 
+/// Puts a record that depends on cell 1 and has `round` rows. All bytes of its value are the same.
 fn put(writer: &mut Writer<mapped::Map>, key: &Key, round: u64) {
     // Each byte of a value is the same, so that a torn one would show.
     let value = vec![round as u8; 100 + (round % 700) as usize];
@@ -48,6 +51,7 @@ fn key(number: &u8) -> Key<'_> {
     Key { context: 1, parts: [std::slice::from_ref(number), b"of the ring"] }
 }
 
+/// Finds records and checks that they are whole, until `until` returns true for the number of records found.
 fn read(file: &File, until: impl Fn(u64) -> bool) {
     let mut reader = Reader::new(map(file).expect("it can be mapped")).expect("a writer's memory");
     let mut found = 0;
@@ -142,6 +146,7 @@ fn others_can_neither_write_nor_change_the_size() {
     assert!(map(&unsealed).is_err(), "a file that could shrink");
 }
 
+/// Returns a file in memory that could shrink.
 fn tempfile() -> File {
     use std::os::fd::{FromRawFd, OwnedFd};
     // SAFETY: the name ends with a zero byte, and the descriptor was just made.

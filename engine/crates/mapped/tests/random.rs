@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 const LAYOUT: Layout = Layout::new(3, 2, 9);
 
+/// Memory that the writer and the reader share.
 #[derive(Clone)]
 struct Memory(Arc<Vec<AtomicU64>>);
 
@@ -20,12 +21,14 @@ impl AsRef<[AtomicU64]> for Memory {
 struct Random(u64);
 
 impl Random {
+    /// Returns a random number less than `most`.
     fn below(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % most
     }
 }
 
+/// A record that was put.
 #[derive(Clone)]
 struct Kept {
     stamp: u64,
@@ -34,6 +37,7 @@ struct Kept {
     value: Vec<u8>,
 }
 
+/// The state that the memory should have, without a limit of its size.
 #[derive(Default)]
 struct Model {
     versions: HashMap<u32, u64>,
@@ -42,16 +46,19 @@ struct Model {
 }
 
 impl Model {
+    /// Returns true if the cell is open and has no version after `stamp`.
     fn is_fresh(&self, cell: u32, stamp: u64) -> bool {
         !self.closed.get(&cell).copied().unwrap_or_default()
             && self.versions.get(&cell).copied().unwrap_or_default() <= stamp
     }
 
+    /// Returns true if the record may be served at the time `now`, apart from the lease.
     fn may_be_found(&self, kept: &Kept, now: u64) -> bool {
         now < kept.until && kept.cells.iter().chain([&0]).all(|cell| self.is_fresh(*cell, kept.stamp))
     }
 }
 
+/// Lets the writer take a random step at this time, and the model follow it.
 fn step(writer: &mut Writer<Memory>, model: &mut Model, random: &mut Random, time: u64) {
     let cell = random.below(8) as u32;
     match random.below(40) {

@@ -7,24 +7,31 @@ use crate::session_flags::{self, Places};
 use std::sync::Arc;
 use wire::{Outcome, OutcomeKind, status};
 
+/// The maximum length of an answer that is stored, in bytes.
 const LONGEST: usize = 1 << 20;
 
+/// An answer of the server that is being received, and may be stored once it is complete.
 pub struct Answer {
+    /// The bytes so far. Once the answer is complete, they have the form in which it is stored.
     pub bytes: Vec<u8>,
+    /// The number of rows, once the answer is complete.
     pub rows: u64,
+    /// True once the last bytes of the answer were taken.
     pub is_complete: bool,
-    /// The places of the status flags in the complete answer.
+    /// The offsets of the status flags in the complete answer.
     places: Option<Places>,
-    /// True if the session that gets the answer may be in a transaction.
+    /// True if the answer may be stored although its session is in a transaction.
     may_be_inside: bool,
-    /// The number of warnings with which the answer may still be stored: those that the server gives for words in the text.
+    /// The exact number of warnings with which the answer may be stored: those that the server gives for deprecated words in the
+    /// text.
     warnings: u16,
+    /// The memory that is reserved for the bytes until the answer is stored or dropped.
     room: Room,
 }
 
 impl Answer {
-    /// Prepares to receive the answer to a command. `command` is the length of the result's key in bytes, which takes memory as well.
-    /// Returns none if there is no room.
+    /// Prepares to receive the answer to a command. `command` is the length of the result's key in bytes, which takes memory as
+    /// well. Returns none if the memory for unfinished answers is used up; the answer is then not stored.
     pub fn to(results: &Arc<Results>, command: usize) -> Option<Answer> {
         let mut room = Room::new(results);
         room.grow(command).then(|| Answer {
@@ -38,18 +45,20 @@ impl Answer {
         })
     }
 
-    /// Allows to store the answer if the server gives exactly the warnings for words in the text.
+    /// Allows to store the answer if the server gives exactly this many warnings. Without this call, only an answer without
+    /// warnings can be stored.
     pub fn with_warnings(self, warnings: u16) -> Answer {
         Answer { warnings, ..self }
     }
 
     /// Allows to store the answer if its session is in a transaction. Its flags are then changed to those of a session outside of
-    /// transactions.
+    /// transactions. Without this call, an answer in a transaction cannot be stored.
     pub fn inside_or_outside(self) -> Answer {
         Answer { may_be_inside: true, ..self }
     }
 
-    /// Takes bytes of the answer. `outcome` comes with the last ones. Returns false if the answer cannot be stored.
+    /// Takes the next bytes of the answer. `outcome` comes with the last ones. Returns false if the answer cannot be stored; it
+    /// must then be dropped. True with an outcome means that the answer is complete and may be stored.
     pub fn take(&mut self, piece: &[u8], outcome: Option<&Outcome>) -> bool {
         if self.bytes.len() + piece.len() > LONGEST || !self.room.grow(piece.len()) {
             return false;
@@ -66,12 +75,14 @@ impl Answer {
         is_storable && patched.is_some() && self.is_outside(flags) && self.bytes.get(3) == Some(&1)
     }
 
+    /// Returns the complete answer in the form in which it is stored. Only valid after [`take`](Self::take) has returned true for
+    /// the last bytes.
     pub fn result_set(&self) -> ResultSet<'_> {
         ResultSet { bytes: &self.bytes, rows: self.rows, places: self.places }
     }
 
-    /// Gives the answer the flags of a session outside of transactions. Returns false if it has other flags that may not be
-    /// changed.
+    /// Gives the answer the flags of a session outside of transactions. Returns false if it has other flags for its transaction
+    /// that may not be changed.
     fn is_outside(&mut self, flags: u16) -> bool {
         match self.places {
             Some(places) if self.may_be_inside => places.give(&mut self.bytes, session_flags::OUTSIDE),
@@ -81,7 +92,8 @@ impl Answer {
     }
 }
 
-/// Returns the reason why an answer cannot be stored. `outcome` is none if the answer is not complete.
+/// Returns the reason why [`Answer::take`] has refused an answer. `outcome` is none if the answer was not complete yet.
+/// `warnings` is the number of warnings with which it could have been stored.
 pub fn why_not_kept(outcome: Option<&Outcome>, warnings: u16) -> Own {
     outcome.map_or(Own::TooLarge, |outcome| result_set::why_not_kept(outcome, warnings).unwrap_or(Own::Response))
 }

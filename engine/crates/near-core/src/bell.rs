@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A flag that stays set until a task resets it with [`heard`](Self::heard).
+/// A flag with which one thread wakes tasks of others. It stays set until a task resets it with [`heard`](Self::heard).
 #[derive(Default)]
 pub struct Bell(Mutex<State>);
 
@@ -20,6 +20,7 @@ impl Bell {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Sets the flag, and wakes all tasks that wait for it.
     pub fn ring(&self) {
         let waiting = {
             let mut state = self.state();
@@ -29,7 +30,7 @@ impl Bell {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Is ready once the bell is rung, and does not reset it.
+    /// Is ready once the bell is rung, and does not reset it. If it is pending, the next ring wakes the task of `context`.
     pub fn poll_rung(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if state.is_rung {
@@ -41,7 +42,7 @@ impl Bell {
         Poll::Pending
     }
 
-    /// Waits until the bell is rung, and resets it.
+    /// Waits until the bell is rung, and resets it. To be awaited by one task at a time: a second one may see the flag reset.
     pub async fn heard(&self) {
         poll_fn(|context| self.poll_rung(context)).await;
         self.state().is_rung = false;

@@ -22,57 +22,66 @@ use std::time::Duration;
 pub use single_flight::Flights;
 use single_flight::{Flight, UnderWay};
 
-/// A function that waits for some time.
+/// A function that returns a future which is ready after this time, on the host's runtime.
 pub type Sleep = fn(Duration) -> Wait<()>;
 
+/// Bounds the age of results on one connection by the operator's rules.
 pub struct ByRules {
     memory: Arc<Memory>,
+    /// The reads of all connections that refresh a result at the moment.
     flights: Arc<Flights>,
+    /// The store that several near caches share, if there is one.
     store: Option<Arc<dyn Store>>,
     sleep: Sleep,
+    /// The terms that the rules gave last, until the command is answered.
     ruled: Option<Ruled>,
-    /// The number of the settings that were used last.
+    /// The number of the settings that contain the rules for the last terms.
     settings: u64,
 }
 
-/// The last answer of the rules. Each command is examined several times on its way, and the rules are evaluated only once.
+/// The last terms that the rules gave. Each command is examined several times on its way, and the rules are evaluated only once.
 struct Ruled {
     text: Box<[u8]>,
     mode: LexMode,
     /// The session's identity, if it was known.
     identity: Option<Identity>,
     rules: Arc<Rules>,
+    /// None: no rule lets the read be served.
     terms: Option<Terms>,
 }
 
-/// The event that has ended a wait.
+/// The event that has ended a read's wait.
 enum Over {
     /// Another client's read is over, or it has taken too long.
     Other,
+    /// The shared store has answered.
     Look(Looked),
 }
 
-/// The outcome of a wait, with which the read is decided on again.
+/// The outcome of a wait, with which the read is decided on again. Empty if the read has not waited.
 #[derive(Default)]
 pub struct Tried {
     over: Option<Over>,
     flight: Option<Flight>,
 }
 
-/// A right that a read holds while the server answers it.
+/// The rights that a read holds while the server answers it.
 #[derive(Default)]
 pub struct Claim {
-    /// The entry that lets other clients wait until the answer is here or cannot be stored.
+    /// Lets other clients wait for the answer. Dropped once the answer is stored, or cannot be.
     _flight: Option<Flight>,
     /// The empty place in the shared store that the answer will fill.
     place: Option<Box<dyn Place>>,
 }
 
 impl ByRules {
+    /// `flights` is common to all connections. `sleep` provides the delays of the host's runtime.
     pub fn new(memory: &Arc<Memory>, flights: &Arc<Flights>, store: Option<Arc<dyn Store>>, sleep: Sleep) -> ByRules {
         ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, ruled: None, settings: 0 }
     }
 
+    /// Returns the terms for serving a read of this text, by the present rules. None if it may not be served. Without `known`,
+    /// rules that name an account or a database are decided on as far as possible.
     fn terms(&mut self, here: &Here<'_>, text: &[u8], known: Option<&Known>) -> Option<Terms> {
         let settings = self.memory.settings();
         self.settings = settings.number;
@@ -93,20 +102,23 @@ impl ByRules {
         terms
     }
 
-    /// Claims the right to read for other clients as well. It fails if another client holds the claim.
+    /// Claims the right to refresh a result for other clients as well. Fails with the other client's read if that one holds the
+    /// claim.
     fn claim(&self, here: &Here<'_>, key: &[u8], known: &Known) -> Result<Flight, UnderWay> {
         let hash = here.results.cache().hash(&aged_results::key(key, &known.identity));
         self.flights.claim(hash, clock::microseconds(clock::now()))
     }
 
-    /// Looks for a result in the store that near caches share.
+    /// Looks for a result in the store that near caches share. None if there is no such store, or if its results are not for this
+    /// read.
     fn look(&self, here: &Here<'_>, asked: &Asked, known: &Known, terms: &Terms) -> Option<Wait<Looked>> {
         let store = self.store.as_ref().filter(|_| here.may_stay_unseen && asked.may_be_shared())?;
         store.look([&asked.key, &known.identity], terms.ttl)
     }
 }
 
-/// Looks for a result in memory. `settings` is the number of the settings that the terms come from.
+/// Looks for a result in memory that may be served. `settings` is the number of the settings that the terms come from. `is_first`
+/// is true if the lookup is to be counted.
 fn find(
     here: &Here<'_>,
     asked: &Asked,
@@ -142,7 +154,7 @@ fn is_of_use(here: &Here<'_>, other: &UnderWay, terms: &Terms) -> bool {
         && aged_results::is_younger(other.begun, here.now_ns, terms.ttl)
 }
 
-/// Waits until the other client's read is over, or until it has taken too long.
+/// Waits until the other client's read is over, or until `too_long` is ready.
 async fn wait_for(other: UnderWay, mut too_long: Wait<()>) -> Tried {
     poll_fn(|context| match other.poll_over(context) {
         Poll::Pending => too_long.as_mut().poll(context),
@@ -153,7 +165,7 @@ async fn wait_for(other: UnderWay, mut too_long: Wait<()>) -> Tried {
 }
 
 impl Bound for ByRules {
-    /// The time in microseconds.
+    /// A time in microseconds, by [`clock::microseconds`].
     type Moment = u64;
     type Tried = Tried;
     type Claim = Claim;

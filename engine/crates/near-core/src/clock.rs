@@ -1,6 +1,7 @@
 //! The clock for leases and ages of results.
 
-/// Returns the time in nanoseconds. The clock continues while the machine sleeps, because a lease must be over afterwards.
+/// Returns the time in nanoseconds since the start of the machine. The clock continues while the machine sleeps, because a lease
+/// must be over afterwards. `u64::MAX` if there is no such clock: every lease is then over.
 pub fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the structure is valid for the call to write.

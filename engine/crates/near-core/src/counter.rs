@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// A count of events. It only grows, and no other memory access depends on it.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicUsize);
 

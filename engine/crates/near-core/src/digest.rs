@@ -2,6 +2,7 @@
 
 use ring::digest::{Context, SHA256};
 
+/// Returns a SHA-256 over these parts and their lengths.
 pub fn of<'a>(parts: impl Iterator<Item = &'a [u8]>) -> [u8; 32] {
     let mut hash = Context::new(&SHA256);
     for part in parts {

@@ -6,23 +6,26 @@
 use std::collections::VecDeque;
 use wire::{Command, Expect, Header, Outcome, OutcomeKind, Pieces, Progress, ResponseTracker, status};
 
-/// The maximum number of commands that a client may send ahead. Clients are not known to send more than some dozens.
+/// The maximum number of commands that may wait for their answers. Clients are not known to send more than some dozens ahead.
 const MOST_AHEAD: usize = 4096;
 
-/// The reason why a connection is no longer followed.
+/// The reason why a connection's bytes are passed on, but no longer followed: nothing is served or stored on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// Client and server use TLS with each other, so the bytes cannot be read here.
     EndToEndTls,
+    /// Client and server compress the protocol.
     Compressed,
     /// The client is a replica: the server sends it its log without end.
     Replication,
+    /// A byte sequence was not understood, or too many commands were sent ahead.
     NotUnderstood,
 }
 
 impl Unread {
     pub const ALL: [Unread; 4] = [Unread::EndToEndTls, Unread::Compressed, Unread::Replication, Unread::NotUnderstood];
 
+    /// Returns the reason's name as a label in metrics.
     pub fn name(self) -> &'static str {
         match self {
             Unread::EndToEndTls => "end_to_end_tls",
@@ -33,12 +36,18 @@ impl Unread {
     }
 }
 
+/// The state of one connection's protocol after the login: which answers the server owes, and whether a transaction is open. The
+/// caller passes it all bytes of both sides in the order in which they pass, however they are split.
 pub struct Follower {
+    /// The capabilities that client and server have agreed on.
     capabilities: u64,
+    /// Splits the client's bytes into packets.
     sent: Pieces,
+    /// Splits the server's bytes into packets.
     answered: Pieces,
     /// The answers that the server has not started to send, in the order of their commands.
     due: VecDeque<Due>,
+    /// The answer that the server has started to send.
     answering: Option<(Due, ResponseTracker)>,
     /// True while the client sends the content of a file, for LOAD DATA LOCAL.
     is_in_file: bool,
@@ -46,6 +55,7 @@ pub struct Follower {
     flags: u16,
     /// True if the server may hold warnings that the client can ask for; see [`has_warned`](Self::has_warned).
     has_warned: bool,
+    /// The reason why the connection is not followed. None while it is.
     unread: Option<Unread>,
     /// The number of commands that the client has sent since it logged in.
     begun: usize,
@@ -53,27 +63,29 @@ pub struct Follower {
     taken: usize,
 }
 
-/// An answer that the server owes.
+/// An answer that the server owes for a command.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     expect: Expect,
-    /// True if the command was not the client's, so that the client must not see the answer.
+    /// True if the client must not see the answer: it did not send the command, or has got its answer from memory.
     is_hidden: bool,
     /// The number that the caller has given to the answer with `note_last`.
     noted: Option<u64>,
 }
 
-/// Some bytes of one answer.
+/// Some bytes of one answer of the server.
 pub struct Part<'a> {
     pub bytes: &'a [u8],
+    /// True if the client must not receive these bytes.
     pub is_hidden: bool,
+    /// The number that [`Follower::note_last`] has given to the answer, if any.
     pub noted: Option<u64>,
-    /// The outcome of the answer, with its last bytes.
+    /// The outcome of the answer. It comes with the answer's last bytes, and is none before.
     pub outcome: Option<Outcome>,
 }
 
 impl Follower {
-    /// Follows a connection that has just logged in. `capabilities` are those in force.
+    /// Follows a connection that has just logged in. `capabilities` are those that client and server have agreed on.
     pub fn new(capabilities: u64) -> Follower {
         Follower {
             capabilities,
@@ -90,45 +102,51 @@ impl Follower {
         }
     }
 
-    /// Describes a connection that is not followed.
+    /// Describes a connection that is not followed, for this reason. Bytes that it is passed change nothing.
     pub fn unread(why: Unread) -> Follower {
         Follower { unread: Some(why), ..Follower::new(0) }
     }
 
+    /// Returns the capabilities that client and server have agreed on. Zero if the connection is not followed.
     pub fn capabilities(&self) -> u64 {
         self.capabilities
     }
 
+    /// Returns the reason why the connection is not followed. None while it is.
     pub fn why_unread(&self) -> Option<Unread> {
         self.unread
     }
 
-    /// Returns the number of commands since the last call.
+    /// Returns the number of commands that the client has sent to the server since the last call.
     pub fn take_commands(&mut self) -> usize {
         self.begun - std::mem::replace(&mut self.taken, self.begun)
     }
 
+    /// Returns the number of commands that the client has sent to the server since it logged in. A command counts from its first
+    /// packet on.
     pub fn commands_begun(&self) -> usize {
         self.begun
     }
 
-    /// Returns true if the connection could end here without a loss: no command is pending, and no transaction is open.
+    /// Returns true if the connection could end here without a loss: no command is pending, and no transaction is open. False if
+    /// it is not followed.
     pub fn is_at_rest(&self) -> bool {
         self.is_quiet() && self.flags & status::IN_TRANS == 0
     }
 
-    /// Returns true if the server owes no answer, and the client has sent no part of a command.
+    /// Returns true if the server owes no answer, and the client has sent no part of a command. False if the connection is not
+    /// followed.
     pub fn is_quiet(&self) -> bool {
         self.is_between() && self.due.is_empty() && self.answering.is_none()
     }
 
-    /// Returns the status flags of the last answer that had any.
+    /// Returns the status flags of the last answer that had any (`SERVER_STATUS_...`); zero before the first one.
     pub fn flags(&self) -> u16 {
         self.flags
     }
 
     /// Returns true if the server may hold warnings that the client can ask for: an answer had warnings or was an error, and
-    /// since then no command of the near cache was answered without.
+    /// since then no hidden command was answered without warnings.
     pub fn has_warned(&self) -> bool {
         self.has_warned
     }
@@ -138,37 +156,40 @@ impl Follower {
         self.unread.is_none() && self.sent.is_between() && !self.is_in_file
     }
 
-    /// Returns true while the client sends the content of a file.
+    /// Returns true while the client sends the content of a file for LOAD DATA LOCAL.
     pub fn is_in_file(&self) -> bool {
         self.is_in_file
     }
 
-    /// Takes the status flags of the answer to the login.
+    /// Sets the status flags to those of the answer to the login. To be called before the first command.
     pub fn begin(&mut self, flags: u16) {
         self.flags = flags;
     }
 
-    /// Returns true if no command is pending, no transaction is open, and a read would be a transaction of its own.
+    /// Returns true if no command is pending, no transaction is open, and autocommit is on: a read would be a transaction of its
+    /// own.
     pub fn is_autonomous(&self) -> bool {
         self.is_at_rest() && self.flags & status::AUTOCOMMIT != 0
     }
 
-    /// Returns true if the server owes no answer, and a read would be part of the open transaction.
+    /// Returns true if the server owes no answer and a transaction is open, so that a read would be part of it.
     pub fn is_in_transaction(&self) -> bool {
         self.is_quiet() && self.flags & status::IN_TRANS != 0
     }
 
-    /// Notes that the server gets a command that is not the client's. The client must not see its answer.
+    /// Notes that the server now gets a command that the client did not send, or whose answer it has got from memory. The client
+    /// must not see the answer. `expect` is the kind of answer that such a command has.
     pub fn expect_hidden(&mut self, expect: Expect) {
         self.due.push_back(Due { expect, is_hidden: true, noted: None });
     }
 
-    /// Gives the answer to the last command this number, which comes back in [`Part::noted`].
+    /// Gives a number to the answer to the last command that was sent. It comes back in [`Part::noted`]. Without an outstanding
+    /// answer, nothing happens.
     pub fn note_last(&mut self, number: u64) {
         self.due.back_mut().into_iter().for_each(|due| due.noted = Some(number));
     }
 
-    /// Takes bytes of the client, before the server gets them.
+    /// Takes bytes of the client that are sent to the server, before the server gets them.
     pub fn from_client(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while self.unread.is_none()
@@ -198,8 +219,9 @@ impl Follower {
         }
     }
 
-    /// Takes bytes of the server, before the client gets them. `see` receives them in parts, each of one answer. Returns the rest
-    /// that is not understood; it is empty while the connection is followed.
+    /// Takes bytes of the server, before the client gets them. `see` receives them in parts, each of one answer. Returns the
+    /// bytes that are not understood; there are none while the connection is followed. They are the client's too, unless
+    /// [`hides_something`](Self::hides_something) is true.
     pub fn from_server<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(Part<'a>)) -> &'a [u8] {
         let mut rest = bytes;
         while self.unread.is_none() && !rest.is_empty() {
@@ -214,7 +236,8 @@ impl Follower {
         rest
     }
 
-    /// Returns none if the bytes are not understood.
+    /// Takes bytes of one packet of an answer. Returns none if they are not understood; the connection is then no longer
+    /// followed.
     fn piece_of_server<'a>(&mut self, bytes: &'a [u8]) -> Option<Part<'a>> {
         if self.answering.is_none() {
             let Some(due) = self.due.pop_front() else {
@@ -243,12 +266,13 @@ impl Follower {
         Some(part)
     }
 
-    /// Returns true if a pending answer must not reach the client. If following ends then, no further bytes of the server may
-    /// reach the client.
+    /// Returns true if a pending answer must not reach the client. If the connection is no longer followed at that time, none of
+    /// the server's further bytes may reach the client, so the connection has to be ended.
     pub fn hides_something(&self) -> bool {
         self.answering.iter().map(|(due, _)| due).chain(&self.due).any(|due| due.is_hidden)
     }
 
+    /// Ends following. The outstanding answers stay known, for [`hides_something`](Self::hides_something).
     fn give_up(&mut self, why: Unread) {
         let (due, answering) = (std::mem::take(&mut self.due), self.answering.take());
         *self = Follower { begun: self.begun, taken: self.taken, due, answering, ..Follower::unread(why) };
@@ -345,7 +369,7 @@ mod tests {
         assert_eq!(follower.take_commands(), 1);
     }
 
-    /// Builds packets as they may occur, with some bytes changed.
+    /// Builds up to three packets of the client or of the server. Sometimes a byte of them is changed.
     fn anything(random: &mut Random, is_of_client: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         for _ in 0..random.below(4) {

@@ -45,51 +45,60 @@ pub use bound::{Answered, Bound, Decision, Found};
 pub use prepared::Identity;
 pub use question::Known;
 
-/// The maximum number of incomplete answers that may be stored.
+/// The maximum number of answers of one connection that are being received to be stored. If there are more, the oldest is not
+/// stored.
 const MOST_WAITING: usize = 8;
-/// The maximum number of bytes that are taken of the answer to a question.
+/// The maximum length of an answer to a question about the session, in bytes. A longer one is not understood.
 const LONGEST_ANSWER: usize = 64 << 10;
-/// The number of the answer to the question about the session.
+/// The number of the answer to the question about the session. Commands of the client have greater numbers.
 const QUESTION: u64 = 0;
-/// The number of the answer to a further question.
+/// The number of the answer to the question of [`Bound::further_question`].
 const FURTHER_QUESTION: u64 = u64::MAX;
 
 /// The facts about a connection that client and server have exchanged at the login.
 #[derive(Default)]
 pub struct Agreed {
-    /// The connection's number in the server's greeting.
+    /// The connection's number on the server, from its greeting.
     pub number: u32,
-    /// The check of the server's greeting.
+    /// The hash ([`feed::check_of`]) of the server's greeting.
     pub greeting: u64,
-    /// The check of the greeting that the client got. None if the client uses TLS, so that its bytes may not be counted.
+    /// The hash ([`feed::check_of`]) of the greeting that the client got. None if the client uses TLS, so that other processes
+    /// cannot serve it.
     pub shown_greeting: Option<u64>,
+    /// The server's version, from its greeting.
     pub version: Vec<u8>,
-    /// The capabilities that are in force on the connection.
+    /// The capabilities that client and server have agreed on.
     pub capabilities: u64,
-    /// The collation of the client's login.
+    /// The number of the collation in the client's login.
     pub collation: u16,
 }
 
+/// Serves a connection to a server without the plugin: asks the server for the session's identity, and shares results among
+/// sessions with the same one.
 pub struct Identified<B: Bound> {
     memory: Arc<Memory>,
     bound: B,
     flavour: &'static Flavour,
     capabilities: u64,
-    /// The server's address and version, which distinguish the session from sessions elsewhere.
+    /// The server's address and version, which distinguish the session from sessions on other servers.
     place: String,
     state: State,
     prepared: Prepared,
+    /// Reassembles the client's commands.
     commands: Payloads,
     /// The bytes of the answer to the current question.
     answer: Vec<u8>,
-    /// The values of the answer to the question about the session.
+    /// The values in the answer to the question about the session, until the further question is answered, too.
     values: Option<Vec<Vec<u8>>>,
+    /// The reads whose answers may be stored once they are complete, oldest first.
     waiting: VecDeque<Waiting<B>>,
     /// The last answer of the server, if it will be stored together with the number of rows found.
     counted: Option<Waiting<B>>,
+    /// The number of the last command that the server has received.
     last: u64,
+    /// The decision on the command that has arrived last, until it is sent.
     pending: Pending<B>,
-    /// The last moment at which the session had no open transaction. The snapshot of the present transaction is not older.
+    /// The last time at which the session had no open transaction. The snapshot of the present transaction is not older.
     moment: B::Moment,
     /// True if the client is itself a near cache. It must know the age of the results that it stores, so nothing is served to it
     /// from memory.
@@ -101,14 +110,15 @@ enum Pending<B: Bound> {
     Nothing,
     /// The command waits until the server has described the session.
     Asked,
-    /// The command waits for the bound.
+    /// The command waits as the bound has decided, for example for another client's answer.
     Wait(Wait<B::Tried>),
     /// The wait is over, and the command is decided on again.
     Tried(B::Tried),
-    /// The command goes to the server, and its answer may be stored.
+    /// The command is a read that goes to the server, and its answer may be stored.
     Miss(Miss<B>),
 }
 
+/// A read that goes to the server, and whose answer may be stored.
 struct Miss<B: Bound> {
     asked: Asked,
     /// True if the server has to be asked about the session before it gets this read.
@@ -116,10 +126,11 @@ struct Miss<B: Bound> {
     claim: B::Claim,
 }
 
-/// A read whose answer may be stored.
+/// A read that was sent to the server, and whose answer may be stored once it is complete.
 struct Waiting<B: Bound> {
     number: u64,
     asked: Asked,
+    /// The generation of the session when the read was sent; see [`State`].
     generation: u64,
     sent_ns: u64,
     /// The time of the read: it sees everything that was committed until then.
@@ -135,17 +146,18 @@ impl<B: Bound> Waiting<B> {
     }
 }
 
-/// The state of the connection that a [`Bound`] may use.
+/// The state of the connection that a [`Bound`] may use for its decisions.
 pub struct Here<'a> {
     pub results: &'a Arc<Results>,
     capabilities: u64,
     /// The mode in which texts are parsed until the server has described the session.
     pub mode: LexMode,
-    /// See [`State::wrote_at`].
+    /// A time in microseconds. If no command is pending and no transaction is open, results that were read later include
+    /// everything that the session wrote.
     pub wrote_at: u64,
-    /// See [`Arrival::may_stay_unseen`].
+    /// True if the server need not receive this read; see [`Arrival::may_stay_unseen`].
     pub may_stay_unseen: bool,
-    /// A time after the read has arrived.
+    /// A time after the read has arrived, by [`clock::now`].
     pub now_ns: u64,
 }
 
@@ -157,6 +169,7 @@ struct At {
 }
 
 impl At {
+    /// Returns the present time, for a read that was answered by the server.
     fn now() -> At {
         At { may_stay_unseen: true, now_ns: clock::now() }
     }
@@ -179,7 +192,7 @@ impl<'a> Here<'a> {
         Some(Asking { published, payload, statement: *statement, aggregates, capabilities: self.capabilities })
     }
 
-    /// Returns the shape of statement that this read counts for.
+    /// Returns the number of the read's shape (its text without literals), in whose statistics it is counted.
     pub fn shape(&self, asked: &Asked, known: &Known) -> ShapeId {
         match asked.of_prepared {
             Some(_) => self.results.uses.of_prepared(&asked.text),
@@ -187,16 +200,16 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Returns true if this result suits the read: it can carry the flags of a transaction if necessary, and has as many columns
-    /// as the client expects of an execution.
+    /// Returns true if this result suits the read: in a transaction its flags can be set, and it has as many columns as the
+    /// client expects of an execution.
     pub fn is_for(&self, asked: &Asked, found: &Found) -> bool {
         let has_as_many = |columns| columns_of(&found.answer, self.capabilities) == columns;
         let can_be_inside = !asked.is_inside || found.places.is_some();
         can_be_inside && asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns))
     }
 
-    /// Returns the result in an answer from the shared store; none if it is not one whole result. This is checked once, when the
-    /// answer is taken into memory.
+    /// Returns the result in an answer from the shared store. None if it is not one whole result with this number of rows; it
+    /// must not be used then, and `store` counts it. This is checked once, when the answer is taken into memory.
     pub fn result<'r>(
         &self,
         asked: &Asked,
@@ -212,7 +225,8 @@ impl<'a> Here<'a> {
 }
 
 impl<B: Bound> Identified<B> {
-    /// Creates the state of a connection that has just logged in to this server.
+    /// Creates the state of a connection that has just logged in. `server` is the server's address, and `bound` decides how old
+    /// results may be.
     pub fn new(memory: &Arc<Memory>, server: &str, agreed: &Agreed, bound: B) -> Identified<B> {
         let version = String::from_utf8_lossy(&agreed.version);
         let flavour = flavour::of(&version);
@@ -237,7 +251,8 @@ impl<B: Bound> Identified<B> {
         }
     }
 
-    /// Returns the query of this command with its parsed statement. None if the command has no text, or one that is too long.
+    /// Returns the query in this command with its parsed statement. None if the command is no query as text, or one that is too
+    /// long.
     fn query<'p>(&mut self, payload: &'p [u8]) -> Option<(Query<'p>, Arc<Statement>)> {
         let is_short = payload.len() <= LONGEST && payload[0] == Command::Query as u8;
         let query = is_short.then(|| Query::parse(&payload[1..], self.capabilities)).flatten()?;
@@ -245,7 +260,7 @@ impl<B: Bound> Identified<B> {
         Some((query, statement))
     }
 
-    /// Returns the read that this command runs, if its answer may be stored.
+    /// Returns the read that this command runs. None if its answer may be neither stored nor served.
     fn read(&mut self, payload: &[u8], follower: &Follower) -> Option<Asked> {
         let is_shared = self.memory.results.published.is_some();
         let (mut asked, statement) = match self.query(payload) {
@@ -266,7 +281,8 @@ impl<B: Bound> Identified<B> {
         Some(asked)
     }
 
-    /// Returns true if the state of the session and its transaction allows to answer this read from memory.
+    /// Returns true if the state of the session and its transaction allows to answer this read from memory. Outside of
+    /// transactions, this uses up the characteristics that SET TRANSACTION has given the next one.
     fn may_be_answered(&mut self, asked: &Asked, follower: &Follower) -> bool {
         if !asked.is_inside {
             return !self.state.take_special();
@@ -274,6 +290,8 @@ impl<B: Bound> Identified<B> {
         self.bound.serves_inside() && follower.is_quiet() && self.state.may_serve_inside()
     }
 
+    /// Decides on a read. The flag is true if the server has to be asked about the session before it gets the read. None if the
+    /// read goes to the server and its answer is not stored.
     fn decide_read(&mut self, asked: &Asked, at: At, tried: B::Tried) -> Option<(bool, Decision<B>)> {
         let session = self.state.known_session().filter(|_| !self.is_near_cache)?;
         let known = session.as_deref();
@@ -285,8 +303,7 @@ impl<B: Bound> Identified<B> {
         Some((known.is_none(), self.bound.decide(&here, asked, known, tried)?))
     }
 
-    /// Returns true if the server has to be asked about the session before it gets this read, because the result is probably in
-    /// memory.
+    /// Returns true if the read should wait until the server has described the session, because its result is probably in memory.
     fn asks_first(&self, asked: &Asked) -> bool {
         asked.of_prepared.is_none()
             && !self.is_near_cache
@@ -294,6 +311,7 @@ impl<B: Bound> Identified<B> {
             && self.memory.results.recent.has(hash(&self.memory.results, asked))
     }
 
+    /// Decides on a read whose answer depends on the session alone.
     fn decide_lasting(&mut self, arrival: &Arrival<'_>, asked: Asked) -> Verdict {
         if let Some(served) = self.find_lasting(arrival, &asked) {
             return Verdict::Serve(served);
@@ -307,8 +325,8 @@ impl<B: Bound> Identified<B> {
         Verdict::Forward
     }
 
-    /// Looks up an answer that depends on the session alone. Such a read uses no table and leaves warnings unchanged, so it is
-    /// served only if the server holds no warnings.
+    /// Looks up the answer to a read that depends on the session alone. Such a read uses no table and leaves warnings unchanged,
+    /// so it is served only if the server holds no warnings.
     fn find_lasting(&self, arrival: &Arrival<'_>, asked: &Asked) -> Option<Served> {
         let known = self.state.told_in(self.state.generation()).filter(|_| !self.is_near_cache)?;
         let keeps_warnings = self.flavour.statements.keeps_warnings && arrival.follower.has_warned();
@@ -326,13 +344,14 @@ impl<B: Bound> Identified<B> {
         (!asked.is_inside || found.places.is_some()).then(|| asked.served(found))
     }
 
+    /// Counts the reason why this command is not answered from memory; see [`why`](Self::why).
     fn count_why(&mut self, arrival: &Arrival<'_>, asked: Option<&Asked>, is_candidate: bool) {
         let why = self.why(arrival, asked, is_candidate);
         why.into_iter().for_each(|why| self.memory.reasons.count(why));
     }
 
-    /// Returns the reason why this command is not answered from memory; none if it reads nothing. `is_candidate` is true if the
-    /// state of the session and its transaction is not the reason.
+    /// Returns the reason why this command is not answered from memory; none if it reads nothing. `asked` is the read, if its
+    /// answer could be stored. `is_candidate` is true if neither the session's state nor its transaction is the reason.
     fn why(&mut self, arrival: &Arrival<'_>, asked: Option<&Asked>, is_candidate: bool) -> Option<Reason> {
         let payload = arrival.command?;
         if let Some(asked) = asked {
@@ -351,6 +370,7 @@ impl<B: Bound> Identified<B> {
         }
     }
 
+    /// Returns the reason why this read is not answered from memory, if neither the text nor the transaction is the reason.
     fn why_now(&mut self, asked: &Asked, at: At) -> Own {
         let known = match self.state.known_session() {
             _ if self.is_near_cache => return Own::NearCache,
@@ -370,12 +390,13 @@ impl<B: Bound> Identified<B> {
         if why == Own::Absent && !asked.may_be_served() { Own::ParameterTypes } else { why }
     }
 
-    /// Returns true if the read has the same meaning in this session as when its statement was prepared.
+    /// Returns true if the read has the same meaning in this session as when its statement was prepared. Always true for a text.
     fn means_the_same(&self, asked: &Asked, known: &Known) -> bool {
         asked.of_prepared.is_none_or(|of| self.prepared.identity(of.preparation) == Some(known.identity))
     }
 
-    /// Notes a command that the server receives. Returns true if the outcome of its answer is needed.
+    /// Notes a command that the server receives. `is_at_rest` is true if everything before was answered and no transaction is
+    /// open. Returns true if the outcome of its answer is needed.
     fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) -> bool {
         self.last += 1;
         self.is_near_cache |= payload.strip_prefix(&[Command::Query as u8]).is_some_and(question::is_question);
@@ -403,6 +424,7 @@ impl<B: Bound> Identified<B> {
         }
     }
 
+    /// Notes the text of a statement that the server prepares, if its result may be stored.
     fn hear_prepared(&mut self, text: &[u8]) {
         let statement = classify(text, self.state.mode);
         if may_serve(&statement) {
@@ -426,6 +448,7 @@ impl<B: Bound> Identified<B> {
         true
     }
 
+    /// Takes bytes of the answer to a question. The session is described once all questions are answered.
     fn of_question(&mut self, number: u64, bytes: &[u8], is_complete: bool) {
         if self.answer.len() + bytes.len() <= LONGEST_ANSWER {
             self.answer.extend_from_slice(bytes);
@@ -449,7 +472,8 @@ impl<B: Bound> Identified<B> {
         }
     }
 
-    /// Stores an answer. Only now it is certain how the server parses the text, and which identity the session has.
+    /// Stores an answer that is complete. Only now it is certain how the server parses the text, and which identity the session
+    /// has.
     fn keep(&mut self, waiting: Waiting<B>) {
         let Some(known) = self.state.told_in(waiting.generation) else { return };
         let statement = self.state.classify(&waiting.asked.text, known.mode);
@@ -486,6 +510,7 @@ impl<B: Bound> Identified<B> {
         }
     }
 
+    /// Stores the answer to a read that depends on the session alone, and on `found` if that is the number in the answer.
     fn keep_lasting(&self, waiting: &Waiting<B>, known: &Known, found: Option<u64>) {
         let Waiting { asked, answer, sent_ns, .. } = waiting;
         let here = Here::new(&self.memory, &self.state, self.capabilities, At::now());
@@ -494,7 +519,7 @@ impl<B: Bound> Identified<B> {
         lasting::store(here.results, &asked.text, &who, answer.result_set(), source);
     }
 
-    /// Returns true if this answer may have left the number of rows found as the read before it had set it.
+    /// Returns true if this answer may have left FOUND_ROWS() as the read before has set it.
     fn may_leave_found(&self, asked: &Asked, answer: &Answer) -> bool {
         let is_binary = asked.of_prepared.is_some();
         answer.rows <= 1 && may_leave_found(Aggregates::of(&asked.text), &answer.bytes, self.capabilities, is_binary)
@@ -661,7 +686,7 @@ impl<B: Bound> Freshness for Identified<B> {
         sql::may_ask_for_found_rows(payload) || may_run_it
     }
 
-    /// A read that goes to the server replaces the unseen reads before it, unless it leaves FOUND_ROWS() or warnings unchanged.
+    /// A read that goes to the server replaces all unseen reads before it, unless it leaves FOUND_ROWS() or warnings unchanged.
     fn replaces(&mut self, _: &Unseen, payload: &[u8], has_warned: bool) -> Replaces {
         let keeps_warnings = has_warned && self.flavour.statements.keeps_warnings;
         let names_table = |statement: &Statement| matches!(statement.kind, Kind::Read(read) if read.names_table);
@@ -681,12 +706,12 @@ impl<B: Bound> Freshness for Identified<B> {
     }
 }
 
-/// Returns a hash of the read's key, which does not depend on the session.
+/// Returns a hash of the read's text or key. It does not depend on the session.
 fn hash(results: &Results, asked: &Asked) -> u64 {
     results.cache().hash(&Key { context: 0, parts: [&asked.key, b""] })
 }
 
-/// Returns true if the result of this statement may be stored.
+/// Returns true if the result of this statement may be stored and served.
 fn may_serve(statement: &Statement) -> bool {
     matches!(statement.kind, Kind::Read(Read { refusal: None, hint, .. }) if hint != Hint::SqlNoCache)
 }
@@ -702,8 +727,8 @@ fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
     }
 }
 
-/// Returns true if the number of rows found and the warnings of the read before cannot be asked for after this statement, unless
-/// it aggregates over no rows.
+/// Returns true if FOUND_ROWS() and the warnings of the read before cannot be asked for after this statement, unless it
+/// aggregates over no rows.
 fn replaces_what_reads_leave(statement: &Statement) -> bool {
     matches!(statement.kind, Kind::Read(Read { leaves_found_rows: false, .. })) && !statement.reads_diagnostics
 }

@@ -7,24 +7,28 @@ use wire::{ErrPacket, Outcome, OutcomeKind, Query};
 
 const ACCESS_DENIED: u16 = 1227;
 
+/// A report on the cache that waits for the server's decision whether the client's account may see it.
 pub struct Inquiry {
     asked: Asked,
-    /// The number of unseen reads that the server answers before the inquiry.
+    /// The number of hidden answers that the server still sends before that of the inquiry.
     behind: usize,
+    /// The server's decision, once it has arrived.
     outcome: Option<OutcomeKind>,
 }
 
 impl Inquiry {
+    /// `behind` is the number of unseen reads that are sent to the server before the inquiry.
     pub fn new(asked: Asked, behind: usize) -> Inquiry {
         Inquiry { asked, behind, outcome: None }
     }
 
-    /// Returns the packet that the server gets instead of the client's command.
+    /// Returns the packet that the server gets instead of the client's command: a statement that needs the privilege to see other
+    /// accounts' statements.
     pub fn packet(flavour: &Flavour, capabilities: u64) -> Vec<u8> {
         Query::packet(flavour.statements.process_test.as_bytes(), capabilities)
     }
 
-    /// Takes the outcome of an answer that the client does not see.
+    /// Takes the outcome of the next answer that the client must not receive.
     pub fn hear(&mut self, outcome: &Outcome) {
         match self.behind.checked_sub(1) {
             Some(left) => self.behind = left,
@@ -32,11 +36,12 @@ impl Inquiry {
         }
     }
 
+    /// Returns true once the server has decided, so that [`ended`](Self::ended) may be called.
     pub fn is_over(&self) -> bool {
         self.outcome.is_some()
     }
 
-    /// Returns the report to send, or the error that the client gets instead.
+    /// Returns the report to send to the client, or an error packet for the client if its account may not see it.
     pub fn ended(self) -> Result<Asked, Vec<u8>> {
         match self.outcome {
             Some(OutcomeKind::ResultSet { .. }) => Ok(self.asked),

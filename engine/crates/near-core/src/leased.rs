@@ -20,23 +20,31 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use wire::{Command, Outcome, columns_of};
 
-/// The maximum number of answers that wait for their dependencies from the feed.
+/// The maximum number of answers of one connection that wait for their dependencies from the feed. If there are more, the oldest
+/// is not stored.
 const MOST_WAITING: usize = 8;
+/// The state of one connection that is served by leases. It is shared with the thread that receives the feed, so it is kept under
+/// a lock.
 pub struct Leased {
+    /// The connection as the feed sees it, with its session contexts.
     pub connection: Connection,
     pub statements: Statements,
+    /// The capabilities that client and server have agreed on.
     pub capabilities: u64,
-    /// The attachment of the last report.
+    /// The attachment to the feed when the last report came. None before the first report.
     attachment: Option<Attachment>,
+    /// The commands whose answers may be stored, oldest first.
     waiting: VecDeque<Waiting>,
 }
 
-/// A command whose answer is stored once both the answer is complete and the report on it has arrived.
+/// A command whose answer is stored once both the answer is complete and the server's report on it has arrived.
 struct Waiting {
+    /// The number of the command on the connection.
     command: u64,
     read: Read<'static>,
     /// The time when the command was sent to the server.
     sent_ns: u64,
+    /// The time that the server took for the command, once the answer is complete.
     cost_ns: u64,
     answer: Answer,
     /// True if the client was answered from memory, and the server runs the command only later.
@@ -50,6 +58,7 @@ impl Waiting {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
     }
 
+    /// Stores the answer with the dependencies of the report, and counts the miss unless the client had got its answer before.
     fn keep(&self, results: &Results, report: &CommandReport, attachment: Attachment) {
         let shape = self.read.shape(results);
         let source = Source { shape, cost_ns: self.cost_ns };
@@ -62,11 +71,14 @@ impl Waiting {
 
 /// A command that may be a read.
 pub enum Read<'p> {
+    /// The payload of a query as text.
     Text(Cow<'p, [u8]>),
+    /// An execution of a prepared statement.
     Execution(Box<Execution>),
 }
 
 impl Read<'_> {
+    /// Returns the key of the read's result. Results are stored under it, the session context and the attachment.
     pub fn key(&self) -> &[u8] {
         match self {
             Read::Text(payload) => payload,
@@ -74,7 +86,8 @@ impl Read<'_> {
         }
     }
 
-    /// The session's SQL mode is not known here, so a text is read with the default settings.
+    /// Returns the number of the read's shape (its text without literals), in whose statistics it is counted. The session's SQL
+    /// mode is not known here, so a text is parsed with the default settings.
     fn shape(&self, results: &Results) -> ShapeId {
         match self {
             Read::Text(payload) => results.uses.of_query(&payload[1..], LexMode::new(&MARIADB)),
@@ -82,6 +95,7 @@ impl Read<'_> {
         }
     }
 
+    /// Returns whether the statement aggregates rows.
     pub fn aggregates(&self) -> Aggregates {
         match self {
             Read::Text(payload) => Aggregates::of(&payload[1..]),
@@ -89,6 +103,7 @@ impl Read<'_> {
         }
     }
 
+    /// Returns the protocol in which the answer comes. The server assigns session contexts for each of them.
     pub fn protocol(&self) -> Protocol {
         match self {
             Read::Text(_) => Protocol::Text,
@@ -103,7 +118,7 @@ impl Read<'_> {
         }
     }
 
-    /// Returns true if, in this context, this read has the same meaning as other reads with its key.
+    /// Returns true if, in this session context, this read has the same meaning as other reads with its key.
     fn is_of(&self, attachment: Attachment, session: SessionContext) -> bool {
         match self {
             Read::Text(_) => true,
@@ -111,7 +126,7 @@ impl Read<'_> {
         }
     }
 
-    /// Sets the context in which an execution was served.
+    /// Sets the session context in which an execution was served.
     fn of(mut self, under: Option<Under>) -> Self {
         if let Read::Execution(execution) = &mut self {
             execution.under = under;
@@ -119,7 +134,7 @@ impl Read<'_> {
         self
     }
 
-    /// Returns the types that an execution binds, if the server has none for its statement yet.
+    /// Returns the parameter types that an execution binds, if the server has none for its statement yet.
     pub fn first_types(&self) -> Option<Vec<u8>> {
         match self {
             Read::Execution(execution) if execution.is_first => Some(execution.types.clone()),
@@ -136,7 +151,7 @@ impl Read<'_> {
         }
     }
 
-    /// Returns true if a result with this many columns is what the client expects.
+    /// Returns true if a result with this many columns is what the client expects. None stands for an unknown number.
     fn expects(&self, columns: Option<u64>) -> bool {
         match self {
             Read::Text(_) => true,
@@ -145,16 +160,17 @@ impl Read<'_> {
     }
 }
 
-/// The time and the state of the transaction when a read is to be served.
+/// The moment at which a read is to be served: the time, and the state of the transaction.
 pub struct Instant {
-    /// A time after the read has arrived.
+    /// A time after the read has arrived, by [`clock::now`].
     pub now_ns: u64,
     /// True if the status flags of the server's last answer show that the session is in a transaction.
     pub is_inside: bool,
 }
 
 impl Leased {
-    /// `number` and `greeting` are those of [`Connection::greeted`]. `capabilities` are those in force on the connection.
+    /// `number` and `greeting` are those of [`Connection::greeted`]. `capabilities` are those that client and server have agreed
+    /// on.
     pub fn new(number: u32, greeting: u64, capabilities: u64) -> Leased {
         Leased {
             connection: Connection::greeted(number, greeting),
@@ -165,16 +181,19 @@ impl Leased {
         }
     }
 
+    /// Returns the message that makes the server report on this connection.
     pub fn mark(&self) -> FromNear {
         self.connection.mark()
     }
 
+    /// Forgets what the server has reported, because the attachment to the feed is over. Nothing is served until the next report.
     pub fn forget(&mut self) {
         self.attachment = None;
         self.connection.forget();
         self.waiting.clear();
     }
 
+    /// Takes the server's report on a command of this connection. If the command's answer is complete, it is stored.
     pub fn hear(&mut self, results: &Results, report: CommandReport, attachment: Attachment) {
         if !self.connection.hear(&report) {
             return;
@@ -208,10 +227,10 @@ impl Leased {
         });
     }
 
-    /// Returns what `with` makes of the result for this read, and the context in which it was served. Returns none if the read
-    /// may not be served now. `payload` is the command that contains the read. With a standing, other processes may answer the
-    /// connection's next reads. The feed must agree on whether the session is in a transaction: it has sent a snapshot if and
-    /// only if the session is in one.
+    /// Passes the result for this read to `with`. Returns what that returns, the session context in which the result was found,
+    /// and the contexts in which other processes may answer the connection's next reads, if they may. None if the read may not be
+    /// served now. `payload` is the command that contains the read. The feed must agree on whether the session is in a
+    /// transaction: it has sent a snapshot if and only if the session is in one.
     pub fn serve<T>(
         &self,
         results: &Results,
@@ -247,7 +266,8 @@ impl Leased {
         Some((answer?, (attachment, context), standing.map(Box::new)))
     }
 
-    /// Returns the context of reads of this protocol in the form that other processes use.
+    /// Returns the session context for reads of this protocol in the form that other processes use. Its number is zero if it is
+    /// not known.
     fn context_for_others(&self, view: &View, attachment: Attachment, protocol: Protocol, now: u64) -> mapped::Context {
         let session = self.session_context(view, attachment, protocol, now);
         session.map_or_else(mapped::Context::default, |session| mapped::Context {
@@ -256,12 +276,14 @@ impl Leased {
         })
     }
 
-    /// Returns the context in which the server would run this read.
+    /// Returns the session context in which the server would run this read. None if it is not known, or if in it the read does
+    /// not have the meaning of other reads with its key.
     fn session(&self, view: &View, attachment: Attachment, read: &Read, now: u64) -> Option<SessionContext> {
         self.session_context(view, attachment, read.protocol(), now).filter(|session| read.is_of(attachment, *session))
     }
 
-    /// Returns the context in which the server would run reads of this protocol.
+    /// Returns the session context in which the server would run reads of this protocol. None while the server has not reported
+    /// on a command that may have changed it.
     fn session_context(
         &self,
         view: &View,
@@ -298,7 +320,7 @@ impl Leased {
         }
     }
 
-    /// Returns the read that this command runs, if its answer may be stored.
+    /// Returns the read that this command may run. None if its answer may be neither stored nor served.
     pub fn read<'p>(&self, payload: &'p [u8]) -> Option<Read<'p>> {
         match Protocol::of(payload) {
             Protocol::Binary => self.statements.execution(payload).map(Box::new).map(Read::Execution),
@@ -306,8 +328,8 @@ impl Leased {
         }
     }
 
-    /// Notes that the server receives a read that was already answered from memory in context `under`. Returns the number of the
-    /// command.
+    /// Notes that the server receives a read that was already answered from memory, in the session context `under`. Returns the
+    /// number of the command.
     pub fn forward_served(&mut self, results: &Arc<Results>, payload: &[u8], under: Option<Under>) -> u64 {
         let read = self.read(payload).map(|read| read.of(under));
         let number = self.connection.forward(payload);
@@ -318,8 +340,8 @@ impl Leased {
         number
     }
 
-    /// Notes a command that the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if the
-    /// bytes of its answer must be passed to `take`.
+    /// Notes command `number`, which the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if
+    /// the bytes of its answer must be passed to [`take`](Self::take).
     pub fn forward(&mut self, results: &Results, number: u64, payload: &[u8], is_whole: bool) -> bool {
         let is_noted = self.statements.forward(number, payload, is_whole);
         if let Some(text) =
@@ -330,10 +352,13 @@ impl Leased {
         is_noted
     }
 
+    /// Prepares to store the answer to a read that the server receives as command `command`. The bytes of its answer must be
+    /// passed to [`take`](Self::take).
     pub fn note(&mut self, results: &Arc<Results>, command: u64, read: Read<'_>) {
         self.await_telling(results, command, read, false);
     }
 
+    /// Like [`note`](Self::note). `is_served` is true if the client has got its answer from memory.
     fn await_telling(&mut self, results: &Arc<Results>, command: u64, read: Read<'_>, is_served: bool) {
         let Some(answer) = Answer::to(results, read.key().len()).map(Answer::inside_or_outside) else { return };
         let sent_ns = clock::now();
@@ -351,7 +376,8 @@ impl Leased {
         });
     }
 
-    /// Takes bytes of the answer to a command that was noted. `outcome` comes with the last ones.
+    /// Takes bytes of the answer to a command that was noted. `outcome` comes with the last ones. If the report on the command
+    /// has arrived, the complete answer is stored.
     pub fn take(&mut self, results: &Results, command: u64, bytes: &[u8], outcome: Option<&Outcome>) {
         if let Some(outcome) = outcome {
             self.statements.answered(command, outcome);
@@ -366,6 +392,7 @@ impl Leased {
     }
 }
 
+/// Locks the state of a connection; a panic of another thread that held the lock is ignored.
 pub fn lock(leased: &Mutex<Leased>) -> MutexGuard<'_, Leased> {
     leased.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -20,22 +20,27 @@ use sql::Aggregates;
 use std::sync::Arc;
 use wire::Outcome;
 
+/// Serves one connection by leases. Dropping it ends the server's reports on the connection.
 pub struct Leases {
     memory: Arc<Memory>,
+    /// The connection's number on the server.
     number: u32,
     leased: Arc<Mutex<Leased>>,
+    /// True if reports on the cache are answered here, and not by the server.
     reports: bool,
 }
 
 impl Leases {
-    /// Creates the state of a connection that has just logged in. `number` and `greeting` come from the server's greeting, see
-    /// [`feed::Connection::greeted`]. `reports` is true if reports on the cache are answered here.
+    /// Creates the state of a connection that has just logged in, and asks the server to report on it. `number` and `greeting`
+    /// come from the server's greeting, see [`feed::Connection::greeted`]. `reports` is true if reports on the cache are answered
+    /// here, not by the server.
     pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Leases {
         let leased = Arc::new(Mutex::new(Leased::new(number, greeting, capabilities)));
         memory.enter(number, &leased);
         Leases { memory: memory.clone(), number, leased, reports }
     }
 
+    /// Returns the result for this command, if one may be served.
     fn serve(&self, payload: &[u8], arrival: &Arrival<'_>) -> Option<Served> {
         let leased = lock(&self.leased);
         let read = leased.read(payload)?;
@@ -135,8 +140,8 @@ impl Freshness for Leases {
         sql::may_ask_for_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
     }
 
-    /// An aggregate over no rows may leave the number of rows found unchanged, so a statement that aggregates does not replace a
-    /// read.
+    /// Only the last unseen read can be replaced, by the same command or by an execution of the same statement. A statement that
+    /// aggregates does not replace it: over no rows, it leaves FOUND_ROWS() unchanged.
     fn replaces(&mut self, unseen: &Unseen, payload: &[u8], _: bool) -> Replaces {
         let capabilities = lock(&self.leased).capabilities;
         let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;
@@ -158,6 +163,7 @@ fn instant(arrival: &Arrival<'_>) -> Instant {
     Instant { now_ns: arrival.now_ns, is_inside: arrival.follower.is_in_transaction() }
 }
 
+/// Returns the value of the row `Cache` in reports.
 fn verdict(memory: &Memory) -> String {
     let obstacle = memory.obstacle.get();
     match (memory.results.has_lease(clock::now()), obstacle.is_empty()) {

@@ -8,6 +8,18 @@
 //! ([`identified`]).
 //!
 //! The program `fqc-near` adds the I/O and the configuration to this crate.
+//!
+//! Words that are used throughout:
+//! - a *near cache* is this program, next to the applications that it serves. Its *feed* is a connection to a server with the
+//!   plugin, and an *attachment* is one uninterrupted use of the feed, or of a server's binary log;
+//! - a *lease* is the permission to serve results until a certain time;
+//! - a *cell* is something that a result depends on: a table, some rows, or everything. It is *closed* while it is being
+//!   changed. A *stamp* says which changes a result includes: a version, a log position, or the time of reading;
+//! - a *session context* stands for everything except the read itself that can change a result: account, schema and settings.
+//!   The server with the plugin assigns a number to it; for other servers, the *identity* of the session takes its place;
+//! - an *unseen* read was answered from memory, and the server has not received it;
+//! - the *shape* of a statement is its text without literals, for which statistics are kept;
+//! - *other processes* are those of applications: a library in them answers reads from memory that this program shares.
 
 pub mod answer;
 pub mod bell;

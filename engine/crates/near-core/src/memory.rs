@@ -16,24 +16,28 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 /// The settings that an operator may change while the program runs.
 #[derive(Default)]
 pub struct Settings {
+    /// The rules that allow serving stale results. None if results are served by leases or by the binary log.
     pub rules: Option<Arc<Rules>>,
     /// True if reads in transactions are served by the binary log, too.
     pub in_transactions: bool,
-    /// True if nothing is served, and hits are only counted.
+    /// True if nothing is served, and the program only counts what it could have served.
     pub observes: bool,
-    /// The number of changes of settings so far.
+    /// The number of changes of settings so far, which identifies these settings.
     pub number: u64,
 }
 
+/// The state that all connections of one near cache share.
 pub struct Memory {
     pub results: Arc<Results>,
+    /// True while the near cache is attached to the server's feed.
     is_attached: AtomicBool,
-    /// The connections, by their number on the server.
+    /// The connections that are served by leases, by their number on the server.
     connections: Mutex<HashMap<u32, Arc<Mutex<Leased>>>>,
     /// Messages to be sent to the server on the feed.
     to_say: Mutex<Vec<FromNear>>,
+    /// Rings when there are messages to be taken with [`take_to_say`](Self::take_to_say).
     pub has_to_say: Bell,
-    /// The reason why nothing is served.
+    /// The reason why nothing is served, for metrics and reports.
     pub obstacle: Obstacle,
     /// Reasons why reads were not answered from memory, by rules or by the binary log.
     pub reasons: Reasons,
@@ -41,10 +45,12 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// `size` is the memory in bytes for stored results and unfinished answers together.
     pub fn new(size: u64) -> Memory {
         Memory::of(Results::new(size))
     }
 
+    /// Starts without rules and without an attachment.
     pub fn of(results: Results) -> Memory {
         Memory {
             results: Arc::new(results),
@@ -58,10 +64,12 @@ impl Memory {
         }
     }
 
+    /// Returns the present settings. They do not change in this copy.
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Replaces the settings. `number` is set here. Other processes stop serving by the former rules at once.
     pub fn change_settings(&self, settings: Settings) {
         self.results.uses.observed.turn(settings.observes);
         self.obstacle.observe(settings.observes);
@@ -71,7 +79,8 @@ impl Memory {
         self.results.published.iter().for_each(|published| published.leave_rules());
     }
 
-    /// Lets other processes serve results by the present rules for a short time. Must be called repeatedly.
+    /// Lets other processes serve results by the present rules for the next three seconds. Must be called every second. `now` is
+    /// the time in nanoseconds. Does nothing without rules.
     pub fn lend_by_rules(&self, now: u64) {
         let (settings, until) = (self.settings(), now.saturating_add(LENT_NS));
         if let (Some(published), true) = (&self.results.published, settings.rules.is_some()) {
@@ -79,7 +88,8 @@ impl Memory {
         }
     }
 
-    /// Returns true if the feed is attached. The order is relaxed: this is only a hint whether answers are worth storing.
+    /// Returns true if the feed is attached. This is only a hint whether answers are worth storing: a lookup checks the
+    /// attachment itself.
     pub fn is_attached(&self) -> bool {
         self.is_attached.load(Ordering::Relaxed)
     }
@@ -92,6 +102,8 @@ impl Memory {
         self.to_say.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds a connection that is served by leases, by its number on the server. From then on the server reports on it, and these
+    /// reports reach `leased`.
     pub fn enter(&self, number: u32, leased: &Arc<Mutex<Leased>>) {
         let mark = lock(leased).mark();
         // The mark is sent under this lock, so that the connection is marked either here or at the next attachment.
@@ -100,6 +112,8 @@ impl Memory {
         self.say(mark);
     }
 
+    /// Removes a connection, and lets the server stop reporting on it. Does nothing if its number belongs to another connection
+    /// by now.
     pub fn leave(&self, number: u32, leased: &Arc<Mutex<Leased>>) {
         let mut connections = self.connections();
         // A connection to another server may have the same number.
@@ -109,6 +123,7 @@ impl Memory {
         }
     }
 
+    /// Sends a message on the feed. Without an attachment it is dropped.
     fn say(&self, message: FromNear) {
         if self.is_attached() {
             self.to_say().push(message);
@@ -116,12 +131,13 @@ impl Memory {
         }
     }
 
+    /// Takes the messages that are to be sent to the server on the feed, in this order.
     pub fn take_to_say(&self) -> Vec<FromNear> {
         std::mem::take(&mut self.to_say())
     }
 
     /// Applies a frame of the feed. When this returns, no thread can serve what the frame has closed. Returns the acknowledgement
-    /// to send then, if the frame closes anything.
+    /// to send then, if the frame closes anything. After an error the feed must be ended with [`lose`](Self::lose).
     pub fn hear(&self, frame: Frame) -> Result<Option<FromNear>, Lost> {
         let closes = frame.messages.iter().any(|message| matches!(message, ToNear::Closed { .. }));
         let (heard, attachment, acknowledgement) = self.results.apply(frame)?;
@@ -134,6 +150,7 @@ impl Memory {
         Ok(closes.then_some(acknowledgement))
     }
 
+    /// Starts a new attachment: drops all results, and asks the server for reports on all connections.
     fn begin(&self) {
         self.results.clear();
         let connections = self.connections();
@@ -143,6 +160,7 @@ impl Memory {
         self.has_to_say.ring();
     }
 
+    /// Passes a report to its connection; it is ignored if the connection is gone.
     fn hear_report(&self, report: CommandReport, attachment: Attachment) {
         let leased = self.connections().get(&report.connection).cloned();
         if let Some(leased) = leased {
@@ -150,7 +168,7 @@ impl Memory {
         }
     }
 
-    /// Ends the use of the feed: from here on nothing is served.
+    /// Ends the attachment to the feed: from here on nothing is served by leases, and messages that were not sent are dropped.
     pub fn lose(&self) {
         self.results.lose();
         let connections = self.connections();

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const OBSERVES: &str = "it only observes";
 
-/// The reason why nothing is served, as text. Empty while results may be served.
+/// The reason why nothing is served from memory, as text. Empty while results may be served. Each change is written to the log.
 pub struct Obstacle {
     said: Mutex<String>,
-    /// True if the operator lets the program only observe. This is reported if there is no other reason.
+    /// True if the operator lets the program only observe. This is the reason if there is no other one.
     observes: AtomicBool,
 }
 
@@ -22,13 +22,14 @@ impl Default for Obstacle {
 }
 
 impl Obstacle {
+    /// Returns the reason; an empty text if results may be served.
     pub fn get(&self) -> String {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
         // Relaxed: no other memory access depends on this flag.
         if said.is_empty() && self.observes.load(Ordering::Relaxed) { OBSERVES.into() } else { said }
     }
 
-    /// Sets whether the program only observes. Each change is logged.
+    /// Sets whether the program only observes, that is, counts what it could have served.
     pub fn observe(&self, observes: bool) {
         match (self.observes.swap(observes, Ordering::Relaxed), observes) {
             (false, true) => say!("nothing is answered from memory, but observed: what would be is counted"),
@@ -37,21 +38,24 @@ impl Obstacle {
         }
     }
 
-    /// Sets the reason. `what` may contain text of a server, so it is reduced to one line for logs and metrics.
+    /// Sets the reason. `what` may contain text of a server: line breaks and control characters are removed, and it is cut at
+    /// [`LONGEST_LINE`] characters.
     pub fn set(&self, what: &str) {
         let what = &one_line(what, LONGEST_LINE);
         self.change(what, &format!("nothing is answered from memory: {what}"));
     }
 
+    /// Clears the reason: the feed is attached, so results may be served by leases.
     pub fn attached(&self) {
         self.change("", "attached: reads that repeat are answered from memory");
     }
 
-    /// Clears the reason for serving by rules, which needs no feed.
+    /// Clears the reason: results may be served by rules, which need no feed.
     pub fn by_rules(&self) {
         self.change("", "reads that fit a rule are answered from memory, and may be outdated");
     }
 
+    /// Clears the reason: the binary log is followed, so results may be served while it arrives in time.
     pub fn following(&self) {
         self.change("", "reads that repeat are answered from memory while the server's log comes in time");
     }

@@ -1,6 +1,6 @@
 //! Text of other programs, prepared for one line of a log, a metric or a report.
 
-/// The maximum length of such a text in logs and metrics, in characters.
+/// The maximum length of another program's text in a line of a log or a metric, in characters.
 pub const LONGEST_LINE: usize = 1000;
 
 /// Returns the first `most` characters of `text`, with a space for each line break, and without other control characters.

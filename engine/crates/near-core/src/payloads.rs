@@ -7,10 +7,11 @@ const MOST_OF_COMMAND: usize = 16 << 10;
 /// The maximum number of bytes that are kept of an event.
 const MOST_OF_EVENT: usize = 64 << 10;
 
+/// Reassembles the payloads of one direction of a connection. Of a long payload only the beginning is kept.
 pub struct Payloads {
     /// The maximum number of bytes that are kept of a payload.
     most: usize,
-    /// True if packets that continue an exchange are skipped.
+    /// True if only packets that start an exchange are reported; those that continue one, such as a login, are skipped.
     begins_alone: bool,
     pieces: Pieces,
     /// True if the present payload is skipped.
@@ -20,12 +21,12 @@ pub struct Payloads {
 }
 
 impl Payloads {
-    /// Reassembles the commands of a client. Packets that continue an exchange are skipped.
+    /// Reassembles the commands of a client. Packets that continue an exchange, such as a login, are skipped.
     pub fn of_commands() -> Payloads {
         Payloads::new(MOST_OF_COMMAND, true)
     }
 
-    /// Reassembles the events of a server that sends its log.
+    /// Reassembles the events of a server that sends its binary log.
     pub fn of_events() -> Payloads {
         Payloads::new(MOST_OF_EVENT, false)
     }
@@ -35,8 +36,8 @@ impl Payloads {
         Payloads { most, begins_alone, pieces, is_passed: false, payload, is_whole: true }
     }
 
-    /// Passes each payload that these bytes complete to `see`. The flag is false if the payload is too long and only its
-    /// beginning was kept.
+    /// Takes the next bytes, and passes each payload that they complete to `see`. The flag is false if the payload is too long
+    /// and only its beginning was kept. Empty payloads are not reported.
     pub fn feed(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8], bool)) {
         while let Some(piece) = self.pieces.next(&mut bytes) {
             if let Some(header) = piece.begins {

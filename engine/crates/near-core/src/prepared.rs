@@ -24,12 +24,15 @@ use wire::{
     BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time,
 };
 
-/// The maximum number of statements that are remembered, which bounds the memory of a connection.
+/// The maximum number of statements of one connection that are remembered. Executions of further ones go to the server.
 const MOST_STATEMENTS: usize = 256;
+/// The maximum number of parameters of a statement. Executions of others go to the server.
 const MOST_PARAMETERS: u16 = 256;
-/// The maximum number of prepares, and of executions, that may be waiting for their answers.
+/// The maximum number of prepares, and of executions, that may be waiting for their answers. Statements beyond that are not
+/// served.
 const MOST_AHEAD: usize = 16;
 
+/// The SHA-256 of a statement's text.
 type Text = [u8; SHA256_OUTPUT_LEN];
 
 /// The parameter types that the server was given for a statement so far.
@@ -53,36 +56,46 @@ impl Given {
         Some(Given { history: digest::of([&self.history, types.as_flattened()].into_iter()), types })
     }
 }
-/// An attachment, and the server's number for the session context under it.
+/// A session context: the attachment to a server's feed, and the server's number for everything except the read itself that can
+/// change a result.
 pub type Under = (Attachment, u64);
 
+/// The prepared statements of one connection, and the parameter types that the server has for each. The caller passes it every
+/// command that the server gets, and the outcomes that it asks for.
 pub struct Statements {
     flavour: &'static Flavour,
     capabilities: u64,
     by_id: HashMap<u32, Statement>,
     /// The statements whose COM_STMT_PREPARE has not been answered, oldest first.
     preparing: VecDeque<Preparing>,
+    /// The executions that have not been answered, oldest first.
     executing: VecDeque<Executing>,
 }
 
+/// A statement whose COM_STMT_PREPARE has not been answered.
 struct Preparing {
     command: u64,
     text: Text,
     shape: ShapeId,
+    /// True if its text may evaluate FOUND_ROWS().
     says_found_rows: bool,
     aggregates: Aggregates,
 }
 
+/// An execution that has not been answered.
 struct Executing {
     command: u64,
     id: u32,
     types: Vec<u8>,
+    /// True if the execution has added to the history of types.
     gives_new: bool,
 }
 
+/// A prepared statement of the connection.
 struct Statement {
     text: Text,
     shape: ShapeId,
+    /// True if its text may evaluate FOUND_ROWS().
     says_found_rows: bool,
     aggregates: Aggregates,
     /// The number of its parameters.
@@ -99,31 +112,35 @@ struct Statement {
     /// The number of columns in the server's last answer. None while it is not certain. The server reports changed metadata to a
     /// client that knows another number.
     columns: Option<u64>,
-    /// The context of the server's last report on an execution of this statement.
+    /// The session context in which the server has last reported an execution of this statement.
     under: Option<Under>,
-    /// True if all executions go to the server.
+    /// True if all executions go to the server, and none is stored.
     passes: bool,
 }
 
-/// An execution whose answer may be stored.
+/// An execution of a prepared statement whose answer may be stored or served.
 pub struct Execution {
+    /// The server's number of the statement on this connection.
     pub id: u32,
-    /// The shape of the statement, for which the execution is counted.
+    /// The statement in whose statistics the execution is counted.
     pub shape: ShapeId,
     /// The key of the result. Executions with the same key have the same answer in the same context.
     pub key: Vec<u8>,
     /// The length of the part of the key that all executions of the statement with these types share.
     of_statement: usize,
+    /// The number of columns that the client expects in the answer. None while that is not certain.
     pub columns: Option<u64>,
+    /// The session context in which the server has last reported an execution of the statement. None if it has reported none.
     pub under: Option<Under>,
     /// The number of the command that prepared the statement.
     pub prepared: u64,
+    /// The types of all parameters in this execution, two bytes for each.
     pub types: Vec<u8>,
-    /// For each parameter its value, if it is certainly an integer.
+    /// For each parameter its value if it is certainly an integer, and otherwise none.
     pub bound: Vec<Option<i128>>,
-    /// True if it binds the types that the server uses now.
+    /// True if it binds the types that the server uses for the statement now.
     pub has_same_types: bool,
-    /// True if it is the first execution of the statement, and comes with types.
+    /// True if the server has not run the statement yet, and the execution brings types.
     pub is_first: bool,
     pub aggregates: Aggregates,
     /// The state of the types after this execution. None if the execution adds nothing to it.
@@ -135,7 +152,8 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Identifies the statement for other processes, which need it to answer executions.
+    /// Identifies the statement for other processes, which need that to answer executions of it. The scope covers its text, its
+    /// types and its number of columns.
     pub fn statement(&self) -> mapped::Statement {
         let columns = self.columns.unwrap_or(u64::MAX).to_le_bytes();
         mapped::Statement { id: self.id, scope: digest::of([&self.key[..self.of_statement], &columns].into_iter()) }
@@ -146,13 +164,15 @@ impl Execution {
         matches!(self.taken, Taken::Alike | Taken::Reprepared(_))
     }
 
-    /// Returns true if the execution binds the types that the server uses now, and adds nothing to their history.
+    /// Returns true if the execution binds the types that the server uses now, and adds nothing to their history. It may then be
+    /// answered without the server receiving it.
     pub fn is_known(&self) -> bool {
         self.has_same_types && self.given.is_none()
     }
 
-    /// Returns true if the server would interpret the values as they are meant, and the statement has its meaning in this
-    /// context.
+    /// Returns true if the server would interpret the values of this execution like those of any other with its key, and the
+    /// statement was prepared in the session context `session` or was reported in it. Under `attachment`, a stored result with
+    /// its key is then right.
     pub fn may_be_served(&self, attachment: Attachment, session: SessionContext) -> bool {
         let is_told = || self.under == Some((attachment, session.context));
         (self.is_known() || self.is_first) && (session.since < self.prepared || is_told())
@@ -160,7 +180,7 @@ impl Execution {
 }
 
 impl Statements {
-    /// `capabilities` are those in force on the connection.
+    /// Starts without statements. `capabilities` are those that client and server have agreed on.
     pub fn new(flavour: &'static Flavour, capabilities: u64) -> Statements {
         Statements {
             flavour,
@@ -171,7 +191,8 @@ impl Statements {
         }
     }
 
-    /// Returns the execution that this command runs. None if its answer may be neither served from memory nor stored.
+    /// Returns the execution that this command runs. None if its answer may be neither served from memory nor stored; that is
+    /// also so while an earlier execution of the same statement has not been answered.
     pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
         let is_under_way = |id| self.executing.iter().any(|one| one.id == id);
         let may_be_kept =
@@ -179,6 +200,8 @@ impl Statements {
         self.read(payload).filter(|execution| may_be_kept(execution) && !is_under_way(execution.id))
     }
 
+    /// Decodes an execution of a known statement. None if the command is no execution that can be decoded, or all of the
+    /// statement's executions go to the server.
     fn read(&self, payload: &[u8]) -> Option<Execution> {
         let execute = Execute::parse(payload, self.capabilities)?;
         let statement = self.by_id.get(&execute.id).filter(|statement| !statement.passes)?;
@@ -210,32 +233,32 @@ impl Statements {
         })
     }
 
-    /// Returns true if this command binds a value of type TIME. Its answer then depends on the current date.
+    /// Returns true if this command binds a value of type TIME. Its answer may then depend on the current date.
     pub fn binds_time(&self, payload: &[u8]) -> bool {
         self.read(payload).is_some_and(|execution| have_time(&execution.types))
     }
 
-    /// Returns the number of the command that prepared the statement which this command executes. None if the statement is not
-    /// known.
+    /// Returns the number of the command that prepared the statement which `payload` executes. None if `payload` is no execution
+    /// or the statement is not known.
     pub fn preparation(&self, payload: &[u8]) -> Option<u64> {
         let is_execution = payload[0] == Command::StmtExecute as u8;
         self.by_id.get(&id_of(payload)).filter(|_| is_execution).map(|statement| statement.prepared)
     }
 
-    /// Returns true if the statement that command `number` prepared still exists, or may still be prepared.
+    /// Returns true if the statement that command `number` prepared still exists, or its preparation has not been answered.
     pub fn has(&self, number: u64) -> bool {
         self.preparing.iter().any(|one| one.command == number) || self.by_id.values().any(|one| one.prepared == number)
     }
 
-    /// Returns true if this execution may evaluate FOUND_ROWS(). None if the statement is not known.
+    /// Returns true if this execution may evaluate FOUND_ROWS(). None if it is no execution or the statement is not known.
     pub fn asks_for_found_rows(&self, payload: &[u8]) -> Option<bool> {
         let is_execution = payload[0] == Command::StmtExecute as u8;
         let statement = self.by_id.get(&id_of(payload)).filter(|_| is_execution);
         statement.map(|statement| statement.says_found_rows)
     }
 
-    /// Notes a command that the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if the
-    /// outcome of the command must be passed to `answered`.
+    /// Notes command `number`, which the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if
+    /// the outcome of the command must be passed to [`answered`](Self::answered).
     pub fn forward(&mut self, number: u64, payload: &[u8], is_whole: bool) -> bool {
         match payload.first().and_then(|byte| Command::from_byte(*byte)) {
             Some(Command::StmtPrepare) if is_whole => self.prepare(number, &payload[1..]),
@@ -270,7 +293,8 @@ impl Statements {
         true
     }
 
-    /// Sets the shape that counts the executions of the statement which command `number` prepares.
+    /// Sets the statistics that count the executions of the statement which command `number` prepares. To be called before the
+    /// answer to that command.
     pub fn is_of_shape(&mut self, number: u64, shape: ShapeId) {
         self.preparing.iter_mut().filter(|one| one.command == number).for_each(|one| one.shape = shape);
     }
@@ -309,12 +333,13 @@ impl Statements {
     }
 
     /// Sends all executions of this statement to the server from here on, until the statement is prepared again.
+    /// [`LAST_STATEMENT`] stands for all statements.
     fn pass(&mut self, id: u32) {
         let is_it = |one: u32| one == id || id == LAST_STATEMENT;
         self.by_id.iter_mut().filter(|(one, _)| is_it(**one)).for_each(|(_, statement)| statement.passes = true);
     }
 
-    /// Returns whether the statement that this command runs aggregates rows.
+    /// Returns whether the statement that this command runs, by text or as an execution, aggregates rows.
     pub fn aggregates(&self, payload: &[u8]) -> Aggregates {
         match Command::from_byte(payload[0]) {
             Some(Command::StmtExecute) => {
@@ -324,7 +349,7 @@ impl Statements {
         }
     }
 
-    /// Takes the outcome of a command's answer.
+    /// Takes the outcome of the answer to command `number`. Outcomes of commands that were not noted change nothing.
     pub fn answered(&mut self, number: u64, outcome: &Outcome) {
         if let Some(at) = self.preparing.iter().position(|one| one.command == number) {
             let preparing = self.preparing.drain(..=at).next_back();
@@ -372,14 +397,16 @@ impl Statements {
         self.by_id.insert(id, statement);
     }
 
-    /// Returns true if the statement of command `number` was prepared in this context.
+    /// Returns true if statement `id`, executed by command `number`, was prepared in this session context or reported in it, so
+    /// that it means there what its text says.
     pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, session: SessionContext) -> bool {
         let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
         let is_told = |statement: &Statement| statement.under == Some((attachment, session.context));
         statement.is_some_and(|statement| session.since < statement.prepared || is_told(statement))
     }
 
-    /// Notes that the server has reported an execution of this statement under this context.
+    /// Notes that the server has reported the execution of statement `id` by command `number`, in this session context. Ignored
+    /// if the id belongs to a statement that was prepared later.
     pub fn report(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
         if let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.prepared < number) {
             statement.under = Some((attachment, context));
@@ -387,7 +414,7 @@ impl Statements {
     }
 }
 
-/// Returns the statement id in a command. A command without one may refer to any statement.
+/// Returns the statement id in a command. [`LAST_STATEMENT`], which may be any statement, if the command contains none.
 fn id_of(payload: &[u8]) -> u32 {
     wire::statement_id(payload).unwrap_or(LAST_STATEMENT)
 }
@@ -407,7 +434,7 @@ mod tests {
         Outcome { kind, ..outcome }
     }
 
-    /// Builds an execution with one parameter, with or without its type.
+    /// Builds an execution of statement `id` with one parameter. `kind` is its type; none leaves the type out.
     fn execute(id: u32, kind: Option<u8>) -> Vec<u8> {
         let types = kind.map_or(vec![0], |kind| vec![1, kind, 0]);
         let value: &[u8] = if kind == Some(STRING) { b"\x01a" } else { &[1; 8] };
@@ -416,7 +443,7 @@ mod tests {
 
     const ROWS: OutcomeKind = OutcomeKind::ResultSet { rows: 1, columns: 2 };
 
-    /// Returns statements with one prepared statement, whose id is 7.
+    /// Returns the statements of a connection that has prepared one, whose id is 7, with one parameter.
     fn statements() -> Statements {
         let mut statements = Statements::new(&flavour::MARIADB, 0);
         assert!(statements.forward(1, b"\x16SELECT a, b FROM t WHERE c = ?", true));
@@ -424,6 +451,7 @@ mod tests {
         statements
     }
 
+    /// Returns true if an execution is served in a context that has been in force since after the statement was prepared.
     fn is_served(statements: &Statements, payload: &[u8]) -> bool {
         is_served_since(9, statements, payload)
     }

@@ -17,52 +17,60 @@ use sql::Aggregates;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+/// The memory that other processes map, as this program writes it: results, clients' connections, and the permission to serve
+/// them under one attachment. All methods lock it for a short time.
 pub struct Published(Mutex<State>);
 
 struct State {
     writer: Writer<Map>,
+    /// The attachment (one use of a server's feed, of its log, or of rules) whose results may be served there. None: nothing is
+    /// served.
     attachment: Option<Attachment>,
-    /// Context numbers that are assigned here to identities, for servers that assign none.
+    /// The context numbers that were assigned here to identities, for servers that assign none.
     contexts: HashMap<Whose, u64>,
     last_context: u64,
 }
 
-/// The identity of sessions that share results.
+/// Identifies sessions that get the same results. Its bytes have no meaning here.
 pub type Whose = [u8; 40];
 
-/// The first part of attachments to a log. Attachments to a server's feed have other first parts.
+/// The first half of an [`Attachment`] that stands for following a binary log. Attachments to a server's feed have other first
+/// halves.
 pub const BY_LOG: u64 = u64::MAX - 1;
-/// The first part of attachments by rules.
+/// The first half of an [`Attachment`] that stands for serving by rules. The second half is the number of the settings.
 pub const BY_RULES: u64 = u64::MAX;
-/// The time that other processes serve results by rules or by a log after this program has renewed its permission. It is limited
-/// because this program may have ended.
+/// The time in nanoseconds for which other processes may serve results by rules or by a log before this program must renew its
+/// permission. It is limited because this program may have ended.
 pub const LENT_NS: u64 = 3_000_000_000;
-/// The maximum number of contexts whose identity is known.
+/// The maximum number of identities with an assigned context number. If there are more, all are forgotten and get new numbers.
 const MOST_CONTEXTS: usize = 4096;
-/// Every result depends on this cell.
+/// The cell that stands for everything. Every result depends on it.
 const EVERYTHING: u32 = 0;
 
-/// The contexts in which a connection's reads would be answered when it was served last. Other processes may serve its next reads in
-/// the same contexts.
+/// The session contexts in which a connection's reads would be answered when it was served last. Other processes may serve its
+/// next reads in the same contexts. A context is a number for everything except the read itself that can change a result.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
+    /// The attachment (one use of a server's feed, of its log, or of rules) for which the contexts are valid.
     pub attachment: Attachment,
+    /// The context of queries as text.
     pub text: Context,
+    /// The context of executions of prepared statements.
     pub binary: Context,
-    /// Results with an earlier stamp may not be served on this connection.
+    /// Results with an earlier stamp, that is, version or time of reading, must not be served on this connection.
     pub since: u64,
-    /// The prepared statement, if the read was an execution.
+    /// The prepared statement, if the read that was served is an execution of one.
     pub statement: Option<Statement>,
 }
 
 impl Standing {
-    /// Returns the context in which this read would be answered.
+    /// Returns the attachment and the context in which this command would be answered.
     pub fn under(&self, payload: &[u8]) -> Under {
         let context = if wire::execution(payload).is_some() { self.binary } else { self.text };
         (self.attachment, context.number)
     }
 
-    /// Returns the key, in the mapped memory, of the result of this command.
+    /// Returns the key of this command's result in the mapped memory.
     fn key<'p>(&'p self, payload: &'p [u8]) -> Key<'p> {
         let of_execution = self.statement.as_ref().zip(wire::execution(payload));
         let parts = of_execution.map_or([payload, b""], |(statement, (_, bound))| [&statement.scope, bound]);
@@ -70,26 +78,31 @@ impl Standing {
     }
 }
 
-/// A read for which a result was found.
+/// A read that is being served here, with the result that was found for it.
 pub struct Served<'a> {
     pub standing: &'a Standing,
+    /// The payload of the command.
     pub payload: &'a [u8],
+    /// Whether the statement aggregates rows.
     pub aggregates: Aggregates,
+    /// The capabilities of the connection.
     pub capabilities: u64,
     pub result: Kept<'a>,
 }
 
-/// A stored result that was found for a read.
+/// A stored result, with the dependencies that other processes check before they serve it.
 pub struct Kept<'a> {
     pub entry: &'a cache::Entry<'a>,
-    /// The numbers of its cells in the mapped memory.
+    /// The numbers, in the mapped memory, of the cells that the result depends on: tables or rows.
     pub cells: &'a [u32],
+    /// True if the read is known to name a table although `cells` is empty.
     pub reads_tables: bool,
-    /// The time when the result becomes too old to be served, in nanoseconds. `u64::MAX` if it does not age.
+    /// The time when the result becomes too old to be served, in nanoseconds of [`clock::now`](crate::clock::now). `u64::MAX` if
+    /// it does not age.
     pub until: u64,
 }
 
-/// A read that other processes may answer as well, on a server that assigns no context numbers.
+/// A read that other processes may answer as well, on a server that assigns no numbers to session contexts.
 pub struct Asking<'a> {
     pub published: &'a Published,
     pub payload: &'a [u8],
@@ -100,9 +113,9 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Makes the read's result available to other processes, and returns the contexts for the connection. Results with a stamp
-    /// earlier than `since` may not be served on it. Returns none if the attachment has changed. The caller keeps the attachment
-    /// from changing during the call.
+    /// Makes the read's result available to other processes, and returns the contexts for the connection. `whose` identifies the
+    /// sessions that get the same results, and results with a stamp earlier than `since` must not be served on this connection.
+    /// Returns none if `attachment` is no longer the present one. The caller keeps the attachment from changing during the call.
     pub fn publish(
         &self,
         attachment: Attachment,
@@ -119,7 +132,8 @@ impl Asking<'_> {
 }
 
 impl Published {
-    /// Returns none if the memory is smaller than the layout.
+    /// Starts with an empty memory in which nothing is served. `seed` makes hashes unpredictable, so it should be random. Returns
+    /// none if the memory is smaller than the layout.
     pub fn new(memory: Map, layout: Layout, seed: u64) -> Option<Published> {
         let writer = Writer::new(memory, layout, seed)?;
         let contexts = HashMap::new();
@@ -130,8 +144,8 @@ impl Published {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies the near cache's state of these cells, after a frame that has named them, and its lease. Must be called before any
-    /// thread can serve again.
+    /// Copies the state of `near` after a frame: its attachment, the named cells, and its lease. Must be called before any thread
+    /// can serve again.
     pub fn follow(&self, near: &Near, cells: &[u32]) {
         let mut state = self.state();
         if !state.attach(near.attachment()) {
@@ -151,8 +165,8 @@ impl Published {
         writer.grant(near.lease_ends());
     }
 
-    /// Copies the state of a log: the cells that have changed, with their versions, and the lease. Without a lease, nothing is
-    /// served there until the next call.
+    /// Sets the attachment, the cells that have changed with their versions, and the lease: the time in nanoseconds until which
+    /// other processes may serve. Without a lease or an attachment, they serve nothing until the next call.
     pub fn follow_log(
         &self,
         attachment: Option<Attachment>,
@@ -166,12 +180,13 @@ impl Published {
         }
     }
 
-    /// Stops serving there until the next call of [`Self::follow_log`].
+    /// Stops other processes from serving anything until a lease is set again.
     pub fn revoke(&self) {
         self.state().writer.revoke();
     }
 
-    /// Lets results be served there by these rules, until this time or the next call.
+    /// Lets other processes serve results by the rules of the settings with this number, until the time `until` in nanoseconds.
+    /// With another number than before, they find none of the earlier results.
     pub fn follow_rules(&self, rules: u64, until: u64) {
         let mut state = self.state();
         if state.attach(Some([BY_RULES, rules])) {
@@ -179,7 +194,8 @@ impl Published {
         }
     }
 
-    /// Stops serving there by rules until the next call of [`Self::follow_rules`].
+    /// Stops other processes from serving by rules until the next call of [`Self::follow_rules`]. Does nothing if they serve by a
+    /// log or by leases.
     pub fn leave_rules(&self) {
         let mut state = self.state();
         if state.is_by_rules() {
@@ -187,7 +203,8 @@ impl Published {
         }
     }
 
-    /// From now on, no client gets results with an earlier stamp. This has an effect only if results are served by rules.
+    /// From now on, other processes serve no results with a stamp earlier than `stamp`, a time of reading in microseconds. This
+    /// has an effect only if they serve by rules.
     pub fn outdate(&self, stamp: u64) {
         let mut state = self.state();
         if state.is_by_rules() {
@@ -195,7 +212,8 @@ impl Published {
         }
     }
 
-    /// Returns the context of sessions with this identity. None if the attachment is another one.
+    /// Returns the context of sessions with this identity, with a new number if they had none. None if `attachment` is not the
+    /// present one.
     pub fn context_of(&self, attachment: Attachment, whose: &Whose) -> Option<Context> {
         let mut state = self.state();
         (state.attachment == Some(attachment)).then_some(())?;
@@ -203,7 +221,8 @@ impl Published {
         Some(Context { number, stamp: u64::MAX })
     }
 
-    /// Makes a result that is being served available to other processes. The caller keeps the attachment from changing.
+    /// Makes a result that is being served here available to other processes. Does nothing if it is there already, if only this
+    /// program may serve it, or if the attachment is another one. The caller keeps the attachment from changing during the call.
     pub fn publish(&self, read: &Served<'_>) {
         let Kept { entry, cells, until, .. } = read.result;
         let mut state = self.state();
@@ -218,8 +237,8 @@ impl Published {
         state.writer.put(&key, &Record { stamp, until, rows, flags: 0, cells, value: entry.value() });
     }
 
-    /// Returns a place for a connection, or none if there is no room. `greeting` is the check of the greeting that the client
-    /// got.
+    /// Reserves a place for a connection, which other processes may then serve. None if there is no room. `greeting` is the hash
+    /// ([`feed::check_of`]) of the greeting that the client got; it identifies the connection.
     pub fn enter(self: &Arc<Self>, greeting: u64) -> Option<Entered> {
         let place = self.state().writer.enter(greeting)?;
         Some(Entered { published: self.clone(), place, greeting })
@@ -227,7 +246,7 @@ impl Published {
 }
 
 impl State {
-    /// Sets the attachment. Returns true if there is one.
+    /// Sets the attachment; a new one makes all earlier results invisible. Returns true if there is one.
     fn attach(&mut self, attachment: Option<Attachment>) -> bool {
         if self.attachment != attachment {
             self.attachment = attachment;
@@ -241,6 +260,7 @@ impl State {
         self.attachment.is_some_and(|[first, _]| first == BY_RULES)
     }
 
+    /// Lets other processes serve until this time in nanoseconds, or not at all.
     fn lend(&mut self, lease: Option<u64>) {
         match lease {
             Some(until) => self.writer.grant(until),
@@ -263,8 +283,8 @@ impl State {
 }
 
 /// Returns true if other processes may serve this result. They must not if the read names no table, since it leaves the warnings
-/// of the statement before, or if it may be an aggregate over no rows, which leaves the number of rows found. Only the near cache
-/// itself remembers what the server must see after such reads.
+/// of the statement before unchanged, or if it may be an aggregate over no rows, which leaves FOUND_ROWS() unchanged. Only the
+/// near cache itself remembers what the server must see after such reads.
 fn is_for_others(read: &Served<'_>) -> bool {
     let Kept { entry, cells, reads_tables, .. } = read.result;
     let may_leave_found = || {
@@ -274,7 +294,8 @@ fn is_for_others(read: &Served<'_>) -> bool {
     (reads_tables || !cells.is_empty()) && !may_leave_found()
 }
 
-/// The place of a connection in the mapped memory. It is released when this value is dropped.
+/// The place of a connection in the mapped memory. It is freed when this value is dropped; other processes then serve the
+/// connection no more.
 pub struct Entered {
     published: Arc<Published>,
     place: Place,
@@ -282,8 +303,10 @@ pub struct Entered {
 }
 
 impl Entered {
-    /// Notes the contexts in which the client was served. The client has sent `received` bytes since its login, and will have
-    /// received `shown` bytes. Other processes serve nothing after `until`, because the server has to see a command then.
+    /// Notes the contexts in which the client is being served. The client has sent `received` bytes since its login, and with
+    /// this answer gets `shown` bytes; other processes serve it only while these counts are still right. They serve nothing after
+    /// the time `until`, in nanoseconds, because the server has to see a command then. Does nothing if the attachment has
+    /// changed.
     pub fn serve(&self, standing: &Standing, [received, shown]: [u64; 2], until: u64) {
         let Standing { attachment, text, binary, since, statement } = *standing;
         let mut state = self.published.state();

@@ -40,7 +40,7 @@ sql::reasons! {
     Response "response" "the response is not a single complete result outside of a transaction";
 }
 
-/// Counters, one for each reason.
+/// For each reason, the number of reads that were not answered from memory for it, and of answers that were not stored.
 pub struct Reasons(Vec<Counter>);
 
 impl Default for Reasons {
@@ -54,7 +54,7 @@ impl Reasons {
         self.0[reason.index()].add(1);
     }
 
-    /// Returns the name, count and explanation of every reason that has occurred.
+    /// Returns the name, count and explanation of every reason that has occurred, in a fixed order.
     pub fn list(&self) -> Vec<(&'static str, usize, &'static str)> {
         let all = Reason::all().zip(&self.0);
         all.map(|((name, text), count)| (name, count.get(), text)).filter(|(_, count, _)| *count > 0).collect()

@@ -4,8 +4,10 @@
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// The number of hashes that the table has room for.
 const PLACES: usize = 4096;
 
+/// The hashes of texts whose results were stored recently. Each hash has one slot, and another hash may replace it there.
 pub struct Recent(Box<[AtomicU64; PLACES]>);
 
 impl Default for Recent {
@@ -19,11 +21,14 @@ impl Recent {
         &self.0[hash as usize % PLACES]
     }
 
-    /// The order is relaxed: a thread that sees the text too late only misses a hint.
+    /// Notes that a result of the text with this hash was stored. The order is relaxed: a thread that sees the text too late only
+    /// misses a hint.
     pub fn note(&self, hash: u64) {
         self.place(hash).store(hash, Ordering::Relaxed);
     }
 
+    /// Returns true if a result of the text with this hash was noted, and not replaced since. False does not mean that there is
+    /// none.
     pub fn has(&self, hash: u64) -> bool {
         self.place(hash).load(Ordering::Relaxed) == hash
     }

@@ -17,33 +17,38 @@ use wire::surface::text_result;
 
 type Rows = Vec<Row>;
 
-/// The plugin uses the same text for the server's own cache.
+/// The value of the row `Cache` while the program only observes. The plugin uses the same text for the server's own cache.
 const OBSERVED: &str = "OFF, but observed";
 
-/// The session that asks for a report.
+/// The session that asks for a report, as far as the answer depends on it.
 pub struct Asker {
     capabilities: u64,
     status: u16,
+    /// The number of this session's reads that were answered from memory.
     hits: u64,
 }
 
 impl Asker {
+    /// `hits` is the number of this session's reads that were answered from memory.
     pub fn of(follower: &Follower, hits: u64) -> Asker {
         let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
         Asker { capabilities: follower.capabilities(), status, hits }
     }
 }
 
+/// The subject of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Topic {
     Status,
     Queries,
     Curve,
     Reasons,
+    /// `SHOW STATUS LIKE 'Qcache...'`.
     Counters,
 }
 
 impl Topic {
+    /// Returns the names of the report's columns.
     fn columns(self) -> &'static [&'static str] {
         match self {
             Topic::Status => &["Item", "Value"],
@@ -55,7 +60,7 @@ impl Topic {
     }
 }
 
-/// The report that a command asks for.
+/// The report that a client's command asks for: its subject, and which rows of it.
 pub struct Asked {
     topic: Topic,
     selection: Selection,
@@ -68,7 +73,8 @@ impl Asked {
     }
 }
 
-/// Returns the report that this text asks for. None if it asks for something else, or if the server answers it.
+/// Returns the report that the text of this query asks for. None if it asks for something else, or if the server answers it.
+/// `summary` returns the kind of freshness's part of reports; none if it leaves reports to the server.
 pub fn asked(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<Asked> {
     // Any other text is not parsed.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
@@ -85,6 +91,7 @@ pub fn asked(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<A
     selection.unknown_column(topic.columns()).is_none().then_some(Asked { topic, selection })
 }
 
+/// Returns the subject of a report that is answered here; none if the server answers it.
 fn here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
     match topic {
         FqcTopic::Status => Some(Topic::Status),
@@ -95,6 +102,7 @@ fn here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
     }
 }
 
+/// Returns the packets that answer a report, with the sequence numbers of an answer to a single command.
 pub fn answer(memory: &Memory, summary: &Summary, asked: &Asked, asker: &Asker) -> Vec<u8> {
     let columns = asked.topic.columns();
     let rows = match asked.topic {
@@ -108,6 +116,7 @@ pub fn answer(memory: &Memory, summary: &Summary, asked: &Asked, asker: &Asker) 
     text_result(columns, &rows, asker.capabilities, asker.status)
 }
 
+/// Returns a row of `SHOW FQC STATUS`.
 pub fn row(name: &str, value: impl ToString) -> Row {
     vec![Some(name.into()), Some(value.to_string())]
 }
@@ -139,7 +148,8 @@ fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
     rows
 }
 
-/// Returns the reasons, the most frequent first. The time that the server took for the statements is not measured here.
+/// Returns the rows of `SHOW FQC REASONS`, the most frequent reason first. The time that the server took for the statements is
+/// not measured here.
 fn reasons(memory: &Memory) -> Rows {
     let mut list = memory.reasons.list();
     // Each read that goes to the server has one reason.
@@ -153,7 +163,7 @@ fn reasons(memory: &Memory) -> Rows {
     list.into_iter().map(told).collect()
 }
 
-/// Returns the counters in alphabetical order, like the server.
+/// Returns the rows of `SHOW STATUS LIKE 'Qcache...'` in alphabetical order, like the server.
 fn counters(memory: &Memory) -> Rows {
     let counted = memory.results.counted();
     let free = memory.results.budget().saturating_sub(counted.bytes);

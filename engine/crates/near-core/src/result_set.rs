@@ -5,17 +5,19 @@ use crate::reason::Own;
 use crate::session_flags::{self, Places};
 use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, Unstorable};
 
+/// One whole result set in the form in which it is stored.
 #[derive(Clone, Copy)]
 pub struct ResultSet<'a> {
+    /// The packets, with the status flags of a session outside of transactions.
     pub bytes: &'a [u8],
     pub rows: u64,
-    /// The places of the status flags. None if the result may not be served in transactions.
+    /// The offsets of the status flags. None if the result may not be served in transactions.
     pub places: Option<Places>,
 }
 
 impl<'a> ResultSet<'a> {
-    /// Returns none unless these bytes are exactly one whole result set with this number of rows, in the protocol of such a
-    /// command. Bytes that do not come from the server are served only after this check.
+    /// Returns none unless these bytes are exactly one whole result set with this number of rows, as the server would answer a
+    /// command that expects `expect`. Bytes that do not come from the server are served only after this check.
     pub fn read(bytes: &'a [u8], rows: u64, expect: Expect, capabilities: u64) -> Option<ResultSet<'a>> {
         let Progress::Done(outcome) = ResponseTracker::new(expect, capabilities).feed(bytes) else { return None };
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows: found, .. } if found == rows);
@@ -26,8 +28,8 @@ impl<'a> ResultSet<'a> {
     }
 }
 
-/// Returns the reason why an answer with this outcome may not be stored, apart from its session's transaction. `warnings` is the
-/// number of warnings with which it may still be stored.
+/// Returns the reason why an answer with this outcome may not be stored; none if it may. `warnings` is the number of warnings
+/// that the answer may have. Whether its session is in a transaction is not checked here.
 pub fn why_not_kept(outcome: &Outcome, warnings: u16) -> Option<Own> {
     match outcome.unstorable(|| warnings) {
         Some(Unstorable::Failed) => Some(Own::Failed),
@@ -61,7 +63,7 @@ mod tests {
         assert!(!is_one(&wire::ErrPacket::build(1, 1045, b"28000", "no"), 0));
     }
 
-    /// A packet's header contains its length and sequence number.
+    /// A packet's header contains its length and sequence number. A result with any other bit there must not be accepted.
     #[test]
     fn a_changed_header_makes_it_none() {
         let whole = result();

@@ -21,14 +21,19 @@ use std::sync::{Arc, PoisonError};
 /// The share of the memory for answers until it is known whether they can be stored: one part in this many.
 const ON_THEIR_WAY: u64 = 8;
 
+/// The stored results of all connections, with the state of the feed that decides which of them may be served by a lease.
 pub struct Results {
     cache: Cache,
+    /// The state of the feed. Results are served under its read lock, and frames are applied under its write lock.
     near: RwLock<Near>,
     /// The memory with results for other processes, if they may read them.
     pub published: Option<Arc<Published>>,
+    /// The memory that unfinished answers take, in bytes; see [`Room`].
     on_their_way: AtomicU64,
+    /// The maximum of `on_their_way`.
     most_on_their_way: u64,
     pub uses: Uses,
+    /// Reads that were answered from memory.
     pub hits: AtomicU64,
     /// Hits in transactions. `hits` includes them.
     pub hits_inside: AtomicU64,
@@ -36,20 +41,21 @@ pub struct Results {
     pub hits_elsewhere: AtomicU64,
     /// Reads whose results could be stored, and that went to the server.
     pub misses: AtomicU64,
-    /// The time of the last change of accounts, in microseconds. Serving by rules, no result that was read earlier is served,
-    /// because its account may be a different one now.
+    /// The time of the last change of accounts, in microseconds. By rules, no result that was read before it is served, because
+    /// its account's name may belong to a different account now.
     pub accounts_changed: AtomicU64,
-    /// The texts whose results were stored recently. If sessions are identified by asking the server, it is asked before such a
-    /// read is sent.
+    /// The texts whose results were stored recently. If sessions are identified by asking the server, it is asked about the
+    /// session before such a read is sent.
     pub recent: Recent,
 }
 
 impl Results {
+    /// `size` is the memory in bytes for stored results and unfinished answers together.
     pub fn new(size: u64) -> Results {
         Results::published(size, None)
     }
 
-    /// Like [`new`](Self::new), with memory that other processes read.
+    /// Like [`new`](Self::new), with memory that other processes read results from.
     pub fn published(size: u64, published: Option<Arc<Published>>) -> Results {
         let most_on_their_way = size / ON_THEIR_WAY;
         Results {
@@ -68,12 +74,13 @@ impl Results {
         }
     }
 
-    /// The cache for results that do not depend on a lease.
+    /// The cache itself, for results that do not depend on a lease.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Returns a view of the results under the present attachment. While it exists, no frame is applied.
+    /// Returns a view of the results, with which they are looked up. While it exists, no frame of the feed is applied, so it must
+    /// not be kept for long.
     pub fn look(&self) -> View<'_> {
         View {
             cache: &self.cache,
@@ -83,11 +90,15 @@ impl Results {
         }
     }
 
+    /// Returns true if the server's lease is in force. `now` is a time by [`clock::now`](crate::clock::now) after the read has
+    /// arrived.
     pub fn has_lease(&self, now: u64) -> bool {
         self.look().near.has_lease(now)
     }
 
-    /// Applies a frame of the feed. Returns what the host has to do next, the attachment, and the acknowledgement to send.
+    /// Applies a frame of the feed. When this returns, no thread serves what the frame invalidates. Returns what the host has to
+    /// do next, the attachment, and the acknowledgement to send. After an error nothing is served until the next attachment, as
+    /// after [`lose`](Self::lose).
     pub fn apply(&self, frame: Frame) -> Result<(Vec<Heard>, Attachment, FromNear), Lost> {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         let cells = self.published.as_ref().map(|_| frame.cells()).unwrap_or_default();
@@ -97,31 +108,37 @@ impl Results {
         Ok((heard, near.attachment().ok_or(Lost)?, near.acknowledgement()))
     }
 
+    /// Ends the attachment to the feed: no result is served by a lease until the next one.
     pub fn lose(&self) {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         near.lose();
         self.follow(&near, &[]);
     }
 
-    /// Publishes the new state to other processes. Must be called while `near` is locked, so that no thread serves anything
+    /// Passes the new state on to other processes. Must be called while `near` is locked, so that no thread serves anything
     /// during the change.
     fn follow(&self, near: &Near, cells: &[u32]) {
         self.published.iter().for_each(|published| published.follow(near, cells));
     }
 
+    /// Drops all stored results.
     pub fn clear(&self) {
         self.cache.clear();
     }
 
+    /// Returns the message that requests a new lease, to be sent at once. `now` must be taken before.
     pub fn renewal(&self, now: u64) -> FromNear {
         self.look().near.renew(now)
     }
 
+    /// Returns the interval between two renewals of the lease in nanoseconds.
     pub fn renew_every(&self) -> u64 {
         self.look().near.renew_every()
     }
 
-    /// Stores an answer with its dependencies from the report. Returns false if there is no room for it.
+    /// Stores the answer to a command with the dependencies that the server has reported for it. `payload` is the key: the
+    /// command, or for an execution [`Execution::key`](crate::prepared::Execution::key). Returns false if there is no room for
+    /// the answer.
     pub fn store(
         &self,
         payload: &[u8],
@@ -140,7 +157,8 @@ impl Results {
         self.uses.keep(&self.cache, &key, meta, &cells, result.bytes)
     }
 
-    /// Drops results that cannot be served any more.
+    /// Drops some of the results that can certainly not be served any more, and prepares memory for new ones. Must be called
+    /// every second.
     pub fn tidy(&self) {
         const SEGMENTS: usize = 4;
         self.cache.make_ready();
@@ -149,7 +167,7 @@ impl Results {
         self.cache.sweep(is_alive, SEGMENTS);
     }
 
-    /// Updates the statistics of uses. Must be called every second.
+    /// Updates the statistics of uses. Must be called every second, with the time in nanoseconds.
     pub fn tick(&self, now: u64) {
         self.uses.tick(self.hits.load(Ordering::Relaxed), self.budget(), now);
     }
@@ -159,10 +177,12 @@ impl Results {
         self.cache.budget()
     }
 
+    /// Returns the cache's own figures.
     pub fn stats(&self) -> Stats {
         self.cache.stats()
     }
 
+    /// Returns the figures that the near cache reports to the server and in its metrics.
     pub fn counted(&self) -> feed::Counts {
         let stats = self.cache.stats();
         let [hits, misses] = [&self.hits, &self.misses].map(|count| count.load(Ordering::Relaxed));
@@ -181,7 +201,7 @@ fn cells<'a>(entry: &'a cache::Entry) -> impl Iterator<Item = u32> + use<'a> {
     entry.cells().iter().map(|cell| cell.0)
 }
 
-/// The results under a read lock: what may be served cannot change while this value exists.
+/// The results under a read lock: which of them may be served by a lease cannot change while this value exists.
 pub struct View<'a> {
     cache: &'a Cache,
     uses: &'a Uses,
@@ -190,31 +210,34 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Makes a result that was found for this read available to other processes.
+    /// Makes a result that is being served available to other processes, if they may read results.
     pub fn publish(&self, read: &Served<'_>) {
         self.published.iter().for_each(|published| published.publish(read));
     }
 
-    /// Returns true if nothing has invalidated everything since this stamp, and the lease is in force.
+    /// Returns true if, under this attachment, the lease is in force at the time `now`, and no change since this stamp was one of
+    /// everything. A session context with this stamp is then still valid.
     pub fn holds(&self, attachment: Attachment, stamp: u64, now: u64) -> bool {
         self.near.may_serve(attachment, std::iter::empty(), stamp, now)
     }
 
-    /// Returns true if there is a result that may be served.
+    /// Returns true if there is a result for this key (see [`Results::store`]) in the session context `context` that may be
+    /// served at the time `now`.
     pub fn has(&self, attachment: Attachment, context: u64, payload: &[u8], now: u64) -> bool {
         self.look_up(attachment, context, payload, |_, entry| {
             entry.is_some_and(|entry| self.near.may_serve(attachment, cells(entry), entry.stamp().0, now))
         })
     }
 
-    /// Returns true if there is a result, whether it may be served or not.
+    /// Returns true if there is a result for this key in the session context `context`, whether it may be served or not.
     pub fn remembers(&self, attachment: Attachment, context: u64, payload: &[u8]) -> bool {
         self.look_up(attachment, context, payload, |_, entry| entry.is_some())
     }
 
-    /// Passes the result for a client's read to `with`, if there is one that may be served. `snapshot` is that of the client's
-    /// transaction, see [`CommandReport::snapshot`]. In a transaction, a result must not have changed since the lesser of its own
-    /// stamp and the snapshot's.
+    /// Passes the result for a client's read to `with`, and returns what that returns. None if no result may be served. `now` is
+    /// a time after the read has arrived, and `snapshot` is that of the client's transaction, see [`CommandReport::snapshot`];
+    /// none outside of transactions. In a transaction, a result must not have changed since the lesser of its own stamp and the
+    /// snapshot. The lookup is counted.
     pub fn find<T>(
         &self,
         attachment: Attachment,
@@ -234,6 +257,7 @@ impl View<'_> {
         })
     }
 
+    /// Passes the hash of the key and the entry, if there is one, to `with`.
     fn look_up<T>(
         &self,
         attachment: Attachment,
@@ -248,7 +272,7 @@ impl View<'_> {
     }
 }
 
-/// The memory that unfinished answers take. It is returned when this value is dropped.
+/// The memory that one unfinished answer takes, counted against a common limit. It is given back when this value is dropped.
 pub struct Room {
     results: Arc<Results>,
     bytes: u64,
@@ -259,7 +283,8 @@ impl Room {
         Room { results: results.clone(), bytes: 0 }
     }
 
-    /// Reserves more bytes. Returns false if the limit is exceeded.
+    /// Adds this many bytes. Returns false if the limit for all unfinished answers is exceeded: the answer must then be dropped.
+    /// The bytes count all the same until this value is dropped.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let bytes = bytes as u64;
         self.bytes += bytes;

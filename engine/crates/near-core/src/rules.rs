@@ -16,12 +16,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The maximum age of a result that is served.
+/// The maximum age of a result that any rule or hint may allow.
 pub const OLDEST: Duration = Duration::from_secs(86_400);
-/// The name of the counters for hints.
+/// The name for the counters of hints in texts. No rule may have it.
 const HINT: &str = "hint";
 
-/// The rules as `fqc-near` supports them, with the whole grammar.
+/// The dialect of rules that `fqc-near` supports, which has all settings.
 #[derive(Debug)]
 struct Beside;
 
@@ -32,7 +32,7 @@ impl Place for Beside {
     const HAS_FURTHER_TERMS: bool = true;
 }
 
-/// A regular expression.
+/// A regular expression in a rule.
 #[derive(Debug)]
 struct Words(Regex);
 
@@ -46,7 +46,7 @@ impl Expression for Words {
     }
 }
 
-/// The terms of serving a read, and the counters for it.
+/// The terms for serving a read, and the counters of the rule that set them.
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub of_rule: rules::Terms,
@@ -61,17 +61,21 @@ impl Deref for Terms {
     }
 }
 
-/// Counters for the reads that a rule decides.
+/// Counters for the reads that one rule lets be served.
 #[derive(Debug, Default)]
 pub struct Counts {
+    /// The number of reads that were answered from memory.
     pub hits: Counter,
-    /// The number of reads that went to the server while the result that they replaced was still served.
+    /// The number of reads that went to the server to refresh a result that was still being served. Each is also counted as a
+    /// miss.
     pub refreshes: Counter,
+    /// The number of reads that went to the server.
     pub misses: Counter,
-    /// The number of reads that have waited for another client's answer. Each is also counted as one of the others.
+    /// The number of reads that have waited for another client's answer. Each is also counted as a hit or a miss.
     pub waits: Counter,
 }
 
+/// The operator's rules in their order, with counters.
 #[derive(Debug)]
 pub struct Rules {
     rules: Vec<Rule>,
@@ -87,7 +91,7 @@ struct Rule {
 }
 
 impl Rule {
-    /// Returns none unless the rule lets reads be served.
+    /// Returns the terms for the reads that this rule lets be served. None if it lets none be served.
     fn terms(&self) -> Option<Terms> {
         match self.rule.caching {
             Caching::Always(of_rule) => Some(Terms { of_rule, counts: self.counts.clone() }),
@@ -96,6 +100,7 @@ impl Rule {
     }
 }
 
+/// The contents of a file with rules, in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -103,7 +108,7 @@ struct File {
     rule: Vec<rules::Rule<Beside>>,
 }
 
-/// Parses rules in TOML, or in JSON as in the server's variable `fqc_rules`.
+/// Parses rules in TOML, or in JSON as in the server's variable `fqc_rules`. The error says what is wrong, for the operator.
 fn read(text: &str) -> Result<Vec<rules::Rule<Beside>>, String> {
     let is_json = text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
     if is_json {
@@ -117,13 +122,16 @@ fn read(text: &str) -> Result<Vec<rules::Rule<Beside>>, String> {
 pub struct Subject<'a> {
     pub text: &'a [u8],
     pub mode: LexMode,
-    /// The account in the server's form. None before the server was asked.
+    /// The account as CURRENT_USER() shows it. None before the server was asked; rules that name an account do not match then,
+    /// unless they allow serving.
     pub account: Option<&'a str>,
-    /// The current database; none before the server was asked.
+    /// The current database. None before the server was asked.
     pub database: Option<&'a str>,
 }
 
 impl Rules {
+    /// Parses the contents of the file with rules, in TOML or JSON. `has_hints` is true if hints in texts are honoured as well.
+    /// The error says what is wrong, for the operator.
     pub fn parse(text: &str, has_hints: bool) -> Result<Rules, String> {
         let mut rules: Vec<Rule> = Vec::new();
         for (place, rule) in read(text)?.into_iter().enumerate() {
@@ -136,7 +144,7 @@ impl Rules {
         Ok(Rules { rules, hints: has_hints.then(Arc::default) })
     }
 
-    /// Takes over the counters of rules and hints that existed before. Rules are identified by name.
+    /// Goes on with the counters of the rules in force before, for rules of the same name, and for hints.
     pub fn continue_counts(&mut self, before: &Rules) {
         for rule in &mut self.rules {
             let same = before.rules.iter().find(|other| other.name == rule.name && other.terms().is_some());
@@ -147,7 +155,8 @@ impl Rules {
         }
     }
 
-    /// Returns the terms for a read. None if it may not be served.
+    /// Returns the terms for serving this read. None if it may not be served. Before the session is known, the answer is only
+    /// provisional: it is none only if the read certainly may not be served.
     pub fn of(&self, subject: &Subject) -> Option<Terms> {
         let read = Looked::new(subject);
         let rule = self.rules.iter().find(|rule| rule.rule.fits(&read));
@@ -157,6 +166,7 @@ impl Rules {
         self.hinted(subject.text).or_else(|| rule?.terms())
     }
 
+    /// Returns the terms that a hint in the text sets. None if there is no hint, or hints are ignored.
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
         let ttl = hint(text)?.min(OLDEST);
@@ -164,13 +174,14 @@ impl Rules {
         Some(Terms { of_rule, counts })
     }
 
-    /// Returns the maximum age of any result that is served.
+    /// Returns the maximum age of any result that may be served. Older results can be dropped.
     pub fn longest(&self) -> Duration {
         let longest = self.rules.iter().filter_map(Rule::terms).map(|terms| terms.ttl).max().unwrap_or_default();
         if self.hints.is_some() { OLDEST } else { longest }
     }
 
-    /// Returns the counters with the names of their rules.
+    /// Returns the counters of all rules that let reads be served, with the rule's name, and those of hints, if they are
+    /// honoured.
     pub fn counts(&self) -> impl Iterator<Item = (&str, &Counts)> {
         let rules = self.rules.iter().filter(|rule| matches!(rule.rule.caching, Caching::Always(_)));
         let rules = rules.map(|rule| (rule.name.as_str(), &*rule.counts));
@@ -223,22 +234,25 @@ fn text(name: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(name)
 }
 
-/// Builds a regular expression. It ignores case unless it contains `(?-i)`.
+/// Compiles a regular expression as rules use it: it ignores case unless it contains `(?-i)`, and `.` also matches a line break.
+/// The error says what is wrong with it.
 pub fn expression(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).case_insensitive(true).dot_matches_new_line(true).build();
     built.map_err(|error| error.to_string())
 }
 
+/// Returns the shape of the text as [`sql::shape`] writes it. None if the text cannot be parsed.
 fn raw_shape(subject: &Subject) -> Option<Vec<u8>> {
     let mut shape = Vec::new();
     sql::shape(subject.text, subject.mode, &mut shape).then_some(shape)
 }
 
+/// Returns the digest of a statement without its literals and comments, which rules may name. None if the text cannot be parsed.
 fn shape_id(subject: &Subject) -> Option<u128> {
     raw_shape(subject).map(|shape| sql::shape_id(&shape[1..]))
 }
 
-/// Returns the text without comments, with `?` for each literal, and with single spaces.
+/// Returns the text without comments, with `?` for each literal, and with single spaces. None if it cannot be parsed.
 fn shape(subject: &Subject) -> Option<Vec<u8>> {
     let shape = raw_shape(subject)?;
     let mut out: Vec<u8> = Vec::with_capacity(shape.len());
@@ -259,7 +273,8 @@ fn shape(subject: &Subject) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns the value of `cache_ttl=MILLISECONDS` in the first comment of a text. Several settings are separated by semicolons.
+/// Returns the value of `cache_ttl=MILLISECONDS` in the first comment of a text. None if there is none, or if it is zero. Several
+/// settings in the comment are separated by semicolons.
 fn hint(text: &[u8]) -> Option<Duration> {
     let start = text.windows(2).position(|two| two == b"/*")?;
     // In a literal, `/*` does not start a comment. So a comment is not searched after a literal or a quoted name.

@@ -26,38 +26,43 @@ use wire::{Command, ErrPacket, Expect, Header, Outcome, Query, first_command, lo
 /// The time within which the server gets at least one command. The server ends idle connections, and one that is always answered
 /// from memory would look idle to it.
 const SEEN_EVERY_NS: u64 = 10_000_000_000;
-/// A limit for the number of hits in a note. No process answers more reads within that time, so a greater number is wrong.
+/// A limit for the number of hits that one note of the library in the client's process may report (see [`Note`]). A greater
+/// number is wrong, and counts as this one.
 const MOST_NOTED: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
-/// The destination of bytes that a client has sent.
+/// Says what the caller of [`Session`] must do with bytes of the client.
 pub enum Then {
-    /// The bytes go to the server.
+    /// The bytes go to the server unchanged.
     Pass,
-    /// Send these bytes to the server instead.
+    /// Send these bytes to the server instead; there may be none.
     Instead(Vec<u8>),
-    /// Send these bytes to the server instead, and read nothing more of the client until the server has answered.
+    /// Send these bytes to the server instead; there may be none. A command of the client waits, so read nothing more of the
+    /// client until [`Session::is_holding`] returns false, and poll [`Session::take_held`].
     Hold(Vec<u8>),
-    /// Send these bytes to the client.
+    /// Send these bytes to the client, and nothing to the server.
     Answer(Vec<u8>),
 }
 
-/// The number of rows found that a command leaves if it sends rows.
+/// How the command that is being answered sets FOUND_ROWS() on the server if it sends rows.
 #[derive(Default)]
 enum Leaves {
+    /// Nothing follows from the command's answer.
     #[default]
     Unknown,
     Own,
-    /// Its own number. The unseen read before it is not sent, because the command replaces it.
+    /// It sets the number of its own rows. The unseen read before it was dropped, because the command replaces it.
     InPlace,
-    /// Like `Own`, or like `InPlace` if `in_place` is true, for a command that aggregates. An aggregate over no rows sends one
-    /// row, and leaves the number of the read before.
+    /// Like `Own`, or like `InPlace` if `in_place` is true, for a command that aggregates rows. An aggregate over no rows sends
+    /// one row, and leaves FOUND_ROWS() as the read before has set it.
     Aggregate {
         in_place: bool,
     },
 }
 
 impl Leaves {
+    /// `payload` is that of the command, if it is whole. `takes_place` is true if the command replaces the unseen reads, which
+    /// the server does not get then.
     fn of(payload: Option<&[u8]>, takes_place: bool, aggregates: impl FnOnce(&[u8]) -> Aggregates) -> Leaves {
         let Some(payload) = payload.filter(|payload| takes_place || !looks_back(payload)) else {
             return Leaves::Unknown;
@@ -69,8 +74,8 @@ impl Leaves {
         }
     }
 
-    /// Returns true if the server's FOUND_ROWS() no longer belongs to the last read that the client knows of, and false if it
-    /// does. None if nothing has changed.
+    /// Returns the new value of `Session::is_astray` after the command's answer: true if the server's FOUND_ROWS() no longer
+    /// belongs to the last read that the client knows of, and false if it does. None if the value does not change.
     fn leads_astray(self, outcome: &Outcome) -> Option<bool> {
         let aggregated = found(outcome);
         match self {
@@ -83,60 +88,70 @@ impl Leaves {
     }
 }
 
-/// Returns true for SHOW. SHOW WARNINGS, for example, has rows and leaves the number of rows found unchanged.
+/// Returns true if the command is a SHOW. SHOW WARNINGS, for example, sends rows and leaves FOUND_ROWS() unchanged.
 fn looks_back(payload: &[u8]) -> bool {
     const SHOW: &[u8] = b"show";
     let text = payload[1..].trim_ascii_start();
     payload[0] == Command::Query as u8 && text.get(..SHOW.len()).is_some_and(|word| word.eq_ignore_ascii_case(SHOW))
 }
 
+/// The conversation between one client and its server after the login. It decides where all bytes of the client go, and serves
+/// reads from memory. It does no I/O: the caller passes it the bytes of both sides, and sends what it returns.
 pub struct Session {
     memory: Arc<Memory>,
     freshness: Box<dyn Freshness>,
+    /// The last read that was answered from memory and that the server has not received.
     unseen: Option<Unseen>,
+    /// The command that waits until the server has run the unseen reads, because it asks for FOUND_ROWS().
     held: Option<Held>,
+    /// The report that waits until the server has said whether the client's account may see it.
     inquiry: Option<Box<Inquiry>>,
-    /// The command that waits until `Freshness::decide` is to be called for it again.
+    /// The command for which `Freshness::decide` is called again once `Freshness::poll_wait` is ready.
     waiting: Option<Vec<u8>>,
-    /// The commands whose answers the client does not receive, oldest first. None stands for a question of the near cache itself.
+    /// The commands on their way to the server whose answers the client must not receive, oldest first. None stands for a
+    /// question of the near cache itself.
     hidden: VecDeque<Option<Hidden>>,
-    /// The effect of the first command that the server has not answered.
+    /// How the command that is being answered sets FOUND_ROWS() on the server.
     leaves: Leaves,
-    /// True if the server's FOUND_ROWS() may not belong to the last read that the client knows of.
+    /// True if FOUND_ROWS() on the server may not be the number of the last read that the client knows of.
     is_astray: bool,
-    /// The time at which the server last received a command.
+    /// The time at which the server last received a command, by [`clock::now`].
     seen_ns: u64,
+    /// The number of this client's reads that were answered from memory.
     hits: u64,
-    /// The read that would have been served if the program did not just observe.
+    /// The read that memory has an answer for and that goes to the server nevertheless, because the operator lets the program
+    /// only observe. The two answers are compared.
     trial: Option<Trial>,
-    /// The connection's place in the mapped memory. None if only the near cache answers it.
+    /// The connection's place in the mapped memory, where a library in the client's process finds answers to reads. None if only
+    /// the near cache answers them.
     shared: Option<Shared>,
 }
 
-/// The state of a connection that a library in the client's process may answer, too.
+/// The state of a connection whose reads may also be answered by a library in the client's process, from mapped memory.
 struct Shared {
     entered: Entered,
     /// The number of bytes that the client has sent since the login.
     received: u64,
     /// The number of bytes that the client was given since the login.
     shown: u64,
-    /// The contexts for the read that is being served.
+    /// The session contexts of the read that is being served. They become `last` when its answer is passed on.
     standing: Option<Box<Standing>>,
-    /// The contexts for the read that was served last.
+    /// The session contexts of the read that was served last.
     last: Option<Box<Standing>>,
-    /// The beginning of what may be a note of the library.
+    /// The beginning of what may be a [`Note`] of the library, until enough bytes have arrived to tell.
     partial: Vec<u8>,
 }
 
-/// A read that was answered from memory, and that the server has got since.
+/// A read that was answered from memory, and that the server has received since.
 struct Hidden {
+    /// The number that `Freshness::forward_served` gave to the command.
     number: u64,
-    /// The number of rows that the client received.
+    /// The number of rows that the client received. None if FOUND_ROWS() may be that of an older read.
     rows: Option<u64>,
 }
 
 impl Session {
-    /// Starts the conversation of a connection that has just logged in.
+    /// Starts the conversation of a connection that has just logged in. `freshness` decides which results may be served on it.
     pub fn new(memory: &Arc<Memory>, freshness: impl Freshness + 'static) -> Session {
         Session {
             memory: memory.clone(),
@@ -155,8 +170,10 @@ impl Session {
         }
     }
 
-    /// Lets a library in the client's process answer this connection as well, if there is room for it in the mapped memory.
-    /// `greeting` is the check of the greeting that the client got.
+    /// Lets a library in the client's process answer reads of this connection as well. Without mapped memory, or without room in
+    /// it, this does nothing. `greeting` is the hash ([`feed::check_of`]) of the greeting that the client got; by this value the
+    /// library finds the connection. To be called before any bytes are passed to this session, and only if the client does not
+    /// use TLS.
     pub fn share(&mut self, greeting: u64) {
         let entered = self.memory.results.published.as_ref().and_then(|published| published.enter(greeting));
         let shared =
@@ -164,13 +181,15 @@ impl Session {
         self.shared = entered.map(shared);
     }
 
-    /// Notes that the client is given this many bytes of the server.
+    /// Counts bytes of the server that are passed to the client. The library in the client's process serves the connection only
+    /// while it has counted as many. Bytes of [`Then::Answer`] are counted already.
     pub fn show(&mut self, count: usize) {
         self.shared.iter_mut().for_each(|shared| shared.shown += count as u64);
     }
 
-    /// Takes bytes of the client and returns where they go. `is_heard` is true if the client has received everything that came
-    /// before.
+    /// Takes the bytes that the client has just sent, and returns where they go. `follower` is updated for those that go to the
+    /// server. `is_heard` is true if the client has received all bytes that were sent to it before. Must not be called while
+    /// [`is_holding`](Self::is_holding) is true.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let Some(shared) = &mut self.shared else { return self.take(follower, bytes, is_heard) };
         shared.received += bytes.len() as u64;
@@ -201,7 +220,8 @@ impl Session {
         self.answered(then)
     }
 
-    /// Takes over the hits that the library in the client's process reports, and the last read that it answered.
+    /// Takes over a note: the number of hits in the client's process, and the last read that was answered there, which becomes
+    /// the unseen read. If that command cannot be such a read, FOUND_ROWS() is unknown from here on.
     fn heed(&mut self, note: &Note<'_>) {
         let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
         self.hits += hits;
@@ -219,7 +239,8 @@ impl Session {
         self.unseen = Some(Unseen { packet, rows, found, warns, under, first_types, before });
     }
 
-    /// Counts the bytes that the client is given from here, and notes the contexts in which it was served.
+    /// Counts the bytes of an answer from memory, and lets other processes serve the connection in the same contexts. Returns
+    /// `then` unchanged.
     fn answered(&mut self, then: Then) -> Then {
         if let (Then::Answer(answer), Some(shared)) = (&then, &mut self.shared) {
             shared.shown += answer.len() as u64;
@@ -232,6 +253,8 @@ impl Session {
         then
     }
 
+    /// Like [`of_client`](Self::of_client), for bytes without notes. Refuses to attach a near cache through this program, and
+    /// adds the parameter types that the server lacks to an execution.
     fn take(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let command = follower.is_between().then(|| lone_command(bytes)).flatten();
         if is_heard && follower.is_quiet() && command.is_some_and(attaches) {
@@ -247,6 +270,7 @@ impl Session {
         }
     }
 
+    /// Asks `Freshness` about the bytes, and serves, sends or holds them.
     fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let command = follower.is_between().then(|| lone_command(bytes)).flatten();
         let now_ns = clock::now();
@@ -281,7 +305,8 @@ impl Session {
         self.send(follower, bytes, command, asks, now_ns)
     }
 
-    /// Returns the bytes for the server before a waiting command: the reads that the server has not seen, and questions.
+    /// Returns the bytes for the server before a waiting command: the reads that it has not seen, and the questions of
+    /// [`Freshness::ahead`].
     fn ask(&mut self, follower: &mut Follower, now_ns: u64) -> Vec<u8> {
         self.seen_ns = now_ns;
         let unseen = self.unseen.take();
@@ -291,7 +316,7 @@ impl Session {
         packets
     }
 
-    /// Adds questions of the near cache to `packets`. The client does not receive their answers, and they change `FOUND_ROWS()`
+    /// Appends questions of the near cache to `packets`. The client must not receive their answers, and they change FOUND_ROWS()
     /// on the server.
     fn put_ahead(&mut self, follower: &mut Follower, questions: Vec<(u64, Vec<u8>)>, packets: &mut Vec<u8>) {
         self.is_astray |= !questions.is_empty();
@@ -302,6 +327,8 @@ impl Session {
         }
     }
 
+    /// Returns true if the server need not receive this command: it has received one within [`SEEN_EVERY_NS`], and knows the
+    /// parameter types of the unseen reads or learns them from `command`.
     fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
         let may_be_forgotten =
             |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
@@ -311,6 +338,8 @@ impl Session {
         is_seen && !is_short_of_types && self.unseen.as_ref().is_none_or(may_be_forgotten)
     }
 
+    /// Returns the answer to `packet` for the client, with the flags of its transaction. Counts the hit, and makes the read the
+    /// unseen one.
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
         let Served { mut answer, rows, found, warns, places, used, under, first_types, standing } = served;
         let is_inside = !follower.is_autonomous();
@@ -344,8 +373,8 @@ impl Session {
         answer
     }
 
-    /// Sends these bytes to the server, after the reads that it must see first. `asks` is true if they may evaluate
-    /// `FOUND_ROWS()`.
+    /// Sends these bytes to the server, after the unseen reads that it must run first. If `asks` is true, which means that the
+    /// command may evaluate FOUND_ROWS(), the command waits until those reads are answered.
     fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool, now_ns: u64) -> Then {
         let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
@@ -381,19 +410,20 @@ impl Session {
         if packets.is_empty() { Then::Pass } else { Then::Instead([&packets, bytes].concat()) }
     }
 
-    /// Expects the answer to a question of the near cache, which the client does not receive.
+    /// Expects the answer to a question of the near cache, which the client must not receive.
     fn hide(&mut self, follower: &mut Follower) {
         follower.expect_hidden(Expect::Query);
         self.hidden.push_back(None);
     }
 
-    /// Returns true while a command waits. Nothing else of the client may be read then.
+    /// Returns true while a command of the client waits. Nothing more of the client may be read then. A waiting command is taken
+    /// with [`take_held`](Self::take_held).
     pub fn is_holding(&self) -> bool {
         self.held.is_some() || self.inquiry.is_some() || self.waiting.is_some()
     }
 
-    /// Returns where the waiting command goes, once the server has run the reads that it had not seen or the wait is over. None
-    /// if the command has to wait longer.
+    /// Returns where the waiting command goes, once it need not wait longer. None if it still waits, or if no command does. To be
+    /// called after bytes of the server were taken in, and whenever `context` is woken.
     pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
         let then = self.held(context, follower)?;
         Some(self.answered(then))
@@ -428,7 +458,8 @@ impl Session {
         }
     }
 
-    /// Is called when an answer is complete. `is_hidden` is true if the client does not receive it.
+    /// Must be called when an answer of the server is complete. `is_hidden` is true if the answer belongs to a command that the
+    /// client did not send, or was answered already: the client must not receive it.
     pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
         if is_hidden {
             return self.of_hidden(outcome);
@@ -437,6 +468,7 @@ impl Session {
         self.freshness.answered(outcome);
     }
 
+    /// Like [`of_answer`](Self::of_answer), for an answer that the client must not receive.
     fn of_hidden(&mut self, outcome: &Outcome) {
         if let Some(Hidden { number, rows }) = self.hidden.pop_front().flatten() {
             self.freshness.answered_served(number, outcome);
@@ -446,7 +478,8 @@ impl Session {
         self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
     }
 
-    /// Takes bytes of the answer to the command with this number.
+    /// Takes bytes of an answer. `number` is the number that was given to its command ([`Follower::note_last`]); answers without
+    /// a number are not passed. `outcome` comes with the last bytes.
     pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
         if let Some(trial) = self.trial.as_mut().filter(|trial| trial.is_of(number)) {
             trial.take(bytes);
@@ -462,20 +495,23 @@ impl Session {
         self.is_astray &= !sets_found;
     }
 
-    /// Returns the report on the cache that this command asks for, if it asks for one that is answered here.
+    /// Returns the report on the cache that this command asks for (`SHOW FQC STATUS` and the like). None if it asks for none, or
+    /// for one that the server answers.
     fn asked(&self, follower: &Follower, payload: &[u8]) -> Option<Asked> {
         let query = Some(payload).filter(|payload| payload.len() <= LONGEST && payload[0] == Command::Query as u8);
         let query = Query::parse(&query?[1..], follower.capabilities())?;
         report::asked(query.text, || self.freshness.summary())
     }
 
+    /// Answers a report on the cache from the near cache's own figures.
     fn report(&self, follower: &Follower, asked: &Asked) -> Then {
         let asker = Asker::of(follower, self.hits);
         let summary = self.freshness.summary().unwrap_or_default();
         Then::Answer(report::answer(&self.memory, &summary, asked, &asker))
     }
 
-    /// Asks the server whether this account may see the report. The report is sent when the server has answered.
+    /// Asks the server whether the client's account may see this report. The client's command waits until the server has
+    /// answered.
     fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
         let unseen = self.unseen.take();
         self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
@@ -488,8 +524,8 @@ impl Session {
         Then::Hold(packets)
     }
 
-    /// Returns the packets of the reads that the server has not seen, oldest first, and expects their answers, which the client
-    /// does not receive.
+    /// Returns the packets of the unseen reads, oldest first. The caller sends them to the server; their answers are expected,
+    /// and the client must not receive them.
     fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: Unseen) -> Vec<u8> {
         self.is_astray = false;
         let before = std::mem::take(&mut unseen.before);
@@ -504,7 +540,7 @@ impl Session {
         packets
     }
 
-    /// Notes that these bytes are sent to the server, command by command.
+    /// Notes that these bytes of the client are sent to the server, for each command in them.
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
         self.seen_ns = clock::now();
         let mut rest = bytes;
@@ -534,12 +570,13 @@ impl Session {
     }
 }
 
-/// Returns true if a client tries to attach as a near cache. One that attached through this program would count commands that
-/// never reach the server.
+/// Returns true if a client tries to attach as a near cache. This is refused: commands that are answered here never reach the
+/// server, so such a client and the server would count differently.
 fn attaches(payload: &[u8]) -> bool {
     payload.strip_prefix(&[Command::Query as u8]).is_some_and(feed::attaches)
 }
 
+/// Returns the error packet for a client that tries to attach as a near cache.
 fn refusal() -> Vec<u8> {
     let message =
         "another fqc-near stands before the server; attach to the server itself, or serve by rules or the binary log";
@@ -564,11 +601,13 @@ mod tests {
         out
     }
 
+    /// Applies a frame of the feed to `memory`, as if the server had sent these messages.
     fn hear(memory: &Memory, number: u64, messages: Vec<ToNear>) {
         assert!(memory.hear(Frame { number, messages }).is_ok());
     }
 
-    /// The report on an execution often arrives when the next execution is pending already.
+    /// The report on an execution often arrives when the next execution has been sent already. Its result must be served all the
+    /// same.
     #[test]
     fn an_execution_is_served_though_the_one_before_was_sent_when_nothing_was_told_yet() {
         let memory = Arc::new(Memory::new(4 << 20));
@@ -605,18 +644,22 @@ mod tests {
 
     const READ: &[u8] = b"\x03SELECT v FROM t";
     const OTHER: &[u8] = b"\x03SELECT v FROM u";
+    /// Status flags of a session in a transaction.
     const INSIDE: u16 = status::IN_TRANS | status::IN_TRANS_READONLY;
 
-    /// A connection of a near cache that has been granted a lease. Its reads depend on cell 1.
+    /// A client's connection through a near cache that has been granted a lease. Its reads depend on cell 1.
     struct Line {
+        /// The connection's number on the server.
         number: u32,
         memory: Arc<Memory>,
         session: Session,
         follower: Follower,
+        /// The number of the last frame on the feed, which all connections of the near cache share.
         frames: Rc<Cell<u64>>,
     }
 
     impl Line {
+        /// Returns the first connection of a near cache that has been granted a lease.
         fn new() -> Line {
             let line = Line::of(7, &Arc::new(Memory::new(4 << 20)), Rc::default());
             let begin = ToNear::Attached { version: 3, attachment: [1, 2], lease_ns: u64::MAX / 2 };
@@ -624,6 +667,7 @@ mod tests {
             line
         }
 
+        /// Returns a connection with this number to the near cache of `memory`. `frames` counts the frames of its feed.
         fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> Line {
             let session = Session::new(memory, Leases::new(memory, number, GREETING, CAPABILITIES, false));
             Line { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
@@ -634,12 +678,14 @@ mod tests {
             Line::of(self.number + 1, &self.memory, self.frames.clone())
         }
 
+        /// Lets the server send these messages on the feed, in the next frame.
         fn hear(&self, messages: Vec<ToNear>) {
             self.frames.set(self.frames.get() + 1);
             hear(&self.memory, self.frames.get(), messages);
         }
 
-        /// Sends a command, and returns the answer if the near cache gives one itself.
+        /// Lets the client send a command. Returns the answer if the near cache gives one itself; none if the command went to the
+        /// server.
         fn served(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
             match self.session.of_client(&mut self.follower, &packet(0, payload), true) {
                 Then::Answer(answer) => Some(answer),
@@ -647,7 +693,7 @@ mod tests {
             }
         }
 
-        /// Lets the server answer all pending commands with these bytes.
+        /// Lets the server send these bytes, which answer the pending commands.
         fn answer(&mut self, answer: &[u8]) {
             let mut shown = Vec::new();
             self.follower.from_server(answer, |part| {
@@ -656,16 +702,19 @@ mod tests {
             shown.iter().for_each(|(number, bytes, outcome)| self.session.of_server(*number, bytes, outcome.as_ref()));
         }
 
+        /// Lets the client send a command that the near cache does not answer, and the server answer OK with these status flags.
         fn run(&mut self, payload: &[u8], flags: u16) {
             assert!(self.served(payload).is_none());
             self.answer(&wire::ok_packet(1, 0, 0, flags, 0));
         }
 
-        /// Lets the server run this read and report it on the feed. `told.command` is the number of the read on this connection.
+        /// Lets the server run this read in session context 3 and report it on the feed with the dependencies in `told`.
+        /// `told.command` is the number of the read on this connection. `flags` are the status flags of its answer.
         fn read(&mut self, payload: &[u8], flags: u16, told: CommandReport) {
             self.read_in(3, payload, flags, told);
         }
 
+        /// Like [`read`](Self::read), in another session context.
         fn read_in(&mut self, context: u64, payload: &[u8], flags: u16, told: CommandReport) {
             assert!(self.served(payload).is_none());
             self.answer(&one_row(flags));
@@ -674,10 +723,13 @@ mod tests {
         }
     }
 
+    /// Returns a result set with one row, and with these status flags.
     fn one_row(flags: u16) -> Vec<u8> {
         text_result(&["v"], &[vec![Some("1".into())]], CAPABILITIES, flags)
     }
 
+    /// Returns a report on a read of cell 1 that may be shared with sessions in transactions. `snapshot` is the stamp of the
+    /// connection's own transaction, if it is in one.
     fn inside(command: u64, snapshot: Option<u64>) -> CommandReport {
         CommandReport {
             command,
@@ -756,14 +808,16 @@ mod tests {
         assert!(line.served(READ).is_none());
     }
 
-    /// Another process that maps the results. It has only the file descriptor.
+    /// Another process that maps the results, and finds the connection's place there. It has only the file descriptor.
     struct Other {
         reader: mapped::Reader<mapped::Map>,
         place: mapped::Place,
     }
 
+    /// The hash of the greeting that the client got. Another process finds the connection by this value.
     const SHOWN_GREETING: u64 = 11;
 
+    /// Returns a connection of an attached near cache that shares its results, and a process that maps them.
     fn shared() -> (Line, Other) {
         let layout = mapped::Layout::new(4, 4, 12).with_connections(0);
         let (map, file) = mapped::share(layout).expect("memory");
@@ -778,6 +832,8 @@ mod tests {
     }
 
     impl Other {
+        /// Returns the answer that this process would give to the command, if the byte counts of the client were those that the
+        /// writer has noted.
         fn find(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
             let connection = self.reader.connection(&self.place, SHOWN_GREETING)?;
             let bound = wire::execution(payload).map(|(_, bound)| bound);
@@ -790,18 +846,21 @@ mod tests {
             self.reader.find_for(&connection, &context, parts, || 0, &mut answer).ok().map(|_| answer)
         }
 
+        /// Returns how many bytes the client had sent and received when it was last served. None if the place is free.
         fn counts(&self) -> Option<[u64; 2]> {
             self.reader.connection(&self.place, SHOWN_GREETING).map(|one| [one.received, one.shown])
         }
     }
 
     impl Line {
+        /// Lets the client prepare a statement with one parameter, to which the server gives this id.
         fn prepare(&mut self, id: u8) {
             assert!(self.served(b"\x16SELECT v FROM t WHERE id = ?").is_none());
             let prepared = packet(1, &[0, id, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0]);
             self.answer(&[prepared, packet(2, &[0; 8]), packet(3, &[0; 8])].concat());
         }
 
+        /// Lets the server begin an attachment with this number, and grant a lease.
         fn attach(&self, attachment: u64) {
             let begin = ToNear::Attached { version: 3, attachment: [attachment, 2], lease_ns: u64::MAX / 2 };
             self.hear(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
@@ -850,6 +909,7 @@ mod tests {
         [&[23, id, 0, 0, 0, 0, 1, 0, 0, 0, 0][..], &types, &value.to_le_bytes()].concat()
     }
 
+    /// The type of an eight-byte integer.
     const INTEGER: Option<u8> = Some(8);
 
     /// Returns a connection that has prepared statement 7, and whose first execution the server has reported.
@@ -861,7 +921,7 @@ mod tests {
         (line, other)
     }
 
-    /// The contexts of the two protocols have different numbers.
+    /// The server assigns different context numbers to the two protocols, and other processes must find both.
     #[test]
     fn other_processes_know_the_contexts_of_texts_and_of_executions() {
         let (mut line, mut other) = executed();

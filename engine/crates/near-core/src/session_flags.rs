@@ -3,27 +3,28 @@
 
 use wire::status::{self, OF_TRANSACTION};
 
-/// The flags of a session outside of transactions with autocommit on.
+/// The transaction's flags of a session with autocommit on that is in no transaction. Results are stored with them.
 pub const OUTSIDE: u16 = status::AUTOCOMMIT;
 
-/// Returns the flags of an answer that describe the session's transaction.
+/// Returns only those of the status flags that describe the session's transaction: in a transaction, read-only, autocommit.
 pub fn own(flags: u16) -> u16 {
     flags & OF_TRANSACTION
 }
 
-/// The places of the status flags in an answer, packed into the flags of a cache entry. Zero means that the entry may not be
-/// served in transactions.
+/// The offsets of the status flags in an answer, packed into 32 bits for a cache entry. With them, [`give`](Self::give) can set
+/// the flags of the session that gets the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Places(u32);
 
 impl Places {
-    /// The number of lower bits, which contain the first place. The upper bits contain the distance of the last place from the
+    /// The number of lower bits, which contain the first offset. The upper bits contain the distance of the last one from the
     /// end.
     const FIRST_BITS: u32 = 21;
     const MOST_FIRST: usize = (1 << Self::FIRST_BITS) - 1;
     const MOST_TAIL: usize = (1 << (u32::BITS - Self::FIRST_BITS)) - 1;
 
-    /// Returns the places for flags at these offsets in an answer of `length` bytes. None if they cannot be packed.
+    /// Packs the offsets of the status flags in an answer of `length` bytes: one, or two if the column definitions end with flags
+    /// of their own. None if they do not fit; the answer can then be served only outside of transactions.
     pub fn describe(offsets: &[u32], length: usize) -> Option<Places> {
         let (first, last) = match offsets {
             [last] => (0, *last as usize),
@@ -34,15 +35,18 @@ impl Places {
         (first <= Self::MOST_FIRST).then_some(Places((tail << Self::FIRST_BITS | first) as u32))
     }
 
+    /// Unpacks the value of [`bits`](Self::bits). None for zero, which means that the entry may not be served in transactions.
     pub fn from_bits(bits: u32) -> Option<Places> {
         (bits != 0).then_some(Places(bits))
     }
 
+    /// Returns the packed offsets for a cache entry. They are never zero.
     pub fn bits(self) -> u32 {
         self.0
     }
 
-    /// Replaces the transaction's flags in the answer by those of the session that gets it.
+    /// Replaces the transaction's flags in `answer` by those in `flags`, which are the status flags of the session that gets it.
+    /// All other flags in the answer stay. `answer` must be the one for which these offsets were described.
     pub fn give(self, answer: &mut [u8], flags: u16) {
         let (first, tail) = (self.0 as usize & Self::MOST_FIRST, self.0 as usize >> Self::FIRST_BITS);
         let last = answer.len().checked_sub(tail);

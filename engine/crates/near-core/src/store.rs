@@ -7,49 +7,59 @@ use insight::report::Row;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// A future for which a read waits.
+/// A future that a client's read waits for.
 pub type Wait<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// The outcome of a lookup in the store.
 pub enum Looked {
+    /// There is a result that is young enough.
     Found(Found),
     /// There is no result, and this near cache may put the answer there.
     Vacant(Box<dyn Place>),
+    /// There is no result, and this near cache does not put the answer there: another one may be about to, or the store did not
+    /// answer.
     Nothing,
 }
 
+/// A result that another near cache has put into the store.
 pub struct Found {
+    /// The bytes as they were stored. They are not checked, and may be no result at all.
     pub answer: Vec<u8>,
     pub rows: u64,
-    /// A time in microseconds by this machine's clock. The server was asked later than that.
+    /// A time in microseconds by this machine's clock, see [`clock::now`](crate::clock::now). The server was asked later than
+    /// that.
     pub read_at: u64,
 }
 
 /// Bytes from the store, and their number of rows.
 pub type Stored = (Vec<u8>, u64);
 
-/// An empty place in the store that is reserved for one answer.
+/// An empty place in the store that is reserved for the answer to one read. If it is dropped, it stays empty.
 pub trait Place: Send {
+    /// Puts the answer into the place. Does not wait; whether the store has accepted the answer remains unknown.
     fn fill(self: Box<Self>, answer: &[u8], rows: u64);
 }
 
+/// A store on other machines, such as memcached, that several near caches share. No method blocks.
 pub trait Store: Send + Sync {
-    /// Looks for an answer with this key that is no older than `ttl`. The wait is short, whatever the store does. Returns none if
-    /// no server of the store can be asked.
+    /// Looks for an answer that is no older than `ttl`. `key` consists of the read and the session's identity. The wait is short,
+    /// whatever the store does. Returns none if no server of the store can be asked, or if `ttl` is too short for it.
     fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>>;
 
-    /// Looks for the bytes with this key, and their number of rows. Returns none if no server of the store can be asked.
+    /// Looks for bytes that [`put`](Self::put) has stored with this key, and their number of rows. Returns none if no server of
+    /// the store can be asked. The future yields none if there are no such bytes or the store does not answer in time.
     fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<Stored>>>;
 
-    /// Puts bytes into the store that contain their own version. So they may replace newer ones.
+    /// Puts bytes into the store. `key` consists of the read and the session's identity. The bytes contain their own version, so
+    /// it does not matter if they replace newer ones.
     fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64);
 
     /// Counts a read that was answered from the store.
     fn count_hit(&self);
 
-    /// Counts a value in the store that is not one whole result.
+    /// Counts a value from the store that is not one whole result, and was not used.
     fn count_malformed(&self);
 
-    /// Returns the store's rows for `SHOW FQC STATUS`. `hits` and `misses` are those of the memory.
+    /// Returns the store's rows for `SHOW FQC STATUS`. `hits` and `misses` are those of this near cache's memory.
     fn rows(&self, hits: u64, misses: u64) -> Vec<Row>;
 }

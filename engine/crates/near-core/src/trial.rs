@@ -4,11 +4,12 @@ use crate::session_flags::Places;
 use crate::uses::Use;
 use wire::{Outcome, OutcomeKind};
 
-/// The number of the server's answer if only the trial needs it.
+/// The number of an answer that nothing but a trial needs. No other answer has it.
 const NUMBER: u64 = u64::MAX - 1;
 
-/// A read that could be answered from memory, and that is sent to the server instead.
+/// A read that memory has an answer for, and that is sent to the server instead. The two answers are compared.
 pub struct Trial {
+    /// The number of the server's answer, once the read was sent.
     number: Option<u64>,
     expected: Vec<u8>,
     places: Option<Places>,
@@ -18,20 +19,23 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// `expected` is the answer from memory, and `places` are the offsets of its status flags.
     pub fn new(expected: Vec<u8>, places: Option<Places>, used: Option<Use>) -> Trial {
         Trial { number: None, expected, places, used, answer: Vec::new() }
     }
 
-    /// Notes that the read is sent to the server. Returns the number of its answer: `number` if there is one, and otherwise one
-    /// of its own.
+    /// Notes that the read is sent to the server. Returns the number that its answer must be given: `number` if it has one
+    /// already, and otherwise one that [`is_alone`](Self::is_alone) recognises.
     pub fn send(&mut self, number: Option<u64>) -> u64 {
         *self.number.get_or_insert(number.unwrap_or(NUMBER))
     }
 
+    /// Returns true if [`send`](Self::send) was called.
     pub fn is_sent(&self) -> bool {
         self.number.is_some()
     }
 
+    /// Returns true if the answer with this number is the one to the trial's read.
     pub fn is_of(&self, number: u64) -> bool {
         self.number == Some(number)
     }
@@ -41,14 +45,15 @@ impl Trial {
         number == NUMBER
     }
 
+    /// Takes bytes of the server's answer.
     pub fn take(&mut self, bytes: &[u8]) {
         if self.answer.len() <= self.expected.len() {
             self.answer.extend_from_slice(bytes);
         }
     }
 
-    /// Ends the trial when the answer is complete. Returns true if the answer is the expected one. None if the server has
-    /// answered with an error.
+    /// Ends the trial when the answer is complete. Returns true if it is the expected one, apart from the flags of a transaction.
+    /// None if the server has answered with an error.
     pub fn end(mut self, outcome: &Outcome) -> Option<bool> {
         if matches!(outcome.kind, OutcomeKind::Err { .. }) {
             return None;

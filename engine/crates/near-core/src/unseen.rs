@@ -1,4 +1,4 @@
-//! Reads that were answered from memory and that the server has not seen, and commands that wait until it has.
+//! Reads that were answered from memory and that the server has not received ("unseen"), and commands that wait until it has.
 
 use crate::command::is_harmless;
 use crate::follow::Follower;
@@ -7,31 +7,34 @@ use sql::Aggregates;
 use std::collections::VecDeque;
 use wire::{Command, ErrPacket, Execute, Expect, Header, Outcome, OutcomeKind};
 
-/// The maximum number of reads that the server must run before the last one, for its number of rows found to be right.
+/// The maximum number of earlier reads that are kept for the server to run before the last one, so that FOUND_ROWS() is right.
 const MOST_BEFORE: usize = 8;
 /// The error number of "Record has changed since last read".
 const HAS_CHANGED: u16 = 1020;
 
-/// The last read that was answered from memory and that the server has not seen, with the ones before it that still matter.
+/// The last read that was answered from memory and that the server has not received, with the ones before it that still matter.
 pub struct Unseen {
+    /// The client's command, with its packet header.
     pub packet: Vec<u8>,
-    /// The number of rows found. None if it may be that of an older read.
+    /// The number of rows that the client received. None if FOUND_ROWS() on the server may be that of an older read.
     pub rows: Option<u64>,
-    /// The value of FOUND_ROWS() after the read. None if it is not certain.
+    /// The value that FOUND_ROWS() must have for the client after the read. None if it is not certain.
     pub found: Option<u64>,
-    /// True if the server warns of words in the text.
+    /// True if the server will give a warning, because the statement's text contains deprecated words.
     pub warns: bool,
-    /// The context in which the read was answered. None if the server provides no numbers of contexts.
+    /// The session context in which the read was answered. None if the server assigns no numbers to contexts.
     pub under: Option<Under>,
-    /// The types that the read binds, if the server has none for the statement yet. Later executions may rely on them.
+    /// The parameter types that the read binds, if the server has none for the prepared statement yet. Later executions may omit
+    /// them.
     pub first_types: Option<Vec<u8>>,
-    /// Reads that were answered before this one, oldest first. This one may have left their number of rows found unchanged.
+    /// Unseen reads that were answered before this one, oldest first. They matter because this one may leave FOUND_ROWS()
+    /// unchanged.
     pub before: Vec<Unseen>,
 }
 
 impl Unseen {
-    /// Adds earlier reads, which the server must run first so that the number of rows found is right. If there are too many, the
-    /// number becomes unknown.
+    /// Returns this read with `earlier` before it: the server must run that one first, so that FOUND_ROWS() is right. If there
+    /// are too many earlier reads, they are dropped, and `rows` becomes unknown.
     pub fn after(mut self, mut earlier: Unseen) -> Unseen {
         if earlier.rows.is_none() || earlier.before.len() >= MOST_BEFORE {
             self.rows = None;
@@ -44,16 +47,17 @@ impl Unseen {
         self
     }
 
-    /// Returns true if this packet is the read, its number of rows is known, and no other read has to be sent before it.
+    /// Returns true if this packet is the same read, its number of rows is known, and no other read has to be sent before it.
     pub fn is_alone(&self, packet: &[u8]) -> bool {
         self.before.is_empty() && self.rows.is_some() && self.packet == packet
     }
 
-    /// Returns the number of reads that the server has not seen.
+    /// Returns the number of unseen reads: this one and those before it.
     pub fn count(&self) -> usize {
         self.before.len() + 1
     }
 
+    /// Returns true if the server gets the parameter types of a prepared statement only from this read.
     pub fn brings_types(&self) -> bool {
         self.first_types.is_some()
     }
@@ -62,12 +66,14 @@ impl Unseen {
         self.packet[Header::SIZE] == Command::StmtExecute as u8
     }
 
+    /// Returns the kind of answer that the server will give to the read.
     pub fn expect(&self) -> Expect {
         if self.is_execution() { Expect::Execute } else { Expect::Query }
     }
 
-    /// Returns true if the server may get this command without having seen the read: the command does not depend on it, or the
-    /// client leaves. A closed statement cannot be run later, and the answer to a ping may contain the number of warnings.
+    /// Returns true if the server may receive this command without having received the read: the command does not depend on the
+    /// read, or the client leaves. A statement that is closed cannot be run later, and the answer to a ping may contain the
+    /// number of warnings.
     pub fn may_follow(&self, payload: &[u8], follower: &Follower) -> bool {
         let has_execution = || self.before.iter().chain([self]).any(Unseen::is_execution);
         let is = |command: Command| payload[0] == command as u8;
@@ -76,37 +82,40 @@ impl Unseen {
         is(Command::Quit) || is_harmless(payload) && !matters
     }
 
+    /// Returns true if both the read and this command execute the same prepared statement.
     fn is_of_same_statement(&self, payload: &[u8]) -> bool {
         const COMMAND_AND_ID: usize = 5;
         self.is_execution() && payload.get(..COMMAND_AND_ID) == self.packet[Header::SIZE..].get(..COMMAND_AND_ID)
     }
 
-    /// Returns true if the read is this command.
+    /// Returns true if the read is exactly this command.
     pub fn is_same(&self, payload: &[u8]) -> bool {
         self.packet.get(Header::SIZE..) == Some(payload)
     }
 
-    /// Returns the reads before this one; none if there are none.
+    /// Returns the reads before this one, as they were before it was added. None if there are none.
     pub fn earlier(self) -> Option<Unseen> {
         let mut before = self.before;
         let last = before.pop()?;
         Some(Unseen { before, ..last })
     }
 
-    /// Returns true if `payload` executes the same statement, and binds the types that the server does not have yet. Such an
-    /// execution leaves the same state behind, and the server reports changed metadata only once anyway.
+    /// Returns true if `payload` executes the same prepared statement as this read, and binds all types that the server lacks.
+    /// The server then need not run this read: the execution leaves the same state behind, and the server reports changed
+    /// metadata only once anyway.
     pub fn is_replaced_by(&self, payload: &[u8], capabilities: u64) -> bool {
         let binds = |types: &Vec<u8>| binds_all(payload, types, capabilities).unwrap_or_default();
         self.is_of_same_statement(payload) && self.first_types.as_ref().is_none_or(binds)
     }
 
-    /// Returns true if another read may be answered from memory before the server has seen this one.
+    /// Returns true if the command `payload` may be answered from memory before the server has received this read. False if
+    /// parameter types that only this read brings would be lost.
     pub fn may_be_forgotten_for(&self, payload: &[u8], capabilities: u64) -> bool {
         self.first_types.is_none() || self.is_replaced_by(payload, capabilities)
     }
 
-    /// Returns this command with the parameter types of the unseen read, if the server needs them because it does not get that
-    /// read. None if the command can be sent unchanged.
+    /// Returns this packet with the parameter types of the unseen read, if it executes the same prepared statement without types
+    /// of its own. None if it can be sent unchanged.
     pub fn completed(&self, packet: &[u8], capabilities: u64) -> Option<Vec<u8>> {
         let payload = packet.get(Header::SIZE..).filter(|payload| self.is_of_same_statement(payload))?;
         let types = self.first_types.as_ref()?;
@@ -115,68 +124,72 @@ impl Unseen {
     }
 }
 
+/// Returns the number of parameters that these types belong to; a type has two bytes.
 fn count(types: &[u8]) -> u16 {
     (types.len() / 2) as u16
 }
 
-/// Returns true if an execution brings these types, and a value other than NULL for each. None if it cannot be parsed.
+/// Returns true if an execution binds exactly these types, and a value other than NULL for each. None if it cannot be parsed.
 fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
     let execute = Execute::parse(payload, capabilities)?;
     let params = execute.params(count(types), &[])?;
     Some(params.are_types_new && params.types == types && params.nulls.iter().all(|byte| *byte == 0))
 }
 
-/// A command that waits until the server has run the reads that it had not seen.
+/// A command that may evaluate FOUND_ROWS(), and waits until the server has run the unseen reads.
 pub struct Held {
     command: Vec<u8>,
-    /// For each of these reads the number of rows found for the client. None if it is not known.
+    /// For each read whose answer is still awaited, the number of rows that the client received. None if it is not known.
     awaited: VecDeque<Option<u64>>,
+    /// True as long as the server has found as many rows for each read as the client received.
     is_right: bool,
 }
 
 impl Held {
+    /// `command` is the waiting packet. `unseen` are the reads that are sent to the server now.
     pub fn new(command: Vec<u8>, unseen: &Unseen) -> Held {
         let awaited = unseen.before.iter().chain([unseen]).map(|one| one.rows).collect();
         Held { command, awaited, is_right: true }
     }
 
-    /// Compares the outcome of the next of these reads with what the client was given.
+    /// Takes the outcome of the next of the awaited reads, and compares it with what the client received.
     pub fn count(&mut self, outcome: &Outcome) {
         if let Some(rows) = self.awaited.pop_front() {
             self.is_right &= is_found(rows, outcome);
         }
     }
 
+    /// Returns true once all reads were answered, so that [`released`](Self::released) may be called.
     pub fn is_counted(&self) -> bool {
         self.awaited.is_empty()
     }
 
-    /// Returns the command, which the server gets now, if the server has found as many rows as the client was given. Otherwise
-    /// returns the error packet for the client.
+    /// Returns the command, to be sent to the server, if the server has found as many rows as the client received. Otherwise
+    /// returns an error packet for the client, and the command is dropped.
     pub fn released(self) -> Result<Vec<u8>, Vec<u8>> {
         if self.is_right { Ok(self.command) } else { Err(has_changed()) }
     }
 }
 
-/// Returns true if the server has found as many rows as the client was given.
+/// Returns true if an answer of the server has as many rows as the client received. False if `rows` is none.
 pub fn is_found(rows: Option<u64>, outcome: &Outcome) -> bool {
     rows.is_some() && found(outcome) == rows
 }
 
-/// Returns true if an answer may be that of an aggregate over no rows, which leaves the number of rows found unchanged. The
-/// caller checks that the answer has at most one row.
+/// Returns true if an answer may be that of an aggregate over no rows, which leaves FOUND_ROWS() unchanged. The caller checks
+/// that the answer has at most one row. `is_binary` is true for answers to COM_STMT_EXECUTE.
 pub fn may_leave_found(aggregates: Aggregates, answer: &[u8], capabilities: u64, is_binary: bool) -> bool {
     let shows_rows =
         || wire::first_value(answer, capabilities, is_binary).is_some_and(|value| aggregates.show_rows(value));
     aggregates != Aggregates::No && !shows_rows()
 }
 
-/// Returns the number of rows of an answer with rows; none for other answers.
+/// Returns the number of rows in an answer. None if it is not a result set.
 pub fn found(outcome: &Outcome) -> Option<u64> {
     if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { Some(rows) } else { None }
 }
 
-/// Returns the error for a client that asks for a FOUND_ROWS() that cannot be determined.
+/// Returns the error packet for a client that asks for a FOUND_ROWS() that cannot be determined.
 pub fn has_changed() -> Vec<u8> {
     let message = "fqc-near: rows have changed since the read whose FOUND_ROWS() is asked for; read again";
     ErrPacket::build(1, HAS_CHANGED, b"HY000", message)

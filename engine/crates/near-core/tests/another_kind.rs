@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use wire::{Outcome, capability, push_packet, status, surface::text_result};
 
+/// Serves the results of its own connection for ever.
 struct ForEver {
     memory: Arc<Memory>,
     results: HashMap<Vec<u8>, Answer>,

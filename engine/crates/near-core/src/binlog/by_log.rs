@@ -1,4 +1,4 @@
-//! Serves results by the server's binary log, which shows what has changed; see `binlog`.
+//! Serves results by the server's binary log, which shows what has changed; see [`binlog`](super).
 
 use super::{Absolute, Begun, Log, Noted, Progress, Read, tables_made};
 use crate::clock;
@@ -13,18 +13,23 @@ use flavour::Flavour;
 use insight::report::Row;
 use std::sync::Arc;
 
+/// Bounds the age of results on one connection by the server's binary log.
 pub struct ByLog {
     pub log: Arc<Log>,
+    /// The state of the privileges when the session began.
     pub begun: Begun,
+    /// The store that several near caches share, if there is one.
     pub store: Option<Arc<dyn Store>>,
     pub memory: Arc<Memory>,
 }
 
-/// Set once the store has been asked. It then contains the result of another near cache with its number of rows, if there is one.
+/// The outcome of a lookup in the shared store: none before the store has been asked. It then contains the result of another near
+/// cache with its number of rows, if there is one.
 type Looked = Option<Option<Stored>>;
 
 impl ByLog {
-    /// Stores a result that another near cache has put into the shared store. Returns false if the result may not be served.
+    /// Stores a result from the shared store in memory, where `decide` looks for it. Returns false if the result may not be
+    /// served.
     fn take(&self, here: &Here<'_>, asked: &Asked, known: &Known, (bytes, rows): &Stored) -> bool {
         let source = Source::of_store(here.shape(asked, known));
         let result = Absolute::read(bytes)
@@ -36,7 +41,7 @@ impl ByLog {
 }
 
 impl Bound for ByLog {
-    /// The state of the log when the read was sent.
+    /// The state of the log when the session last had no open transaction. None if the log was not followed then.
     type Moment = Option<Noted>;
     type Tried = Looked;
     type Claim = ();
@@ -108,6 +113,7 @@ impl Bound for ByLog {
     }
 }
 
+/// Returns the value of the row `Cache` in reports.
 fn verdict(obstacle: &str, progress: &Progress) -> String {
     match (progress.staleness, obstacle, progress.obstacle) {
         (Some(_), ..) => "ON, beside the application, by the server's binary log".into(),
@@ -116,6 +122,7 @@ fn verdict(obstacle: &str, progress: &Progress) -> String {
     }
 }
 
+/// Returns the rows about the log in `SHOW FQC STATUS`.
 fn of_log(progress: &Progress) -> [Row; 5] {
     let staleness = progress.staleness.map(|staleness| staleness.as_micros().to_string());
     [

@@ -1,6 +1,6 @@
 //! The state that follows from the events of the log, without I/O and without a clock.
 //!
-//! Log positions are kept as *moments*: numbers that grow with the log, counted from the file in which the attachment began.
+//! Log positions are kept as *moments*: numbers that grow with the log, counted from the file in which the attachment started.
 //! Names of tables are compared without regard to case. On a server that distinguishes case, a change of one table therefore also
 //! invalidates results of the other.
 
@@ -17,99 +17,111 @@ use std::sync::Arc;
 
 /// The number of bits of a moment that hold the position within a log file. Moments have 48 bits, like the stamp of a result.
 const BITS_OF_FILE: u32 = 36;
+/// The maximum number of files that the log may go on for within one attachment.
 const MOST_FILES: u32 = 1 << 12;
 /// The maximum number of table names that are known, including names of tables that clients asked for and that do not exist.
 const MOST_TABLES: usize = 1 << 16;
-/// The maximum number of tables and views that one read may name, directly or through views.
+/// The maximum number of tables and views that one read may name, directly or through views. Results of other reads are not
+/// stored.
 const MOST_BEHIND: usize = 64;
-/// The time until a table that was found unfit is asked about again.
+/// The time in nanoseconds until a table that was found unfit is asked about again.
 const UNFIT_NS: u64 = 10_000_000_000;
 /// The maximum number of names that are looked up at once.
 const MOST_AT_ONCE: usize = 8;
 /// The maximum number of received transactions that are not visible yet. They may wait for a replica, or for ever if the server
-/// misbehaves.
+/// misbehaves. If there are more, the log is no longer followed.
 const MOST_UNSEEN: usize = 1 << 18;
-/// The number of log files whose creation times are remembered.
+/// The maximum number of log files whose creation times are remembered.
 const MOST_CREATED: usize = 64;
 /// The schema of the tables that define privileges.
 const SYSTEM: &[u8] = b"mysql";
 
+/// The reason why a log with XA transactions is not followed.
 pub const XA: &str = "the server runs XA transactions, and its log does not tell when these can be seen; restart fqc-near once \
     nobody uses them";
 
+/// The reason why a log is no longer followed whose position went back.
 pub const RESET: &str = "the server's log was reset";
 const UNTOLD: &str = "the server has transactions that its log does not tell; it is followed anew";
 const UNSEEN: &str = "too many transactions of the server's log cannot be seen yet; it is followed anew";
 const ANONYMOUS: &str = "the server's log has transactions without numbers; run SET GLOBAL gtid_mode = 'ON'";
 
-/// A table as the text of a statement names it.
+/// The schema and name of a table or view, spelled as in a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
     pub schema: Vec<u8>,
     pub table: Vec<u8>,
 }
 
-/// The object that a name in a statement stands for.
+/// The object that a name in a statement stands for, by the server's catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// A table, with the key that identifies its rows. None if it has no usable key.
+    /// A table, with the key that identifies its rows in the cache. None if it has no usable key; its reads then depend on the
+    /// whole table.
     Table(Option<RowKey>),
-    /// A table that also changes when one of these tables does, for example by ON DELETE CASCADE.
+    /// A table whose rows also change when one of these tables does, for example by ON DELETE CASCADE.
     Child(Vec<Name>),
     /// A view, with the tables and views that it may read.
     View(Vec<Name>),
 }
 
 impl Name {
-    /// Returns the name with its schema, which is `database` if the statement names none. Returns none for the server's own
-    /// schemas, and for names outside ASCII, whose case rules depend on the server.
+    /// Returns the name with its schema, which is `database` if the statement names none. None for the server's own schemas, and
+    /// for names outside ASCII, whose case rules depend on the server; reads of such tables are not stored.
     pub fn of(table: TableName, database: &[u8], flavour: &Flavour) -> Option<Name> {
         let schema = table.db.unwrap_or_else(|| database.to_vec());
         let is_plain = schema.is_ascii() && table.name.is_ascii() && !schema.is_empty();
         (is_plain && !flavour.schemas.is_system(&schema)).then_some(Name { schema, table: table.name })
     }
 
+    /// Returns the name in lower case. Changes are tracked by it.
     fn folded(&self) -> Folded {
         Folded(self.schema.to_ascii_lowercase(), self.table.to_ascii_lowercase())
     }
 }
 
+/// A schema and a name in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Folded(Vec<u8>, Vec<u8>);
 
 /// The state of a table or view under one spelling of its name. Each spelling is looked up separately.
 enum Table {
+    /// The server's catalogue is to be asked about the name.
     Wanted,
+    /// The catalogue was asked and has not answered.
     Asked,
     /// The catalogue's answer and its time. It is accepted once the log has been followed past everything visible at a later
     /// time, unless a definition has changed until then.
     Answered(u64, Meaning),
     /// Results of this table cannot be stored, for this reason. The time is that of the catalogue's answer.
     Unfit(Own, u64),
+    /// A table with this number, whose changes are tracked. Results of it may be stored.
     Fit(u32),
     /// Like `Fit`, but the table also changes with these tables.
     Child(u32, Vec<Name>),
+    /// A view, with the tables and views that it may read.
     View(Vec<Name>),
 }
 
-/// The moments of a table's last changes.
+/// The moments (log positions as numbers) of a table's last changes.
 struct Followed {
+    /// The last change of the table.
     any: u64,
-    /// The last change for which the changed rows are not known.
+    /// The last change whose rows are not known, so that any row may have changed.
     whole: u64,
     /// The key that identifies the table's rows, if there is a usable one.
     key: Option<Arc<RowKey>>,
 }
 
-/// A table of the transaction whose events are being received. Rows events refer to it.
+/// A table of the transaction whose events are being received. Its rows events refer to it by an id.
 struct Mapped {
     number: u32,
     /// The decoder of the rows, with the key. None if the rows cannot be decoded.
     layout: Option<(Layout, Arc<RowKey>)>,
 }
 
-/// The numbering of cells. A result depends on all changes of a table (`any`), or on some rows: on the cells of these rows
-/// (`WORD`), and on changes of the table whose rows are not known (`whole`).
+/// The numbering of cells, the things that a result depends on: all changes of a table (`any`), or some rows. In the latter case
+/// these are the cells of the rows (`WORD`), and the changes of the table whose rows are not known (`whole`).
 mod cell {
     pub const WORD: u32 = 1 << 31;
 
@@ -122,18 +134,21 @@ mod cell {
     }
 }
 
+/// An answer of the server whose log position has not been received yet.
 struct Mark {
+    /// The time of the question.
     asked: u64,
+    /// The log position in the answer, as a moment.
     written: u64,
     /// The visible transactions, if the server has GTIDs.
     shown: Option<Gtids>,
 }
 
-/// The server's answer to the question how far its log has come.
+/// The server's answer to the question how far its log has come, and which changes are visible.
 pub enum Said {
-    /// Exactly the changes before this position are visible.
+    /// Exactly the changes before this position are visible. This is the answer of a server without GTIDs.
     Shown(Place),
-    /// The log was written up to this position, and these transactions are visible.
+    /// The log was written up to this position, and these transactions are visible. This is the answer of a server with GTIDs.
     Written(Place, Gtids),
 }
 
@@ -144,10 +159,13 @@ pub struct Privileges {
     changed: u64,
 }
 
-/// How it is known which changes are visible.
+/// The knowledge which changes are visible on the server.
 enum Sight {
+    /// Exactly the changes up to this moment are visible.
     Place(u64),
+    /// The server reports the GTIDs of the visible transactions.
     Numbers {
+        /// The transactions that are visible by the server's last answer.
         shown: Gtids,
         /// The transactions that were visible at the attachment, and all received since.
         heard: Gtids,
@@ -166,37 +184,47 @@ impl Default for Sight {
     }
 }
 
+/// The changes in the received part of the log: the moments of the last changes of tables and rows, and the time up to which
+/// these are complete.
 #[derive(Default)]
 pub struct Changes {
+    /// The number of attachments so far.
     attachment: u64,
     is_attached: bool,
+    /// Identifies the server; see [`Known::server`](crate::identified::Known::server).
     server: Vec<u8>,
+    /// The number of the file in which the attachment started.
     first: u32,
     /// The creation times of received log files, by the file's number, in seconds.
     created: BTreeMap<u32, u32>,
+    /// The position up to which the log has been received.
     heard: Place,
-    /// The end of the log in the server's last answer.
+    /// The end of the log in the server's last answer, as a moment.
     written: u64,
     sight: Sight,
     /// The moment at which everything changed last.
-    /// The number of times that definitions may have changed, including changes of everything.
     everything: u64,
+    /// The number of times that definitions may have changed, including changes of everything.
     definitions: u64,
     /// The moment at which privileges changed last.
     privileges: u64,
+    /// The names that reads have used, and what is known of them.
     tables: HashMap<Name, Table>,
     /// The versions of tables, by the table's number.
     versions: Vec<Followed>,
     /// The versions of rows.
     words: Words,
+    /// The numbers of the tables whose changes are tracked.
     numbers: HashMap<Folded, u32>,
     /// Tables that were changed in transactions whose time of visibility is not known. Their results are never stored.
     barred: HashSet<Folded>,
+    /// True if the log has ever contained a part of an XA transaction.
     has_xa: bool,
     /// The tables of the current transaction.
     open: HashSet<Folded>,
     /// The tables of the current transaction by the id that rows events use. None for tables without stored results.
     mapped: HashMap<u64, Option<Mapped>>,
+    /// The server's answers whose positions have not been received yet, oldest first.
     marks: VecDeque<Mark>,
     /// The time up to which all visible changes have been received.
     proved: Option<u64>,
@@ -204,13 +232,14 @@ pub struct Changes {
     changed: Vec<(u32, u64)>,
 }
 
-/// Returns the number of the word for rows if this is a cell of rows, and otherwise none.
+/// Returns the number of the hash table's word if this is a cell of rows. None if it is a cell of a table.
 pub fn rows_of(cell: u32) -> Option<u32> {
     (cell & cell::WORD != 0).then_some(cell & !cell::WORD)
 }
 
 impl Changes {
-    /// Starts to follow a log from this position. `shown` contains the visible transactions if the server has GTIDs: the server
+    /// Starts to follow a log from the position `from`, and forgets everything learnt before, except what bars tables or the
+    /// whole log. `server` identifies the server. `shown` contains the visible transactions if the server has GTIDs: the server
     /// sends only the others. Without GTIDs, everything before the position must be visible.
     pub fn attach(&mut self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
         let sight = match shown {
@@ -239,22 +268,27 @@ impl Changes {
         };
     }
 
+    /// Ends the attachment: nothing is proved any more.
     pub fn lose(&mut self) {
         (self.is_attached, self.proved) = (false, None);
     }
 
+    /// Returns the number of the attachment. None if no log is followed. No two attachments have the same number.
     pub fn attachment(&self) -> Option<u64> {
         self.is_attached.then_some(self.attachment)
     }
 
+    /// Returns true if the log has ever contained a part of an XA transaction, in this or an earlier attachment.
     pub fn has_xa(&self) -> bool {
         self.has_xa
     }
 
+    /// Returns true if the log is that of the server which is identified by `server`.
     pub fn is_of(&self, server: &[u8]) -> bool {
         self.server == server
     }
 
+    /// Returns the moment of a position. Fails if the position is before the attachment's first file, or too far after it.
     fn moment(&self, place: Place) -> Result<u64, &'static str> {
         let file = place.file.checked_sub(self.first).ok_or(RESET)?;
         if file >= MOST_FILES || place.at >> BITS_OF_FILE != 0 {
@@ -263,6 +297,8 @@ impl Changes {
         Ok(u64::from(file) << BITS_OF_FILE | place.at)
     }
 
+    /// Applies the next event of the log. An error says why the log can no longer be followed; the state must then not be used
+    /// until the next attachment.
     pub fn hear(&mut self, told: &PlacedEvent) -> Result<(), &'static str> {
         if let Event::Rotate { file, at } = told.event {
             let place = Place::of(file, at).ok_or("the name of a log file is not understood")?;
@@ -271,7 +307,8 @@ impl Changes {
         self.hear_all(told.end, &[told.event])
     }
 
-    /// Applies events that end at one position. The position counts as received only after all of them.
+    /// Applies events that end at one position; `end` contains its lower 32 bits. The position counts as received only after all
+    /// of them. Fails like [`hear`](Self::hear).
     pub fn hear_all(&mut self, end: Option<u32>, events: &[Event]) -> Result<(), &'static str> {
         let end = match end {
             // Without GTIDs the server leaves nothing out, so a heartbeat does not move the position.
@@ -287,6 +324,7 @@ impl Changes {
         self.prove()
     }
 
+    /// Applies one event that ends at this moment.
     fn take(&mut self, event: &Event, moment: u64) -> Result<(), &'static str> {
         if self.follow_numbers(event)? {
             self.change_everything(moment);
@@ -357,6 +395,7 @@ impl Changes {
         self.prove()
     }
 
+    /// Notes the creation time of the current file.
     fn begin_file(&mut self, created: u32) {
         self.created.insert(self.heard.file, created);
         if self.created.len() > MOST_CREATED {
@@ -364,6 +403,7 @@ impl Changes {
         }
     }
 
+    /// Notes that rows of this table change in the current transaction.
     fn touch(&mut self, schema: &[u8], table: &[u8], described: &Described, moment: u64) {
         let name = Folded(schema.to_ascii_lowercase(), table.to_ascii_lowercase());
         if name.0 == SYSTEM {
@@ -380,6 +420,7 @@ impl Changes {
         self.open.insert(name);
     }
 
+    /// Notes which rows of a table change. If that is not known, any row may have changed.
     fn change_rows(&mut self, rows: Option<&Rows>, moment: u64) {
         let Some((rows, mapped)) = rows.and_then(|rows| Some((rows, self.mapped.get(&rows.id)?))) else {
             return self.change_open(moment);
@@ -410,16 +451,19 @@ impl Changes {
         }
     }
 
-    /// Returns the cells that have changed since the last call, each with its moment.
+    /// Returns the cells (tables or rows) that have changed since the last call, each with the moment of its last change. Empty
+    /// after a change of everything, which is visible by a new value of [`definitions`](Self::definitions).
     pub fn take_changed(&mut self) -> Vec<(u32, u64)> {
         std::mem::take(&mut self.changed)
     }
 
+    /// Ends the current transaction, which becomes visible in the order of the log.
     fn end(&mut self) {
         self.open.clear();
         self.mapped.clear();
     }
 
+    /// Ends the current transaction, whose time of visibility is not known. Results of its tables are never stored any more.
     fn bar(&mut self, moment: u64) {
         self.mapped.clear();
         for name in std::mem::take(&mut self.open) {
@@ -435,6 +479,7 @@ impl Changes {
         self.change_everything(moment);
     }
 
+    /// Invalidates all results, and forgets all tables.
     fn change_everything(&mut self, moment: u64) {
         self.everything = moment;
         self.definitions += 1;
@@ -445,8 +490,8 @@ impl Changes {
         self.changed.clear();
     }
 
-    /// Takes the answer to a question that was sent to the server at the time `asked`. Fails if the log or the visible
-    /// transactions went back, since the log was reset then.
+    /// Takes the server's answer to the question how far its log has come, which was sent at the time `asked`. Fails if the log
+    /// or the visible transactions went back, since the log was reset then.
     pub fn mark(&mut self, asked: u64, said: Said) -> Result<(), &'static str> {
         let (Said::Shown(place) | Said::Written(place, _)) = said;
         let written = self.moment(place)?;
@@ -481,6 +526,7 @@ impl Changes {
         Ok(())
     }
 
+    /// Returns true if all these transactions have been received, or were visible at the attachment.
     fn has_heard(&self, numbers: &Gtids) -> bool {
         if let Sight::Numbers { heard, .. } = &self.sight { heard.has_all(numbers) } else { false }
     }
@@ -517,20 +563,25 @@ impl Changes {
         }
     }
 
+    /// Returns the time of the oldest question whose answer names a position that has not been received yet. None if everything
+    /// has been received.
     pub fn waits_since(&self) -> Option<u64> {
         self.marks.front().map(|mark| mark.asked)
     }
 
+    /// Returns the position up to which the log has been received.
     pub fn heard(&self) -> Place {
         self.heard
     }
 
+    /// Returns the time up to which all visible changes have been received. None before the log has been received as far as the
+    /// server said.
     pub fn proved(&self) -> Option<u64> {
         self.proved
     }
 
-    /// Returns the stamp for a read that is sent now. The read sees all changes up to this moment, and all these changes have
-    /// been received.
+    /// Returns the stamp for a read that is sent now: the moment (a log position as a number) up to which all changes have been
+    /// received, and are certainly visible to the read.
     pub fn stamp(&self) -> u64 {
         let heard = self.moment(self.heard).unwrap_or_default();
         match &self.sight {
@@ -540,24 +591,28 @@ impl Changes {
     }
 
     /// Returns the log position of a moment in a form that all followers of the log understand. None if the creation time of the
-    /// file is not known.
+    /// file is not known. A moment is a log position as a number that is valid in this attachment only.
     pub fn absolute(&self, moment: u64) -> Option<Absolute> {
         let file = self.first + (moment >> BITS_OF_FILE) as u32;
         let place = Place { file, at: moment & ((1 << BITS_OF_FILE) - 1) };
         Some(Absolute { place, created: *self.created.get(&file)? })
     }
 
-    /// Returns the moment of a position. None if the position belongs to another log, or has not been received here yet.
+    /// Returns the moment (the number of a log position in this attachment) of a position. None if the position belongs to
+    /// another log, or has not been received here yet.
     pub fn moment_of(&self, absolute: Absolute) -> Option<u64> {
         let Absolute { place, created } = absolute;
         let is_same = self.created.get(&place.file) == Some(&created) && place <= self.heard;
         self.moment(place).ok().filter(|_| is_same)
     }
 
+    /// Returns true if, by the events received, none of these cells (tables or rows) has changed after `stamp`, nor everything. A
+    /// result with this stamp is then current.
     pub fn is_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
         self.everything <= stamp && cells.all(|cell| self.changed_at(cell).is_some_and(|version| version <= stamp))
     }
 
+    /// Returns the moment of the cell's last change. None if the cell is not known.
     fn changed_at(&self, cell: u32) -> Option<u64> {
         if cell & cell::WORD != 0 {
             return Some(self.words.changed_at(cell & !cell::WORD));
@@ -566,7 +621,7 @@ impl Changes {
         Some(if cell == cell::any(cell >> 1) { followed.any } else { followed.whole })
     }
 
-    /// Returns the version of the privileges for a session that is about to log in; none if a change of privileges may not be
+    /// Returns the version of the privileges for a session that is about to log in. None if a change of privileges may not be
     /// visible yet.
     pub fn privileges(&self) -> Option<Privileges> {
         let is_certain = self.is_attached && self.privileges <= self.stamp();
@@ -579,6 +634,7 @@ impl Changes {
         privileges == Privileges { attachment: self.attachment, changed: self.privileges }
     }
 
+    /// Returns the number of times that definitions, or everything, may have changed.
     pub fn definitions(&self) -> u64 {
         self.definitions
     }
@@ -614,10 +670,12 @@ impl Changes {
         self.tables.get(name).map(|table| if let Table::Unfit(why, _) = table { Err(*why) } else { Ok(()) })
     }
 
+    /// Returns the cell that stands for all changes of this table. None if the table is not known to be fit.
     pub fn cell(&self, name: &Name) -> Option<u32> {
         self.number(name).map(cell::any)
     }
 
+    /// Returns the table's number. None if the table is not known to be fit.
     fn number(&self, name: &Name) -> Option<u32> {
         match self.tables.get(name) {
             Some(Table::Fit(number) | Table::Child(number, _)) => Some(*number),
@@ -625,7 +683,8 @@ impl Changes {
         }
     }
 
-    /// Returns the key that identifies the rows of this table.
+    /// Returns the key that identifies the rows of this table. None if there is no usable one, or the table is not known to be
+    /// fit.
     pub fn key(&self, name: &Name) -> Option<&RowKey> {
         self.versions.get(self.number(name)? as usize)?.key.as_deref()
     }
@@ -637,6 +696,7 @@ impl Changes {
         Some(std::iter::once(cell::whole(number)).chain(words).collect())
     }
 
+    /// Notes that the catalogue is to be asked about this name, unless it was before. Dropped if too many names are known.
     pub fn ask(&mut self, name: Name) {
         if self.tables.len() >= MOST_TABLES {
             // Drops names that may belong to no table.
@@ -647,8 +707,8 @@ impl Changes {
         }
     }
 
-    /// Returns names to look up in the catalogue now, and marks them as asked. Returns nothing while a received change of
-    /// definitions may not be visible yet.
+    /// Returns up to eight names to look up in the catalogue now, and marks them as asked. Returns none while a received change
+    /// of definitions may not be visible yet.
     pub fn take_asked(&mut self) -> Vec<Name> {
         if self.stamp() < self.everything {
             return Vec::new();
@@ -662,8 +722,9 @@ impl Changes {
             .collect()
     }
 
-    /// Takes the catalogue's answer for a name. `definitions` is the count of definition changes when the catalogue was asked; if
-    /// it has changed since, the answer is ignored.
+    /// Takes the catalogue's answer for a name: what the name means, or why results of it cannot be stored. `definitions` is the
+    /// count when the catalogue was asked; if it has changed since, the answer is ignored. `now` is the time in nanoseconds after
+    /// the answer.
     pub fn learn(&mut self, name: &Name, fitness: Result<Meaning, Own>, definitions: u64, now: u64) {
         if definitions != self.definitions {
             return;
@@ -679,8 +740,8 @@ impl Changes {
         }
     }
 
-    /// Forgets tables that were found unfit some time ago, so that the next read asks about them again. The catalogue can be
-    /// wrong for a moment, for example during an ALTER TABLE.
+    /// Forgets tables that were found unfit more than ten seconds before `now`, so that the next read asks about them again. The
+    /// catalogue can be wrong for a moment, for example during an ALTER TABLE.
     pub fn forget_unfit(&mut self, now: u64) {
         self.tables
             .retain(|_, table| !matches!(table, Table::Unfit(_, since) if now.saturating_sub(*since) > UNFIT_NS));
@@ -693,18 +754,22 @@ mod tests {
     use super::super::rows::Images;
     use super::*;
 
+    /// Returns the name of this table in schema `d`.
     fn name(table: &str) -> Name {
         Name { schema: b"d".to_vec(), table: table.into() }
     }
 
+    /// Returns the event that precedes changes of rows of this table.
     fn of_table(name: &str) -> Event<'_> {
         Event::Table { schema: b"d", name: name.as_bytes(), described: Described::default() }
     }
 
+    /// Returns this position in the first file.
     fn at(at: u64) -> Place {
         Place { file: 1, at }
     }
 
+    /// The state of a log that the tests write themselves, with a clock.
     struct Scene {
         changes: Changes,
         now: u64,
@@ -712,6 +777,7 @@ mod tests {
         shown: Option<u64>,
     }
 
+    /// Returns the set of the transactions from 1 to `last`.
     fn gtids(last: u64) -> Gtids {
         Gtids::parse(format!("{UUID}:1-{last}").as_bytes()).expect("a set")
     }
@@ -729,6 +795,8 @@ mod tests {
             Scene::attached(tables, Some(9))
         }
 
+        /// Creates a scene that is attached at position 100 and knows these tables as fit. `shown` is the number of the last
+        /// visible transaction, if the server has GTIDs.
         fn attached(tables: &[&str], shown: Option<u64>) -> Scene {
             let mut scene = Scene { changes: Changes::default(), now: 1, shown };
             scene.changes.attach(b"server".to_vec(), at(100), shown.map(gtids));
@@ -736,10 +804,12 @@ mod tests {
             scene
         }
 
+        /// Receives the beginning of the transaction with this number, in an event that ends at `end`.
         fn begins(&mut self, number: u64, end: u32) {
             self.hear(Event::Begun(Gtid { uuid: [1; 16], tag: &[], number }), end);
         }
 
+        /// Lets the catalogue report these tables as fit, without keys.
         fn learn(&mut self, tables: &[&str]) {
             tables.iter().for_each(|table| self.changes.ask(name(table)));
             for name in self.changes.take_asked() {
@@ -749,10 +819,12 @@ mod tests {
             self.mark(heard);
         }
 
+        /// Receives an event that ends at this position of the file.
         fn hear(&mut self, event: Event, end: u32) {
             self.changes.hear(&PlacedEvent { end: Some(end), event }).expect("it is understood");
         }
 
+        /// Receives a transaction that changes unknown rows of this table, and ends at this position.
         fn writes(&mut self, table: &str, end: u32) {
             self.hear(of_table(table), end - 2);
             self.hear(Event::Rows(None), end - 1);
@@ -791,7 +863,8 @@ mod tests {
         assert!(!scene.is_fresh("u", stamp) && scene.is_fresh("u", scene.changes.stamp()));
     }
 
-    /// The log contains a change before it is visible: a read in between returns the old rows.
+    /// The log contains a change before the change is visible. A read in between returns the old rows, so its result must not
+    /// count as current.
     #[test]
     fn what_is_read_before_a_change_can_be_seen_is_not_kept_though_the_change_was_heard() {
         let mut scene = Scene::with(&["t"]);
@@ -818,6 +891,7 @@ mod tests {
         assert!(scene.is_fresh("t", scene.changes.stamp()));
     }
 
+    /// Returns a key that is the only column of a table, a TINYINT.
     fn row_key() -> RowKey {
         let column = footprint::KeyColumn::new(b"id".to_vec(), i8::MIN.into(), i8::MAX.into());
         RowKey { column, place: 0, columns: 1 }
@@ -834,16 +908,19 @@ mod tests {
             self.mark(heard);
         }
 
+        /// Receives a table map with this id for a table with a single TINYINT column.
         fn describes(&mut self, id: u64, table: &str, end: u32) {
             let described = Described { id, columns: &[1, 1, 0] };
             self.hear(Event::Table { schema: b"d", name: table.as_bytes(), described }, end);
         }
 
+        /// Receives an insert of a row with this key into the table with this id.
         fn inserts(&mut self, id: u64, key: u8, end: u32) {
             let bytes = [1, 1, 0, key];
             self.hear(Event::Rows(Some(Rows { id, images: Images::One, bytes: &bytes })), end);
         }
 
+        /// Returns true if a result of the row with this key and this stamp would be served.
         fn is_row_fresh(&self, table: &str, key: i128, stamp: u64) -> bool {
             let cells = self.changes.cells_of_rows(&name(table), &[key]).expect("it is known");
             self.changes.is_fresh(cells.into_iter(), stamp)

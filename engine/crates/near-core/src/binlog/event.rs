@@ -6,8 +6,10 @@ use super::gtid::{self, Gtid};
 use super::rows::{Described, Images, Rows};
 use wire::lenenc::Reader;
 
+/// The length of an event's header in bytes.
 pub const HEADER: usize = 19;
 const CHECKSUM: usize = 4;
+/// The number in a format event of the only kind of checksum.
 const CRC32: u8 = 1;
 /// The flag of an event that the server made for this replica alone and that is not part of the log.
 const ARTIFICIAL: u16 = 0x20;
@@ -15,6 +17,7 @@ const ARTIFICIAL: u16 = 0x20;
 const IS_XA: u8 = 0xC0;
 const LONGEST_NAME: u8 = 250;
 
+/// One event of the binary log, reduced to what it says about changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The log continues in this file at this position. The event stands at the end of a file that is followed by another one,
@@ -23,7 +26,8 @@ pub enum Event<'a> {
         file: &'a [u8],
         at: u64,
     },
-    /// The description of the file that follows. `created` is its creation time in seconds, by the server's clock.
+    /// The description of the file that follows. `has_checksums` is true if its events end with a CRC-32. `created` is its
+    /// creation time in seconds, by the server's clock.
     Format {
         has_checksums: bool,
         created: u32,
@@ -32,13 +36,13 @@ pub enum Event<'a> {
     Begun(Gtid<'a>),
     /// A transaction of a MySQL server starts; it has no GTID.
     Anonymous,
-    /// Rows of this table change in the current transaction.
+    /// Rows of this table change in the current transaction. `described` is what later events of its rows are decoded with.
     Table {
         schema: &'a [u8],
         name: &'a [u8],
         described: Described<'a>,
     },
-    /// Rows have changed. None if the changed rows cannot be decoded.
+    /// Rows have changed. None if the changed rows cannot be decoded; any table of the transaction may then be affected.
     Rows(Option<Rows<'a>>),
     /// A whole transaction of a MySQL server, compressed.
     Packed(&'a [u8]),
@@ -48,6 +52,7 @@ pub enum Event<'a> {
     Ended,
     /// A part of a two-phase transaction. The log does not show when it becomes visible.
     Xa,
+    /// Anything but privileges counts as changed: data or definitions have changed, or the event is not understood.
     Everything,
     /// Anything may have changed, including privileges.
     Privileges,
@@ -56,7 +61,7 @@ pub enum Event<'a> {
     Nothing,
 }
 
-/// An event of the log with its place.
+/// An event of the log with the position at which it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedEvent<'a> {
     /// The lower 32 bits of the log position at which the event ends. None if the event is not part of the log or describes the
@@ -65,7 +70,7 @@ pub struct PlacedEvent<'a> {
     pub event: Event<'a>,
 }
 
-/// The bytes are not an event, or the checksum is wrong.
+/// The bytes are not an event, or the checksum is wrong. The log cannot be followed any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -85,7 +90,7 @@ mod kind {
     pub const ANONYMOUS_GTID: u8 = 34;
     pub const PREVIOUS_GTIDS: u8 = 35;
     pub const XA_PREPARE: u8 = 38;
-    /// Updated rows, with partial updates of JSON documents.
+    /// The type of events with updated rows in which JSON documents are only partly contained.
     pub const PARTIAL_ROWS: u8 = 39;
     pub const PACKED: u8 = 40;
     pub const TAGGED_GTID: u8 = 42;
@@ -94,17 +99,19 @@ mod kind {
     pub const GTID: u8 = 162;
     pub const GTID_LIST: u8 = 163;
     pub const START_ENCRYPTION: u8 = 164;
-    /// Inserted, updated and deleted rows, version 1.
+    /// The types of events with inserted, updated and deleted rows, in version 1 of their format.
     pub const ROWS: std::ops::RangeInclusive<u8> = 23..=25;
-    /// Inserted, updated and deleted rows, version 2, which has an extra header.
+    /// The types of events with inserted, updated and deleted rows, in version 2 of their format, which has an extra header.
     pub const LATER_ROWS: std::ops::RangeInclusive<u8> = 30..=32;
+    /// The types of events with updated rows, which contain two images of each row.
     pub const UPDATED: [u8; 2] = [24, 31];
-    /// Inserted, updated and deleted rows of MariaDB, compressed.
+    /// The types of events of MariaDB with compressed inserted, updated and deleted rows.
     pub const COMPRESSED_ROWS: std::ops::RangeInclusive<u8> = 166..=171;
 }
 
 /// Decodes an event. `is_whole` is false if `bytes` contains only the beginning of an event that is too long to be buffered.
-/// `has_checksums` is the setting of the current file.
+/// `has_checksums` is the setting of the current file, from its [`Event::Format`]. An event that is not understood is
+/// [`Event::Everything`].
 pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<PlacedEvent<'_>, Malformed> {
     let mut header = Reader::new(bytes.get(..HEADER).ok_or(Malformed)?);
     let Head { created, kind, end, flags } = header_of(&mut header).ok_or(Malformed)?;
@@ -125,6 +132,7 @@ pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<PlacedE
     Ok(PlacedEvent { end: (is_placed && end > 0).then_some(end), event })
 }
 
+/// The fields of an event's header that are used.
 struct Head {
     created: u32,
     kind: u8,
@@ -138,12 +146,13 @@ fn header_of(reader: &mut Reader) -> Option<Head> {
     Some(Head { created, kind, end: reader.u32()?, flags: reader.u16()? })
 }
 
+/// Returns the event without its checksum. Fails if the checksum is wrong.
 fn checked(bytes: &[u8]) -> Result<&[u8], Malformed> {
     let (body, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or(Malformed)?;
     if crc32(body) == u32::from_le_bytes(*checksum) { Ok(body) } else { Err(Malformed) }
 }
 
-/// Returns none if the event is not understood.
+/// Decodes the body of an event of this kind. None if it is not understood.
 fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
     match kind {
         kind::QUERY if is_whole => query(body),
@@ -176,6 +185,7 @@ fn rotate(body: &[u8]) -> Option<Event<'_>> {
     Some(Event::Rotate { at: reader.uint(8)?, file: reader.rest() })
 }
 
+/// Decodes a statement in the log. Only statements that control transactions change nothing.
 fn query(body: &[u8]) -> Option<Event<'_>> {
     let mut reader = Reader::new(body);
     reader.take(8)?;
@@ -263,6 +273,7 @@ fn id(reader: &mut Reader) -> Option<u64> {
     Some(id)
 }
 
+/// Reads the name of a schema or table. None if it is too long or not terminated.
 fn name<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     let length = reader.u8().filter(|length| *length <= LONGEST_NAME)?;
     let name = reader.take(usize::from(length))?;
@@ -323,6 +334,7 @@ mod tests {
         }
     }
 
+    /// Returns all events of both logs.
     fn all_events() -> Vec<&'static [u8]> {
         [MARIADB, MYSQL].map(events).concat()
     }
@@ -339,6 +351,7 @@ mod tests {
         events
     }
 
+    /// Describes an event in a word, for comparison.
     fn said(event: &Event) -> String {
         match event {
             Event::Table { schema, name, .. } => {
@@ -357,6 +370,8 @@ mod tests {
         }
     }
 
+    /// Asserts that the events of `log` that change anything are `expected`, and that each ends where it does in the file.
+    /// `begins_at` is the position after the format event.
     fn assert_tells(log: &'static [u8], begins_at: u32, expected: &str) {
         let read: Vec<_> = events(log).iter().map(|event| read(event, true, true).expect("an event")).collect();
         assert!(matches!(read[0].event, Event::Format { has_checksums: true, created: 1.. }));

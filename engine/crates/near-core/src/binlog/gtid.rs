@@ -6,14 +6,17 @@ use wire::lenenc::Reader;
 const UUID: usize = 16;
 const LONGEST_TAG: usize = 32;
 
+/// The identifier of one transaction on a MySQL server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gtid<'a> {
+    /// The UUID of the server that assigned it.
     pub uuid: [u8; UUID],
     /// Empty if the GTID has no tag.
     pub tag: &'a [u8],
     pub number: u64,
 }
 
+/// The origin of GTIDs that are numbered together: a server's UUID and a tag.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
     uuid: [u8; UUID],
@@ -21,17 +24,18 @@ pub struct Source {
 }
 
 impl Gtid<'_> {
+    /// Returns a copy of the UUID and the tag.
     pub fn source(&self) -> Source {
         Source { uuid: self.uuid, tag: self.tag.to_vec() }
     }
 }
 
-/// A set of GTIDs: for each source the intervals in ascending order, each with its end excluded.
+/// A set of GTIDs: for each source the intervals of numbers in ascending order, each with its end excluded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gtids(BTreeMap<Source, Vec<(u64, u64)>>);
 
 impl Gtids {
-    /// Parses the text form of the server, for example `uuid:1-5:7:tag:1-2, uuid:1`.
+    /// Parses the server's text form of a set, for example `uuid:1-5:7:tag:1-2, uuid:1`. None if it is not one.
     pub fn parse(text: &[u8]) -> Option<Gtids> {
         let text: String = std::str::from_utf8(text).ok()?.chars().filter(|one| !one.is_ascii_whitespace()).collect();
         let mut gtids = Gtids::default();
@@ -50,10 +54,12 @@ impl Gtids {
         intervals.into_iter().all(is_in_order).then_some(gtids)
     }
 
+    /// Returns true if the set contains this GTID.
     pub fn has(&self, source: &Source, number: u64) -> bool {
         self.0.get(source).is_some_and(|all| all.iter().any(|(first, end)| (*first..*end).contains(&number)))
     }
 
+    /// Adds a GTID to the set.
     pub fn add(&mut self, source: Source, number: u64) {
         let all = self.0.entry(source).or_default();
         let at = all.partition_point(|(_, end)| *end < number);
@@ -70,6 +76,7 @@ impl Gtids {
         }
     }
 
+    /// Returns true if the set contains every GTID in `others`.
     pub fn has_all(&self, others: &Gtids) -> bool {
         let is_within = |source: &Source, (first, end): &(u64, u64)| {
             self.0.get(source).is_some_and(|all| all.iter().any(|own| own.0 <= *first && *end <= own.1))
@@ -101,6 +108,7 @@ fn uuid(text: &str) -> Option<[u8; UUID]> {
     bytes.try_into().ok().filter(|_| digits.len() == 2 * UUID)
 }
 
+/// Parses a number or two numbers with a hyphen. The end in the result is excluded.
 fn interval(text: &str) -> Option<(u64, u64)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
@@ -113,7 +121,7 @@ fn tag(text: &str) -> Option<Vec<u8>> {
     (may_begin && text.len() <= LONGEST_TAG && text.as_bytes().iter().all(is_tag)).then(|| text.into())
 }
 
-/// Decodes the body of a GTID event without a tag.
+/// Decodes the body of a GTID event without a tag. None if it is too short.
 pub fn plain(body: &[u8]) -> Option<Gtid<'_>> {
     let mut reader = Reader::new(body);
     reader.u8()?;
@@ -121,7 +129,8 @@ pub fn plain(body: &[u8]) -> Option<Gtid<'_>> {
     Some(Gtid { uuid, tag: &[], number: reader.uint(8)? })
 }
 
-/// Decodes the body of a tagged GTID event: each field follows its number, and integers have variable length.
+/// Decodes the body of a tagged GTID event. None if it is not understood. Each field follows its number, and integers have
+/// variable length.
 pub fn tagged(body: &[u8]) -> Option<Gtid<'_>> {
     const VERSION: u64 = 1;
     let mut reader = Reader::new(body);
@@ -143,6 +152,7 @@ pub fn tagged(body: &[u8]) -> Option<Gtid<'_>> {
     (is_known && number & 1 == 0).then_some(Gtid { uuid, tag, number: number >> 1 })
 }
 
+/// Reads the number that precedes a field. None if it is another one.
 fn field(reader: &mut Reader, expected: u64) -> Option<()> {
     (integer(reader)? == expected).then_some(())
 }
@@ -167,6 +177,7 @@ mod tests {
         Gtids::parse(text.as_bytes()).expect(text)
     }
 
+    /// Returns a source with the UUID that the tests use, and this tag.
     fn source(tag: &str) -> Source {
         let uuid = uuid("19c0858b-e945-11f1-aeff-02fc00000001").expect("a number");
         Source { uuid, tag: tag.into() }

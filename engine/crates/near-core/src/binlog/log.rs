@@ -25,12 +25,14 @@ use std::sync::{Arc, PoisonError};
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
+/// What all connections know of the server's binary log. It decides whether a result may be served, and which results are stored.
 pub struct Log {
     changes: RwLock<Changes>,
     /// The number of sessions so far. It becomes the private group id of the last one.
     sessions: AtomicU64,
+    /// The maximum age of what may be served, in nanoseconds.
     bound_ns: u64,
-    /// The time when a write through this program was last answered.
+    /// The time when a write through this program was last answered, in nanoseconds.
     wrote: AtomicU64,
     /// Rings when the server should be asked soon: for the log position after a write, or about a table.
     pub has_to_ask: Bell,
@@ -38,16 +40,18 @@ pub struct Log {
     published: Option<Arc<Published>>,
 }
 
-/// The state of the log when a read was sent.
+/// The state of the log when a read was sent: which changes the read sees, and with which sessions it shares its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noted {
     attachment: u64,
     stamp: u64,
+    /// The group of sessions that the result is for: [`ALL`], or a session's private group id.
     circle: u64,
 }
 
-/// The sessions with which a session shares results. A server looks up some privileges when a session begins or changes its
-/// database, and keeps using them. So a session shares results with others only while privileges have not changed since it began.
+/// The state of the privileges when a session began, which decides with whom it shares results. A server looks up some privileges
+/// when a session begins or changes its database, and keeps using them. So a session shares results with others only while
+/// privileges have not changed since it began.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
     /// The version of the privileges before the session's login, if it was certain.
@@ -62,25 +66,30 @@ const MOST_ROWS: usize = 16;
 /// The group id of all sessions that began after the last change of privileges.
 const ALL: u64 = 0;
 
-/// How far the log has been received, for reports.
+/// How far the log has been received, for reports and metrics.
 pub struct Progress {
+    /// The maximum age of what may be served.
     pub bound: Duration,
-    /// The age that a result can have that is served now. None if nothing is served.
+    /// The age that a result can have that is served now. None if nothing may be served now.
     pub staleness: Option<Duration>,
     /// The reason why nothing is served although the log is followed.
     pub obstacle: Option<&'static str>,
+    /// The position up to which the log has been received.
     pub heard: Place,
-    /// How long the log has been waiting for events that the server has already written.
+    /// How long the log has been waiting for events that the server has already written; zero if it waits for none.
     pub waits: Duration,
 }
 
-/// Names to look up in the catalogue, and the count of definition changes at that time.
+/// Names to look up in the server's catalogue, and the count of definition changes at that time, which the answer is given with.
 pub struct Asked {
     pub names: Vec<Name>,
+    /// The count to pass to [`Log::learn`] with each answer.
     pub definitions: u64,
 }
 
 impl Log {
+    /// `bound` is the maximum age of what may be served. Other processes answer reads from the memory `published`, if there is
+    /// one.
     pub fn new(bound: Duration, published: Option<Arc<Published>>) -> Log {
         Log {
             changes: RwLock::default(),
@@ -92,6 +101,7 @@ impl Log {
         }
     }
 
+    /// Returns the maximum age of what may be served.
     pub fn bound(&self) -> Duration {
         Duration::from_nanos(self.bound_ns)
     }
@@ -123,19 +133,26 @@ impl Log {
         Some(too_old.min(clock::now().saturating_add(LENT_NS)))
     }
 
-    /// Starts to follow a log; see [`Changes::attach`].
+    /// Starts to follow a log from the position `from`, after the end of any earlier attachment. `server` is the server's
+    /// [`Known::server`]. `shown` contains the visible transactions if the server has GTIDs: the server sends only the others.
+    /// Without GTIDs, everything before the position must be visible.
     pub fn attach(&self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
         self.follow(|changes| changes.attach(server, from, shown));
     }
 
+    /// Returns true if the log has ever contained a part of an XA transaction. It cannot be followed then, also after another
+    /// attachment.
     pub fn has_xa(&self) -> bool {
         self.look().has_xa()
     }
 
+    /// Ends following the log: nothing is served by it until the next attachment.
     pub fn lose(&self) {
         self.follow(Changes::lose);
     }
 
+    /// Takes the next event of the log, and invalidates what it changes. An error says why the log can no longer be followed; the
+    /// caller must then call [`lose`](Self::lose).
     pub fn hear(&self, told: &PlacedEvent) -> Result<(), &'static str> {
         let Event::Packed(packed) = told.event else { return self.follow(|changes| changes.hear(told)) };
         let plain = packed::unpack(packed).unwrap_or_default();
@@ -144,36 +161,44 @@ impl Log {
         self.follow(|changes| changes.hear_all(told.end, &events))
     }
 
-    /// Takes the answer to a question that was sent to the server at the time `asked`.
+    /// Takes the server's answer to the question how far its log has come, which was sent at the time `asked` in nanoseconds. An
+    /// error says why the log can no longer be followed.
     pub fn mark(&self, asked: u64, said: Said) -> Result<(), &'static str> {
         self.follow(|changes| changes.mark(asked, said))
     }
 
+    /// Returns the position up to which the log has been received.
     pub fn heard(&self) -> Place {
         self.look().heard()
     }
 
-    /// Returns true if, since the attachment, the log has been received at least once as far as the server reported.
+    /// Returns true if, since the attachment, the log has been received at least once as far as the server said it had come.
     pub fn has_come(&self) -> bool {
         self.look().proved().is_some()
     }
 
-    /// Returns the time of the oldest question whose answer names a position that has not been received yet. None if everything
-    /// has been received.
+    /// Returns the time in nanoseconds of the oldest question whose answer names a position that has not been received yet. None
+    /// if everything has been received.
     pub fn waits_since(&self) -> Option<u64> {
         self.look().waits_since()
     }
 
+    /// Takes the names that the caller must now look up in the server's catalogue. Each answer is passed to
+    /// [`learn`](Self::learn) with the returned count of definitions.
     pub fn take_asked(&self) -> Asked {
         let mut changes = self.change();
         Asked { names: changes.take_asked(), definitions: changes.definitions() }
     }
 
+    /// Takes the catalogue's answer for a name: what the name means, or why results of it cannot be stored. `definitions` is the
+    /// count of [`take_asked`](Self::take_asked); if definitions have changed since, the answer is ignored. `now` is the time in
+    /// nanoseconds.
     pub fn learn(&self, name: &Name, fitness: Result<Meaning, Own>, definitions: u64, now: u64) {
         self.change().learn(name, fitness, definitions, now);
     }
 
-    /// Notes that a write was answered, or may have been, at the time `now`.
+    /// Notes that a write through this program was answered, or may have been, at the time `now` in nanoseconds. Nothing is
+    /// served by the log until it has been received up to that write.
     pub fn wrote(&self, now: u64) {
         self.wrote.fetch_max(now, Ordering::SeqCst);
         // Revoke after storing the time, so that the log's thread cannot grant other processes a lease that it computed before.
@@ -181,17 +206,20 @@ impl Log {
         self.has_to_ask.ring();
     }
 
-    /// Returns the version of the privileges, to be noted before a session logs in; none if it is not certain.
+    /// Returns the version of the privileges, to be noted before a session logs in. None if it is not certain; the session then
+    /// shares no results with others.
     pub fn privileges(&self) -> Option<Privileges> {
         self.look().privileges()
     }
 
-    /// Registers a session after its login. `privileges` is the version that was noted before the login.
+    /// Registers a session after its login. `privileges` is the version that was noted before the login. The returned value is
+    /// needed for all lookups of the session.
     pub fn begin(&self, privileges: Option<Privileges>) -> Begun {
         let alone = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
         Begun { privileges, alone }
     }
 
+    /// Returns how far the log has been received at the time `now`, in nanoseconds.
     pub fn progress(&self, now: u64) -> Progress {
         let changes = self.look();
         let staleness = self.staleness_in(&changes, now);
@@ -205,6 +233,7 @@ impl Log {
         }
     }
 
+    /// Returns the reason why nothing may be served although the log is followed. None if it is not followed.
     fn why_late(&self, changes: &Changes) -> Option<&'static str> {
         changes.attachment()?;
         Some(match changes.proved() {
@@ -215,16 +244,20 @@ impl Log {
     }
 
     /// Returns the time up to which all visible changes have been received, if that includes every write through this program.
+    /// None otherwise.
     fn proved(&self, changes: &Changes) -> Option<u64> {
         changes.proved().filter(|proved| *proved > self.wrote.load(Ordering::SeqCst))
     }
 
+    /// Returns the age in nanoseconds that a result may have that is served at the time `now`. None if that exceeds the bound or
+    /// is not known.
     fn staleness_in(&self, changes: &Changes, now: u64) -> Option<u64> {
         now.checked_sub(self.proved(changes)?).filter(|age| *age <= self.bound_ns)
     }
 
-    /// Looks up a result for a read. `now` must be noted after the read has arrived. `uses` counts the request and is none if the
-    /// read was counted before. Returns none if there is no result that may be served.
+    /// Looks up a result for a read of a session. None if there is none that may be served. `key` is the read's key, and `now` a
+    /// time after the read has arrived. `uses` counts the request, and is none if the read was counted before. With `asking`, the
+    /// result is also made available to other processes.
     pub fn find(
         &self,
         cache: &Cache,
@@ -255,15 +288,16 @@ impl Log {
         Some(Found { standing, ..found })
     }
 
-    /// Returns the state of the log to note before a read is sent. None if the log is not followed.
+    /// Returns the state of the log, to be noted before a read is sent. None if the log is not followed; the result is then not
+    /// stored.
     pub fn note(&self, begun: &Begun) -> Option<Noted> {
         let changes = self.look();
         let circle = circle(&changes, begun);
         changes.attachment().map(|attachment| Noted { attachment, stamp: changes.stamp(), circle })
     }
 
-    /// Returns false if the result of this read will certainly not be stored. Tables that are not known yet are queued for the
-    /// catalogue.
+    /// Returns false if the result of this read will certainly not be stored. Tables that are not known yet are queued for a
+    /// lookup in the catalogue.
     pub fn may_keep(&self, text: &[u8], known: &Known) -> bool {
         let Some(names) = names(text, known) else { return false };
         let (unknown, may_keep) = {
@@ -309,8 +343,8 @@ impl Log {
         changes.proved().is_some_and(|proved| proved <= self.wrote.load(Ordering::SeqCst))
     }
 
-    /// Stores the result of a read if it is current. Returns the bytes to share with other near caches, or none if they cannot
-    /// use the result.
+    /// Stores the result of a read if it is current, and counts the miss. Returns the bytes to share with other near caches,
+    /// which are the log position that the result includes and the result itself. None if others cannot use it.
     pub fn keep(&self, results: &Results, read: &Read, known: &Known) -> Option<Vec<u8>> {
         let changes = self.look();
         let is_same = changes.attachment() == Some(read.noted.attachment);
@@ -320,7 +354,8 @@ impl Log {
         Some([&absolute.bytes()[..], read.result.bytes].concat())
     }
 
-    /// Returns true if a result that another near cache has read could be served to this session.
+    /// Returns true if a result that another near cache has read could be served to this session. `now` is a time after the read
+    /// has arrived.
     pub fn may_take(&self, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> bool {
         let changes = self.look();
         self.staleness_in(&changes, now).is_some()
@@ -329,7 +364,8 @@ impl Log {
             && cells(&changes, wording, known).is_some()
     }
 
-    /// Stores a result that another near cache encoded with `keep`. Returns false if it is stale by the events received here.
+    /// Stores a result that another near cache encoded with [`keep`](Self::keep). `absolute` is the position up to which it sees
+    /// the log. Returns false if the result is stale by the events received here, or cannot be compared with them.
     pub fn take(
         &self,
         results: &Results,
@@ -345,8 +381,9 @@ impl Log {
         put(&changes, results, &Read { wording: *wording, result, noted, source }, known).is_some()
     }
 
-    /// Drops results that cannot be served any more, and forgets unfit tables so that they are asked about again. Must be called
-    /// every second, so that other processes can serve.
+    /// Drops some of the results that cannot be served any more, prepares memory for new ones, and forgets tables that were found
+    /// unfit, so that they are asked about again. Must be called every second, so that other processes can serve. `now` is the
+    /// time in nanoseconds.
     pub fn tidy(&self, cache: &Cache, now: u64) {
         const SEGMENTS: usize = 4;
         self.follow(|changes| changes.forget_unfit(now));
@@ -362,8 +399,8 @@ fn attachment_of(changes: &Changes) -> Option<Attachment> {
     changes.attachment().map(|_| [BY_LOG, changes.definitions()])
 }
 
-/// Returns the number of a cell in the memory of other processes, where cell 0 has its own meaning. None if that memory has no
-/// room for the cell.
+/// Returns the number of a cell (a table or some rows) in the memory of other processes, where cell 0 stands for everything. None
+/// if that memory has no room for the cell.
 fn for_others(cell: u32) -> Option<u32> {
     const OF_ROWS: u32 = 1 << 23;
     match rows_of(cell) {
@@ -372,11 +409,13 @@ fn for_others(cell: u32) -> Option<u32> {
     }
 }
 
-/// A read whose answer may be stored.
+/// A read that was answered, and whose result may be stored.
 pub struct Read<'a> {
     pub wording: Wording<'a>,
     pub result: ResultSet<'a>,
+    /// The state of the log before the read was sent.
     pub noted: Noted,
+    /// The statement's shape and the time that the server took, for the statistics.
     pub source: Source,
 }
 
@@ -393,14 +432,15 @@ fn put(changes: &Changes, results: &Results, read: &Read, known: &Known) -> Opti
     Some(results.uses.keep(results.cache(), &key, meta, &cells, result.bytes))
 }
 
-/// Returns the cells that a read depends on: its tables, or single rows. None if a table is not known.
+/// Returns the cells that a read depends on: those of its tables, or of single rows. None if a table is not known.
 fn cells(changes: &Changes, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
     let names = names(wording.text, known)?;
     let of_rows = if let [name] = names.as_slice() { cells_of_rows(changes, name, wording, known) } else { None };
     of_rows.or_else(|| changes.behind(&names)?.into_iter().map(|name| changes.cell(name)).collect())
 }
 
-/// Returns none if the text does not show which rows are read.
+/// Returns the cells of the rows that a read selects by the key of its only table. None if the text does not show which rows
+/// these are.
 fn cells_of_rows(changes: &Changes, only: &Name, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
     let RowKey { column, .. } = changes.key(only)?;
     let &Wording { text, bound, .. } = wording;
@@ -409,11 +449,13 @@ fn cells_of_rows(changes: &Changes, only: &Name, wording: &Wording, known: &Know
     changes.cells_of_rows(only, &keys.points(MOST_ROWS).filter(|_| is_it)?)
 }
 
+/// Returns the group of sessions with which a session shares results: all whose privileges are the present ones, or itself alone.
 fn circle(changes: &Changes, begun: &Begun) -> u64 {
     let is_of_all = begun.privileges.is_some_and(|privileges| changes.has_still(privileges));
     if is_of_all { ALL } else { begun.alone }
 }
 
+/// Returns the identity for the keys of a session's results: its own, and its group.
 fn of_circle(known: &Known, circle: u64) -> [u8; 40] {
     let mut identity = [0; 40];
     identity[..32].copy_from_slice(&known.identity);
@@ -421,11 +463,13 @@ fn of_circle(known: &Known, circle: u64) -> [u8; 40] {
     identity
 }
 
+/// Returns the key in the cache of a read's result, for sessions with this identity.
 fn key_of<'a>(changes: &Changes, key: &'a [u8], identity: &'a [u8; 40]) -> Key<'a> {
     // The attachment is part of the key, so results of an earlier attachment are not found any more.
     Key { context: changes.attachment().unwrap_or_default(), parts: [key, identity] }
 }
 
+/// Returns true if there is a result for this read and session, whether it may be served or not.
 fn has_result(cache: &Cache, changes: &Changes, key: &[u8], known: &Known, begun: &Begun) -> bool {
     let identity = of_circle(known, circle(changes, begun));
     let key = key_of(changes, key, &identity);
@@ -433,6 +477,7 @@ fn has_result(cache: &Cache, changes: &Changes, key: &[u8], known: &Known, begun
     cache.get(hash, &key, &pin).is_some()
 }
 
+/// Returns true if nothing that the entry depends on has changed since it was read, by the events received.
 fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {
     changes.is_fresh(entry.cells().iter().map(|cell| cell.0), entry.stamp().0)
 }

@@ -6,16 +6,18 @@ use std::io::Read;
 
 /// The maximum size of an unpacked transaction in bytes.
 const MOST: u64 = 4 << 20;
+/// The offset of the event's length in its header.
 const LENGTH_AT: usize = 9;
 
-/// Returns none if the transaction is too long or not valid zstd.
+/// Decompresses a transaction. Returns none if it is longer than 4 MiB or not valid zstd.
 pub fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::new();
     StreamingDecoder::new(packed).ok()?.take(MOST + 1).read_to_end(&mut plain).ok()?;
     (plain.len() as u64 <= MOST).then_some(plain)
 }
 
-/// Splits an unpacked transaction into its events, which have no checksums. None if they are not understood.
+/// Splits a decompressed transaction into its events, which have no checksums. None if they are not understood, or are not those
+/// of a transaction.
 pub fn events(mut plain: &[u8]) -> Option<Vec<Event<'_>>> {
     let mut events = Vec::new();
     while !plain.is_empty() {
@@ -27,6 +29,7 @@ pub fn events(mut plain: &[u8]) -> Option<Vec<Event<'_>>> {
     events.iter().all(is_of_a_transaction).then_some(events)
 }
 
+/// Returns true if such an event may be part of a compressed transaction.
 fn is_of_a_transaction(event: &Event) -> bool {
     match event {
         Event::Table { .. } | Event::Rows(_) | Event::Committed | Event::Ended => true,
@@ -47,6 +50,7 @@ mod tests {
     const ROWS: u8 = 30;
     const MYSQL_GTID: u8 = 33;
 
+    /// Builds an event of this kind.
     fn event(kind: u8, body: &[u8]) -> Vec<u8> {
         let mut event = vec![0; HEADER];
         event[4] = kind;
@@ -68,6 +72,7 @@ mod tests {
         out
     }
 
+    /// Returns the events of a transaction that changes rows of one table, before compression.
     fn transaction() -> Vec<u8> {
         let table = [&[0; 8][..], b"\x01d\0\x01t\0"].concat();
         [event(TABLE_MAP, &table), event(ROWS, &[0; 8]), event(XID, &[0; 8])].concat()

@@ -1,24 +1,28 @@
 //! Positions in the server's binary log.
 
-/// A position between two events.
+/// A position in the server's binary log, between two events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The number at the end of the file's name.
     pub file: u32,
+    /// The offset in the file, in bytes.
     pub at: u64,
 }
 
-/// A position in a form that all followers of this log understand.
+/// A position in a form that all followers of this server's log understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absolute {
     pub place: Place,
-    /// The creation time of the file. After RESET, another file may have the same number.
+    /// The creation time of the file, in seconds since 1970 by the server's clock. After RESET, another file may have the same
+    /// number.
     pub created: u32,
 }
 
 impl Absolute {
+    /// The length of an encoded position in bytes.
     pub const SIZE: usize = 16;
 
+    /// Encodes the position, for [`read`](Self::read).
     pub fn bytes(self) -> [u8; Self::SIZE] {
         let Absolute { place: Place { file, at }, created } = self;
         let mut bytes = [0; Self::SIZE];
@@ -28,7 +32,7 @@ impl Absolute {
         bytes
     }
 
-    /// Decodes what `bytes` encoded, and returns it with the bytes that follow.
+    /// Decodes what [`bytes`](Self::bytes) encoded, and returns it with the bytes that follow. None if there are too few bytes.
     pub fn read(bytes: &[u8]) -> Option<(Absolute, &[u8])> {
         let (file, bytes) = bytes.split_first_chunk()?;
         let (created, bytes) = bytes.split_first_chunk()?;
@@ -39,14 +43,15 @@ impl Absolute {
 }
 
 impl Place {
-    /// Returns none if the name is not that of a binary log.
+    /// Returns the position `at` in the file with this name. None if the name is not that of a binary log: it must end with a dot
+    /// and a number.
     pub fn of(name: &[u8], at: u64) -> Option<Place> {
         let (_, number) = std::str::from_utf8(name).ok()?.rsplit_once('.')?;
         Some(Place { file: number.parse().ok()?, at })
     }
 
-    /// Returns the end position of an event that begins here or later in the same file. The event contains only the `lower` 32
-    /// bits of it. None if the position would go back.
+    /// Returns the end position of an event that begins here or later in the same file. `lower` is what the event contains of it,
+    /// the lower 32 bits. None if the position would go back.
     pub fn end(self, lower: u32) -> Option<Place> {
         const HALF: u64 = 1 << 31;
         const WHOLE: u64 = 1 << 32;

@@ -2,22 +2,27 @@
 
 use flavour::{Flavour, servers};
 
+/// The properties of a server whose log can be followed, which depend on product and version.
 #[derive(Clone, Copy)]
 pub struct Product {
     pub flavour: &'static Flavour,
-    /// True if transactions have GTIDs, and the server reports which ones are visible.
+    /// True if transactions have GTIDs, and the server reports which ones are visible. Otherwise exactly the changes before the
+    /// end of its log are visible.
     pub has_numbers: bool,
     /// The statement that returns the file and position of the log's end, and the databases to which the log is limited or which
     /// it ignores.
     pub status: &'static str,
-    /// A statement that fails without a privilege that the catalogue queries need.
+    /// A statement that fails if the account lacks a privilege that the catalogue queries need. None if they need none.
     pub probe: Option<&'static str>,
+    /// The variables that must have certain values for the log to contain every change.
     pub settings: &'static [Setting],
+    /// The privileges that the account needs, as in GRANT.
     pub privileges: &'static str,
 }
 
+/// A variable of the server that decides whether its log can be followed.
 pub struct Setting {
-    /// The names of the variable in different versions.
+    /// The names of the variable in different versions; the first that the server has counts.
     pub names: &'static [&'static str],
     /// The values with which the log contains every change. An empty string also stands for a missing variable.
     pub fit: &'static [&'static str],
@@ -110,14 +115,14 @@ const MYSQL: Product = Product {
 /// The statement for servers that do not support the one of [`MYSQL`].
 const OLDER_STATUS: &str = "SHOW MASTER STATUS";
 
-/// Returns the statement that counts the tables which a session has created, routines included: temporary tables may be among
-/// them. None if the question about a session already covers that.
+/// Returns the query that counts the tables which a session has created, routines included: temporary tables may be among them.
+/// None if the question about a session already covers that.
 pub fn tables_made(flavour: &'static Flavour) -> Option<&'static str> {
     (flavour.product == servers::MYSQL).then_some("SHOW SESSION STATUS LIKE 'Com_create_table'")
 }
 
 impl Product {
-    /// Returns the product for a server of this version; None if `fqc-near` may not follow its log.
+    /// Returns the properties for a server of this version, as in its greeting. None if `fqc-near` may not follow its log.
     pub fn of(version: &str) -> Option<Product> {
         if !servers::line(version).has_followable_log {
             return None;
@@ -128,7 +133,8 @@ impl Product {
         Some(Product { flavour, status: if has_statement { product.status } else { OLDER_STATUS }, ..product })
     }
 
-    /// Returns what is wrong with the first unfit setting and how to fix it; none if all settings are fit.
+    /// Returns what is wrong with the first unfit variable and how to fix it; none if all have fit values. `value` returns the
+    /// server's value of a variable, or none if the server does not have it.
     pub fn missing<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<&'static str> {
         let is_fit = |setting: &Setting| {
             let found = setting.names.iter().find_map(|name| value(name)).unwrap_or_default();
@@ -142,6 +148,8 @@ impl Product {
 mod tests {
     use super::*;
 
+    /// Returns what [`Product::missing`] says if the variables have the values in `good`, and the variable `name` has the value
+    /// `other`.
     fn missing(
         product: &Product,
         good: &[(&str, &'static str)],

@@ -5,23 +5,25 @@
 use footprint::KeyColumn;
 use wire::lenenc::Reader;
 
-/// A table's key column, its index, and the number of columns of the table.
+/// The column of a table that identifies its rows in the cache, with its index and the number of columns of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowKey {
     pub column: KeyColumn,
+    /// The index of the column, from 0.
     pub place: usize,
+    /// The number of columns of the table.
     pub columns: usize,
 }
 
-/// A table map: the id that rows events use for the table, and its column types. Empty `columns` mean that the rows cannot be
-/// decoded.
+/// A table map: the id that rows events use for the table until the transaction ends, and its column types as the event contains
+/// them. Empty `columns` mean that the rows cannot be decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Described<'a> {
     pub id: u64,
     pub columns: &'a [u8],
 }
 
-/// The rows of one event. `id` refers to a table map.
+/// The rows of one event, not decoded yet. `id` refers to a table map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows<'a> {
     pub id: u64,
@@ -29,7 +31,7 @@ pub struct Rows<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The images that an event contains for each row.
+/// The row images that an event contains for each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Images {
     /// One image: the row after an insert, or before a delete.
@@ -41,6 +43,7 @@ pub enum Images {
 /// The length of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
+    /// All values have this many bytes.
     Fixed(usize),
     /// A length of this many bytes precedes each value.
     Counted(usize),
@@ -51,7 +54,8 @@ enum Width {
 pub struct Layout(Vec<Width>);
 
 impl Layout {
-    /// Returns none if the columns do not match this key, or if a type is not known.
+    /// Returns the layout of the table that a table map describes. None if the columns do not match this key, as after an ALTER
+    /// TABLE, or if a type is not known; the rows cannot be decoded then.
     pub fn of(described: &Described, key: &RowKey) -> Option<Layout> {
         let mut reader = Reader::new(described.columns);
         let types = string(&mut reader)?;
@@ -64,7 +68,8 @@ impl Layout {
         integer.filter(is_like).map(|_| Layout(widths))
     }
 
-    /// Returns the keys of all changed rows, before and after the change. None if the event is not understood.
+    /// Returns the keys of all changed rows, before and after the change. None if the event is not understood, or a key is NULL
+    /// or missing: any row may have changed then.
     pub fn keys(&self, rows: &Rows, key: &RowKey) -> Option<Vec<i128>> {
         let mut reader = Reader::new(rows.bytes);
         if reader.int()? != self.0.len() as u64 {
@@ -83,8 +88,8 @@ impl Layout {
         Some(keys)
     }
 
-    /// Returns the key of one row image. `Some(None)` means that the image lacks the key column, and none that it is not
-    /// understood.
+    /// Returns the key in one row image. `Some(None)` means that the image lacks the key column, and none that the image is not
+    /// understood or the key is NULL.
     fn image(&self, reader: &mut Reader, present: &Columns, key: &RowKey) -> Option<Option<i128>> {
         let nulls = Columns::read(reader, present.count())?;
         let (mut found, mut number) = (None, 0);
@@ -102,6 +107,7 @@ impl Layout {
 }
 
 impl Width {
+    /// Returns the length of the next value, and skips the bytes that contain it.
     fn read(self, reader: &mut Reader) -> Option<usize> {
         match self {
             Width::Fixed(bytes) => Some(bytes),
@@ -122,16 +128,19 @@ impl<'a> Columns<'a> {
         self.0[place / 8] >> (place % 8) & 1 == 1
     }
 
+    /// Returns the number of bits that are set.
     fn count(&self) -> usize {
         (0..self.1).filter(|place| self.has(*place)).count()
     }
 }
 
+/// Reads bytes that follow their length.
 fn string<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     let length = usize::try_from(reader.int()?).ok()?;
     reader.take(length)
 }
 
+/// Decodes the value of a key column.
 fn read(column: &KeyColumn, value: &[u8]) -> Option<i128> {
     let mut bytes = [0; 8];
     bytes.get_mut(..value.len())?.copy_from_slice(value);
@@ -196,10 +205,12 @@ fn width(kind: u8, details: &mut Reader) -> Option<Width> {
     })
 }
 
+/// Returns the number of bytes for this many digits after the decimal point of a second.
 fn fraction(digits: u8) -> Option<usize> {
     (digits <= 6).then(|| usize::from(digits).div_ceil(2))
 }
 
+/// Returns the width of values that have at most this many bytes.
 fn counted(most: usize) -> Width {
     Width::Counted(if most > 255 { 2 } else { 1 })
 }
@@ -228,6 +239,7 @@ mod tests {
     use super::*;
     use fqc_tests::random::Random;
 
+    /// Returns a key that is an INT column with this index, in a table with this many columns.
     fn key(place: usize, columns: usize) -> RowKey {
         let column = KeyColumn::new(b"id".to_vec(), i32::MIN.into(), i32::MAX.into());
         RowKey { column, place, columns }
@@ -240,6 +252,7 @@ mod tests {
         Layout::of(&Described { id: 1, columns: TYPES }, &key(1, 3)).expect("it is known")
     }
 
+    /// Returns the keys in these rows of the table of [`TYPES`], whose key is the second column.
     fn keys(images: Images, bytes: &[u8]) -> Option<Vec<i128>> {
         layout().keys(&Rows { id: 1, images, bytes }, &key(1, 3))
     }
@@ -318,6 +331,7 @@ mod tests {
         assert!(told > 1000, "{told} were understood");
     }
 
+    /// Decodes rows with changed bytes many times. Returns how often they were understood.
     fn try_changed(random: &mut Random, described: &Described, rows: &Rows) -> usize {
         let mut told = 0;
         for round in 0..300 {

@@ -10,15 +10,17 @@ use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use std::time::Duration;
 
-/// The context of these results. Results with leases cannot have the same key, because their second part is shorter than an
-/// identity.
+/// The context in the keys of these results. Results with leases cannot have the same key, because the second part of theirs is
+/// shorter than an identity.
 const CONTEXT: u64 = 0;
 
+/// Returns the key of a result. `text` is the statement or, for an execution, its key; `identity` is the session's identity.
 pub fn key<'a>(text: &'a [u8], identity: &'a [u8; 32]) -> Key<'a> {
     Key { context: CONTEXT, parts: [text, identity] }
 }
 
-/// Stores a result. `read_at` is a time in microseconds before the server was asked. Returns false if there is no room for it.
+/// Stores a result. `read_at` is a time in microseconds before the server was asked for it. Returns false if there is no room for
+/// it.
 pub fn store(results: &Results, key: &Key, result: ResultSet<'_>, source: Source, read_at: u64) -> bool {
     let Source { shape, cost_ns } = source;
     let flags = result.places.map_or(0, Places::bits);
@@ -26,9 +28,10 @@ pub fn store(results: &Results, key: &Key, result: ResultSet<'_>, source: Source
     results.uses.keep(results.cache(), key, meta, &[], result.bytes)
 }
 
-/// Returns the result for a read if it was read later than `after`, in microseconds, and is not too old. `uses` counts the
-/// lookup, and is none if the read was counted before. `publish` makes the result available to other processes until the time in
-/// nanoseconds that it is given.
+/// Returns the result with this key if it was read later than `after`, in microseconds, and is no older than the terms allow.
+/// `now_ns` is a time after the read has arrived. `uses` counts the lookup, and is none if the read was counted before. `publish`
+/// is called if the result is also young enough for other processes; it is given the time in nanoseconds until which they may
+/// serve it.
 pub fn find(
     cache: &Cache,
     uses: Option<&Uses>,
@@ -57,17 +60,18 @@ pub fn has(cache: &Cache, key: &Key) -> bool {
     cache.get(hash, key, &pin).is_some()
 }
 
-/// Returns true if a result that was read at `read_at`, in microseconds, is younger than `ttl`.
+/// Returns true if a result that was read at `read_at`, in microseconds, is younger than `ttl` at the time `now_ns`, in
+/// nanoseconds.
 pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
     now_ns < over(read_at, ttl)
 }
 
-/// Returns the time in nanoseconds at which a result that was read at `read_at` becomes too old.
+/// Returns the time in nanoseconds at which a result that was read at `read_at`, in microseconds, is `ttl` old.
 fn over(read_at: u64, ttl: Duration) -> u64 {
     read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64)
 }
 
-/// Drops results that cannot be served any more.
+/// Drops some of the results that are older than `longest`, and prepares memory for new ones. Must be called repeatedly.
 pub fn tidy(results: &Results, now_ns: u64, longest: Duration) {
     const SEGMENTS: usize = 4;
     results.cache().make_ready();

@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// The pending reads, by the hash of their key. Two keys may have the same hash, so a client that has waited looks up its result
-/// by the whole key.
+/// The reads that are pending at the server, by the hash of their key. Two keys may have the same hash, so a client that has
+/// waited looks up its result by the whole key.
 #[derive(Default)]
 pub struct Flights(Mutex<HashMap<u64, UnderWay>>);
 
-/// A pending read. It is over when this value is dropped, whatever the result.
+/// The claim of one client's pending read. It is over when this value is dropped, whether the answer was stored or not; clients
+/// that wait for it then go on.
 pub struct Flight {
     of: Arc<Flights>,
     hash: u64,
@@ -20,16 +21,16 @@ pub struct Flight {
     over: Arc<Bell>,
 }
 
-/// A pending read of another client.
+/// A pending read of another client, for whose answer one may wait.
 #[derive(Clone)]
 pub struct UnderWay {
-    /// The time in microseconds before the server was asked.
+    /// A time in microseconds before the server was asked.
     pub begun: u64,
     over: Arc<Bell>,
 }
 
 impl UnderWay {
-    /// Is ready once the read is over.
+    /// Is ready once the other read is over. Its answer may or may not have been stored.
     pub fn poll_over(&self, context: &mut Context<'_>) -> Poll<()> {
         self.over.poll_rung(context)
     }
@@ -40,7 +41,8 @@ impl Flights {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lists a read as pending. Fails if a read with this hash is pending already.
+    /// Lists a read as pending, until the returned value is dropped. The last argument is the present time in microseconds. If a
+    /// read with this hash is pending already, that one is returned as the error, and nothing changes.
     pub fn claim(self: &Arc<Self>, hash: u64, begun: u64) -> Result<Flight, UnderWay> {
         let mut under_way = self.under_way();
         if let Some(other) = under_way.get(&hash) {

@@ -1,4 +1,4 @@
-//! A read in the form in which its result is looked up.
+//! A client's read in the form in which its result is looked up.
 
 use super::Found;
 use super::prepared::Reading;
@@ -17,14 +17,16 @@ pub enum What {
     CountedRows,
     /// The number of rows found by the read before.
     FoundRows,
-    /// A setting of the session, for example `SELECT @@sql_mode`. Sessions with different values have different identities.
+    /// A setting of the session, for example `SELECT @@sql_mode`. Sessions with different values have different identities, so
+    /// the identity is enough to find the answer.
     Setting,
 }
 
 const NUMBER_BYTES: usize = size_of::<u64>();
 
 impl What {
-    /// Returns none if the answer to this statement may not be stored.
+    /// Returns the kind of the statement, whose text is `text`, in this mode. None if its answer may be neither stored nor
+    /// served.
     pub fn of(statement: &Statement, text: &[u8], mode: LexMode) -> Option<What> {
         let Kind::Read(Read { refusal, hint, .. }) = statement.kind else { return None };
         match refusal {
@@ -37,47 +39,58 @@ impl What {
         }
     }
 
+    /// Returns true if the answer depends on nothing but the session, so that it never becomes stale.
     pub fn is_of_session(self) -> bool {
         matches!(self, What::FoundRows | What::Setting)
     }
 }
 
+/// A client's read whose answer may be stored or served.
 pub struct Asked {
+    /// The text of the statement; for an execution, that of its prepared statement.
     pub text: Arc<[u8]>,
+    /// The key of the result. Two reads with the same key, in sessions with the same identity, have the same answer at the same
+    /// time.
     pub key: Arc<[u8]>,
     pub what: What,
-    /// The number of deprecation warnings that the server gives for words in the text.
+    /// The number of warnings that the server gives for deprecated words in the text.
     pub warnings: u16,
+    /// The integer that is bound to each `?`; none for a value of another type.
     bound: Vec<Option<i128>>,
     /// The facts about the prepared statement, if the read is an execution of one.
     pub of_prepared: Option<OfPrepared>,
-    /// True if the server would run the read in an open transaction, or in one that the read starts.
+    /// True if the server would run the read in an open transaction, or in one that the read itself starts.
     pub is_inside: bool,
-    /// The command, and the statement that it executes, if any. None if other processes may not answer the command.
+    /// The command's payload, and the prepared statement that it executes, if any. None if other processes may not answer the
+    /// command.
     pub for_others: Option<(Vec<u8>, Option<mapped::Statement>)>,
 }
 
+/// The facts about an execution's prepared statement.
 #[derive(Clone, Copy)]
 pub struct OfPrepared {
     /// The number of the command that prepared the statement.
     pub preparation: u64,
-    /// The number of columns that the client expects in the answer.
+    /// The number of columns that the client expects in the answer. None if that is not certain.
     pub columns: Option<u64>,
-    /// True if the server need not see this execution to interpret later ones.
+    /// True if the server need not receive this execution to interpret later ones.
     may_be_served: bool,
 }
 
-/// The text of a read, its key and the values bound to it.
+/// The text of a read, its key, and the values that are bound to it.
 #[derive(Clone, Copy)]
 pub struct Wording<'a> {
+    /// The text of the statement; for an execution, that of its prepared statement.
     pub text: &'a [u8],
-    /// The key of the result. Two reads with the same key, in sessions with the same identity, have the same answer.
+    /// The key of the result. Two reads with the same key, in sessions with the same identity, have the same answer at the same
+    /// time.
     pub key: &'a [u8],
     /// The integer that is bound to each `?`; none for a value of another type.
     pub bound: &'a [Option<i128>],
 }
 
 impl Asked {
+    /// Builds the read of a query as text, which was parsed in this mode.
     pub fn text(text: &[u8], what: What, mode: LexMode) -> Asked {
         let warnings = sql::deprecations(text, mode);
         let text: Arc<[u8]> = text.into();
@@ -93,6 +106,7 @@ impl Asked {
         }
     }
 
+    /// Builds the read of an execution of a prepared statement.
     pub fn execution(execution: Execution, reading: Reading) -> Asked {
         let may_be_served = execution.is_known();
         let Execution { key, columns, prepared: preparation, bound, .. } = execution;
@@ -105,17 +119,19 @@ impl Asked {
         Wording { text: &self.text, key: &self.key, bound: &self.bound }
     }
 
-    /// Returns true if the server need not see this read to interpret later commands.
+    /// Returns true if the server need not receive this read to interpret later commands.
     pub fn may_be_served(&self) -> bool {
         self.of_prepared.is_none_or(|of| of.may_be_served)
     }
 
-    /// Returns true if other near caches and other processes may use the answer. They take only whole results without warnings.
+    /// Returns true if other near caches and other processes may use the answer. They take only whole results of tables, without
+    /// warnings.
     pub fn may_be_shared(&self) -> bool {
         self.what == What::Rows && self.warnings == 0
     }
 
-    /// Returns true if the read means the same in this mode.
+    /// Returns true if the read means the same in this mode, in which its text was parsed as `statement`. Otherwise its answer
+    /// must not be stored.
     pub fn is_same_in(&self, statement: &Statement, mode: LexMode) -> bool {
         match self.of_prepared {
             Some(_) => What::of(statement, &self.text, mode) == Some(What::Rows),
@@ -126,6 +142,8 @@ impl Asked {
         }
     }
 
+    /// Returns the result that was found for this read in the form in which the session serves it. A number of rows found that
+    /// was stored with the answer is taken off.
     pub fn served(&self, mut found: Found) -> Served {
         let number = match self.what {
             What::CountedRows => found.answer.len().checked_sub(NUMBER_BYTES).and_then(|at| {
@@ -138,7 +156,7 @@ impl Asked {
     }
 }
 
-/// Appends the number of rows found to an answer that is about to be stored.
+/// Appends the number of rows found to an answer that is about to be stored. [`Asked::served`] takes it off again.
 pub fn add_number(answer: &mut Vec<u8>, found: u64) {
     answer.extend(found.to_le_bytes());
 }

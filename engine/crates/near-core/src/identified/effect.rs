@@ -2,8 +2,10 @@
 
 use sql::{Kind, Show, Statement, Target};
 
+/// The things that a statement may change. Each value includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
+    /// Neither the session nor rows change, apart from the state of the transaction.
     Nothing,
     /// Settings or the current database may differ.
     Settings,
@@ -13,7 +15,7 @@ pub enum Effect {
     Anything,
 }
 
-/// Returns the effect of a statement other than SET. The effect of SET depends on its assignments.
+/// Returns the greatest effect that the statement may have. Not for SET, whose effect depends on its assignments.
 pub fn of(statement: &Statement) -> Effect {
     match &statement.kind {
         Kind::Read(_) if !statement.may_write_by_the_way => Effect::Nothing,
@@ -31,7 +33,8 @@ pub fn of(statement: &Statement) -> Effect {
     }
 }
 
-/// Returns true if a statement may set user variables. Not meant for statements with the effect [`Effect::Anything`].
+/// Returns true if a statement may set user variables. `text` is its text. Not meant for statements with the effect
+/// [`Effect::Anything`].
 pub fn may_set_variables(kind: &Kind, text: &[u8]) -> bool {
     if !text.contains(&b'@') {
         return false;
@@ -41,7 +44,7 @@ pub fn may_set_variables(kind: &Kind, text: &[u8]) -> bool {
     is_set || text.windows(2).any(|two| two == b":=") || sql::says(text, b"into") && !matches!(kind, Kind::Write)
 }
 
-/// Returns true if a statement may create, drop or rename accounts and roles, or change what they may read.
+/// Returns true if a statement may create, drop or rename accounts and roles, or change what they may read. `text` is its text.
 pub fn is_about_accounts(kind: &Kind, text: &[u8]) -> bool {
     const VERBS: [&[u8]; 4] = [b"create", b"drop", b"rename", b"alter"];
     const NOUNS: [&[u8]; 2] = [b"user", b"role"];
@@ -51,8 +54,8 @@ pub fn is_about_accounts(kind: &Kind, text: &[u8]) -> bool {
     !is_other && (says(&RIGHTS) || says(&NOUNS) && says(&VERBS))
 }
 
-/// Returns the effect of a text that is too long to be parsed as a whole. `may_be_several` is true if it may contain several
-/// statements.
+/// Returns the effect of a text that is too long to be parsed as a whole; `text` is its beginning. `may_be_several` is true if it
+/// may contain several statements.
 pub fn of_beginning(text: &[u8], may_be_several: bool) -> Effect {
     const ABOUT_ROWS: [&[u8]; 5] = [b"insert", b"replace", b"update", b"delete", b"select"];
     let text = text.trim_ascii_start();

@@ -10,15 +10,17 @@ use crate::session_flags::Places;
 use crate::uses::Source;
 use cache::{Key, Meta, Stamp};
 
-/// A context that no other results have. It is the largest one that an entry has room for.
+/// The context in the keys of these results, which no other results have. It is the largest one that an entry has room for.
 const CONTEXT: u64 = u64::MAX >> 16;
-/// A stamp that no change can exceed.
+/// The stamp of these results: no change can exceed it.
 const NEVER: Stamp = Stamp(u64::MAX);
 
-/// Identifies a session, together with the number of rows found if the answer contains that number.
+/// Identifies the sessions that get the same answer: by identity, and by the number of rows found if the answer contains that
+/// number.
 pub struct Who([u8; 41]);
 
 impl Who {
+    /// `found` is the number of rows found; none if the answer does not depend on it.
     pub fn new(identity: &Identity, found: Option<u64>) -> Who {
         let mut bytes = [0; 41];
         bytes[..32].copy_from_slice(identity);
@@ -32,12 +34,14 @@ impl Who {
     }
 }
 
+/// Returns the stored answer to this text for these sessions, if there is one. It is always current.
 pub fn find(results: &Results, text: &[u8], who: &Who) -> Option<Found> {
     let (key, pin) = (who.key(text), cache::pin());
     let entry = results.cache().get(results.cache().hash(&key), &key, &pin)?;
     Some(Found::of(&entry, false))
 }
 
+/// Stores the answer to this text for these sessions, and counts the miss. If there is no room, it is not stored.
 pub fn store(results: &Results, text: &[u8], who: &Who, result: ResultSet<'_>, source: Source) {
     let Source { shape, cost_ns } = source;
     let flags = result.places.map_or(0, Places::bits);

@@ -6,17 +6,19 @@ use flavour::{Flavour, Habit};
 use sql::{Charset, LexMode, Value};
 use std::sync::LazyLock;
 
-/// The server's description of a session.
+/// The server's description of a session, from its answer to the near cache's question.
 pub struct Known {
-    /// The account in the form of CURRENT_USER().
+    /// The account as CURRENT_USER() shows it, for example `app@%`.
     pub account: String,
+    /// The current database, or `-` if there is none.
     pub database: String,
-    /// Values that distinguish the server from others behind the same address.
+    /// Identifies the server among others that may stand behind the same address: id, host name, port and data directory.
     pub server: Vec<u8>,
+    /// The mode in which the server parses the session's texts.
     pub mode: LexMode,
-    /// True if the session's reads in transactions lock the rows that they read.
+    /// True if the session's isolation level is SERIALIZABLE, so that its reads in transactions lock rows.
     pub locks_what_it_reads: bool,
-    /// Sessions with the same identity get the same results at the same time.
+    /// A hash of everything that can change a result. Sessions with the same identity get the same results at the same time.
     pub identity: [u8; 32],
     /// Like `identity`, but without the client's address. Only results of USER(), for example through a view, depend on the
     /// address.
@@ -35,17 +37,17 @@ const SERVER: &str = "CONCAT_WS('/', @@GLOBAL.server_id, @@GLOBAL.hostname, @@GL
 const MEANS_LAST: Habit =
     Habit { variables: &["sql_auto_is_null"], question: "@@SESSION.sql_auto_is_null", none: &["0", "OFF"] };
 
-/// Returns the behaviours that exclude a session from being served if its settings enable them.
+/// Returns the behaviours of a session for which nothing may be stored or served in it, each with the setting that enables it.
 fn unwanted(flavour: &Flavour) -> [Habit; 6] {
     let Flavour { asked, habits, .. } = flavour;
     [asked.temporaries, asked.uncommitted, habits.traces, habits.reports, habits.numbers, MEANS_LAST]
 }
 
-/// The index among these behaviours of the one whose question returns the isolation level.
+/// The index in [`unwanted`] of the behaviour whose question returns the isolation level.
 const UNCOMMITTED_AT: usize = 1;
 const SERIALIZABLE: &[u8] = b"SERIALIZABLE";
 
-/// Returns true if this text is the question of a near cache of this version.
+/// Returns true if this text is the question about a session that a near cache of this version asks.
 pub fn is_question(text: &[u8]) -> bool {
     static BEGINS: LazyLock<String> =
         LazyLock::new(|| format!("SELECT IFNULL({ACCOUNT}, '-'), IFNULL({DATABASE}, '-'),"));
@@ -73,20 +75,21 @@ fn parts(flavour: &Flavour) -> Vec<String> {
         .collect()
 }
 
+/// Returns the query that asks a server of this flavour about the session. Its answer is one row, for [`known`].
 pub fn question(flavour: &Flavour) -> String {
     let parts: Vec<_> = parts(flavour).iter().map(|part| format!("IFNULL({part}, '-')")).collect();
     format!("SELECT {}", parts.join(", "))
 }
 
-/// Returns true if the question covers the variable with this name.
+/// Returns true if the question covers the variable with this name, which is in lower case.
 pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
     flavour.variables.is_askable(name)
         || flavour.asked.variables.iter().any(|known| known.as_bytes() == name)
         || unwanted(flavour).iter().any(|habit| habit.hangs_on(name))
 }
 
-/// Evaluates the answer. Returns none if nothing may be stored or served in this session. `beside` contains further values that
-/// distinguish the session.
+/// Evaluates the values in the answer to [`question`]. The last argument contains further values that distinguish the session,
+/// such as the server's address. Returns none if nothing may be stored or served in this session.
 pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) -> Option<Known> {
     let [account, database, sql_mode, charset, server, ..] = values else { return None };
     let habits = unwanted(flavour);

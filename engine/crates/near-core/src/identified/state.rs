@@ -16,27 +16,34 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::{Command, Outcome, OutcomeKind, Query, capability};
 
-/// The key in `set` for changes of user variables. Views may read user variables through functions. Their values are
-/// not known, so a hash of the statements that have set them, in their order, stands for them.
+/// The key in [`State::set`] for changes of user variables. Views may read user variables through functions. Their values are not
+/// known, so a hash of the statements that have set them, in their order, stands for them.
 const VARIABLES: &[u8] = b"@";
 
+/// The state of one session as far as it is known. The caller passes it each command before it is sent, and each outcome. A
+/// generation is a number that grows with each command that may change the session; a description by the server is valid in one
+/// generation only.
 pub struct State {
     capabilities: u64,
+    /// True if a query may contain several statements.
     may_be_several: bool,
     /// The character set of the login.
     charset: Charset,
+    /// The mode in which the session's texts are parsed, as far as it is known.
     pub mode: LexMode,
     /// The text that was parsed last, with its mode and statement: each command is examined several times on its way.
     read: Option<(Vec<u8>, LexMode, Arc<Statement>)>,
+    /// The number of commands so far that may have changed the session.
     generation: u64,
     /// The generation to which the last question about the session belongs.
     asked: Option<u64>,
-    /// The last answer of the server with the generation to which it belongs. The inner value is none if the answer was not
-    /// understood.
+    /// The server's last description of the session, with the generation to which it belongs. The inner value is none if nothing
+    /// may be stored or served in that generation.
     told: Option<(u64, Option<Arc<Known>>)>,
-    /// True if the session has state that the server cannot be asked for. Nothing is stored or served then.
+    /// True if the session has state that the server cannot be asked for, such as a temporary table. Nothing is stored or served
+    /// then.
     is_own: bool,
-    /// The generation in which the session was reset to its initial state. The answer to that command is pending.
+    /// The generation in which the session was reset to its initial state, while the answer to that command is pending.
     begins: Option<u64>,
     /// True if SET TRANSACTION has given the next transaction its own characteristics.
     is_next_special: bool,
@@ -46,7 +53,7 @@ pub struct State {
     asks_by_text: bool,
     /// True if a statement that was prepared by COM_STMT_PREPARE may evaluate FOUND_ROWS().
     asks_by_command: bool,
-    /// True if something may have been written that is not answered, or not committed.
+    /// True if something may have been written that is not answered or not committed.
     is_writing: bool,
     /// True if a statement that may change accounts was sent and is not answered.
     is_about_accounts: bool,
@@ -59,6 +66,7 @@ pub struct State {
 }
 
 impl State {
+    /// Starts with a session that has just logged in. `collation` is the number of the collation in the login.
     pub fn new(flavour: &'static Flavour, capabilities: u64, collation: u16) -> State {
         let charset = Charset::of_collation(collation, &flavour.charsets);
         State {
@@ -98,12 +106,13 @@ impl State {
         statement
     }
 
+    /// Returns the present generation: a number that grows with each command that may change the session.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Returns what the server has reported about the session. `None`: nothing may be stored or served; `Some(None)`: the server
-    /// has to be asked first.
+    /// Returns the server's description of the session as it is now. `None`: nothing may be stored or served; `Some(None)`: the
+    /// server has to be asked first.
     pub fn known_session(&self) -> Option<Option<Arc<Known>>> {
         if self.is_own {
             return None;
@@ -115,18 +124,21 @@ impl State {
         }
     }
 
+    /// Returns the server's description of the session in this generation. None if there is none, or if nothing may be stored or
+    /// served.
     pub fn told_in(&self, generation: u64) -> Option<Arc<Known>> {
         let told = self.told.as_ref().filter(|(of, _)| *of == generation);
         told.and_then(|(_, known)| known.clone())
     }
 
-    /// Returns true if a read in the open transaction may be answered from memory: the transaction has written nothing, and has
-    /// no characteristics of its own.
+    /// Returns true if a read in the open transaction may be answered from memory: the transaction has written nothing, and SET
+    /// TRANSACTION has given it no characteristics.
     pub fn may_serve_inside(&self) -> bool {
         !self.is_writing && !self.is_next_special
     }
 
-    /// Resets the flags of unanswered writes. The caller knows that everything is answered and that no transaction is open.
+    /// Notes that everything is answered and that no transaction is open, so that no write is pending any more. Only the caller
+    /// knows this.
     pub fn rest(&mut self) {
         (self.is_writing, self.is_about_accounts) = (false, false);
     }
@@ -157,12 +169,13 @@ impl State {
         self.asks_by_command
     }
 
-    /// From now on, results that were read before this time are stale for the session.
+    /// From now on, results that were read before `now_us`, in microseconds, are stale for the session.
     pub fn outdate(&mut self, now_us: u64) {
         self.wrote_at = now_us;
     }
 
-    /// Returns true if the next read may have to run in a transaction with its own characteristics, and forgets these.
+    /// Returns true if SET TRANSACTION has given the next transaction characteristics of its own, and forgets them. The read that
+    /// the caller decides on may have to run with them.
     pub fn take_special(&mut self) -> bool {
         std::mem::take(&mut self.is_next_special)
     }
@@ -172,12 +185,14 @@ impl State {
         self.asked.is_some() && self.told.as_ref().map(|(of, _)| *of) != self.asked
     }
 
+    /// Notes that the server is now asked about the session in the present generation.
     pub fn ask(&mut self) {
         self.asked = Some(self.generation);
     }
 
-    /// Takes the answer to the last question, or none if it is not understood. `beside` contains further values that distinguish
-    /// the session.
+    /// Takes the values in the answer to the last question about the session; none if the answer is not understood, so that
+    /// nothing may be stored or served. The last argument contains further values that distinguish the session. An answer that
+    /// came too late, because settings may have changed since the question, counts as not understood.
     pub fn learn(&mut self, values: Option<&[Vec<u8>]>, beside: &[&[u8]]) {
         let set: Vec<&[u8]> = self.set.iter().flat_map(|(name, value)| [name.as_slice(), value]).collect();
         let of_question = self.asked.unwrap_or_default();
@@ -191,7 +206,7 @@ impl State {
         self.told = Some((of_question, known.map(Arc::new)));
     }
 
-    /// Takes the outcome of a complete answer. `now_us` is the time in microseconds.
+    /// Takes the outcome of a complete answer to a command of the client. `now_us` is the time in microseconds.
     pub fn answered(&mut self, outcome: &Outcome, now_us: u64) {
         self.read = None;
         if self.is_writing {
@@ -207,8 +222,9 @@ impl State {
         }
     }
 
-    /// Notes a command that is about to be sent. `is_whole` is false if `payload` is only its beginning. `is_at_rest` is true if
-    /// everything before was answered and no transaction is open.
+    /// Notes a command that is about to be sent, and the changes that it may make to the session. `payload` is not empty;
+    /// `is_whole` is false if it is only the beginning. `is_at_rest` is true if everything before was answered and no transaction
+    /// is open.
     pub fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) {
         let body = &payload[1..];
         match Command::from_byte(payload[0]) {
@@ -246,6 +262,7 @@ impl State {
         }
     }
 
+    /// Notes the statement of a query that is about to be sent.
     fn hear_statement(&mut self, text: &[u8]) {
         let statement = self.classify(text, self.mode);
         let kind = &statement.kind;
@@ -272,6 +289,8 @@ impl State {
         }
     }
 
+    /// Notes the text of a statement that is about to be prepared. If its executions could change settings, the session's state
+    /// counts as unknown from now on.
     fn hear_prepared(&mut self, text: &[u8], is_whole: bool) {
         self.asks_by_command |= !is_whole || may_ask_for_found_rows(text);
         let statement = is_whole.then(|| classify(text, self.mode));
@@ -290,6 +309,7 @@ impl State {
         }
     }
 
+    /// Notes that a command may have this effect.
     fn change(&mut self, effect: Effect) {
         if effect > Effect::Nothing {
             self.generation += 1;
