@@ -17,7 +17,7 @@ pub(super) const FUNCTIONS: Functions = Functions {
     diagnostics: Names::new(&["error_count", "found_rows", "row_count", "warning_count"]),
 };
 
-/// Keywords that a parenthesis may follow without a call, and types.
+/// Types, and keywords that a parenthesis may follow without a call.
 #[rustfmt::skip]
 const SYNTAX: &[&str] = &[
     "all", "and", "any", "as", "between", "binary", "by", "case", "datetime", "dec", "decimal", "distinct",
