@@ -23,7 +23,7 @@ pub use names::{Names, Objections};
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// What the engine knows of one server product, or of one release series of it. Every flavour is a static value that exists once.
+/// The engine's knowledge of one server product, or of one release series of it. Every flavour is a static value that exists once.
 #[derive(Clone, Copy)]
 pub struct Flavour {
     /// The product's name: `MariaDB` or `MySQL`.
@@ -94,7 +94,7 @@ pub struct Statements {
     /// `FLUSH QUERY CACHE` and `RESET QUERY CACHE` are parsed as statements, although the server may no longer have them: see
     /// `query_cache_test`.
     pub has_query_cache: bool,
-    /// What the server gets in place of FLUSH QUERY CACHE and RESET QUERY CACHE: a statement without effect that requires the same
+    /// The statement that the server gets in place of FLUSH QUERY CACHE and RESET QUERY CACHE: it has no effect and requires the same
     /// privileges. None if the server has these two itself.
     pub query_cache_test: Option<&'static str>,
     /// The server has `SELECT SQL_CACHE`. If false, the engine removes the word from what the server gets.
@@ -197,7 +197,7 @@ pub enum Objection {
 /// unreadable.
 #[derive(Clone, Copy)]
 pub struct Charsets {
-    /// The names under which the server knows UTF-8.
+    /// The server's names for UTF-8.
     pub utf8: &'static [&'static str],
     /// The names of character sets in which each byte below 0x80 is that ASCII character, and never the trail byte of another character.
     /// Bytes from 0x80 on may mean anything.
@@ -371,8 +371,8 @@ impl Habits {
     }
 }
 
-/// SQL expressions by which `fqc-near`, which sees a session only from outside of the server, asks about it. It also asks for the values of
-/// `Variables::askable`.
+/// The questions that `fqc-near`, which sees a session only from outside of the server, asks the server about the session. It also asks for
+/// the values of `Variables::askable`.
 #[derive(Clone, Copy)]
 pub struct Asked {
     /// SQL expressions whose values results depend on, besides the variables in `Variables::askable`.
@@ -472,7 +472,7 @@ pub struct Catalogue {
 /// Queries for stored programs that a statement may run although it names only a table, a view or a function.
 #[derive(Clone, Copy)]
 pub struct Programs {
-    /// Queries of which each returns a row if there is such a program, outside of the schema `left_out`.
+    /// Queries that each return a row if there is such a program, outside of the schema `left_out`.
     pub existing: &'static [&'static str],
     /// The schema that `existing` leaves out. A view elsewhere whose definition contains this name may run a program in it.
     pub left_out: &'static str,

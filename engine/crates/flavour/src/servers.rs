@@ -23,7 +23,7 @@ pub enum Admission {
     Never,
 }
 
-/// What is admitted on servers of one release series: its row in `servers.tsv`.
+/// The row of one release series in `servers.tsv`: whether the plugin, leases to near caches, and following the binary log are admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Whether the plugin loads.
@@ -38,7 +38,7 @@ pub struct Line {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
     pub release: Release,
-    /// What was added: `function`, `statement` or `symbol`.
+    /// The kind of the feature: `function`, `statement` or `symbol`.
     pub kind: &'static str,
     /// Names, separated by spaces.
     pub what: &'static str,
@@ -64,7 +64,7 @@ pub fn tested(product: &str) -> Vec<&'static str> {
     rows.collect()
 }
 
-/// Returns the name under which older servers export the symbol `name`. None if they have no other name for it.
+/// Returns the name that the symbol `name` has in older servers. None if they have no other name for it.
 pub fn older_symbol(name: &str) -> Option<&'static str> {
     rows(TABLE).find_map(|columns| match columns[..] {
         ["since", _, _, "symbol", newer, older] if newer == name => Some(older),

@@ -76,7 +76,7 @@ impl Connection {
     }
 
     /// True if this connection can go on without the engine: no byte from the client is buffered here, the server has read every packet of
-    /// the engine's own, and it lacks nothing that the engine has answered in its place.
+    /// the engine's own, and it needs no further one to catch up with what the engine has answered.
     pub fn is_clean(&self) -> bool {
         self.buffered() == 0 && self.own_given == self.own.len() && !self.session.owes_server()
     }
@@ -470,7 +470,7 @@ impl Connection {
     }
 }
 
-/// What the unread input of a connection starts with.
+/// The start of a connection's unread input, by what must be done with it.
 enum Next {
     /// A whole packet, which ends at this offset of the input.
     Command(usize),

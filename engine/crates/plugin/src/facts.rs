@@ -7,7 +7,7 @@ use session::SessionState;
 const AUTO_IS_NULL: i64 = 1 << 14;
 /// Option bit: autocommit is off.
 pub const NOT_AUTOCOMMIT: i64 = 1 << 19;
-/// Option bit: a transaction was begun explicitly.
+/// Option bit: a transaction was started explicitly.
 pub const BEGIN: i64 = 1 << 20;
 const TABLE_LOCK: i64 = 1 << 21;
 const PROFILING: i64 = 1 << 33;

@@ -66,7 +66,7 @@ fn run() {
 }
 
 #[derive(Default)]
-/// What the worker remembers from one round to the next.
+/// The worker's memory from one round to the next.
 struct Worker {
     /// True once the server's settings were read. Until then, the plugin's variables are not applied.
     knows_settings: bool,
@@ -81,7 +81,7 @@ struct Worker {
 /// for a moment.
 const QUIET_FAILURES: u32 = 50;
 
-/// What is shown as the obstacle to serving after an UNINSTALL that found the plugin in use.
+/// The obstacle to serving that is shown after an UNINSTALL that found the plugin in use.
 const LEAVING: &str = "the plugin was uninstalled while connections use it, and goes when the last of them runs another statement or \
      ends, or the server restarts; only then an INSTALL has an effect";
 

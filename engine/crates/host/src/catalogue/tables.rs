@@ -6,7 +6,7 @@ use flavour::Flavour;
 use session::{Engine, Era, Table, Verdict};
 use sql::LexMode;
 
-/// What the catalogue says about a table's columns, kept until the table's key column is looked up (`settle_key`).
+/// The catalogue's answer about a table's columns, kept until the table's key column is looked up (`settle_key`).
 pub struct Columns {
     /// The period for which the table's verdict holds, as it was before the columns were queried.
     era: Era,

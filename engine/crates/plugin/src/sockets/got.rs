@@ -31,7 +31,7 @@ struct Dynamic {
     value: u64,
 }
 
-/// Returns the entry of `function` in the main executable, none if it does not import that function.
+/// Returns the table entry for `function` in the main executable, none if it does not import that function.
 pub fn find(function: &CStr) -> Option<Pointer> {
     let mut search = Search { function, found: None };
     // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
@@ -39,8 +39,9 @@ pub fn find(function: &CStr) -> Option<Pointer> {
     search.found
 }
 
-/// Returns the function behind an entry. In a server with lazy binding, an entry that was never called points into the server's own
-/// code. That code looks the function up and overwrites the entry, and with it any function that was put there.
+/// Returns the function that a call through the table entry of `function` ends up in. `entry` is what the table entry holds. In a server
+/// with lazy binding, an entry that was never called points into the server's own code. That code looks the function up and overwrites the
+/// entry, and with it any function that was put there. Returns `entry` if nothing else is found.
 pub fn resolved(function: &CStr, entry: *mut c_void) -> *mut c_void {
     if !is_servers_own(entry) {
         return entry;
@@ -59,6 +60,7 @@ fn is_servers_own(address: *mut c_void) -> bool {
     main.holds
 }
 
+/// An address, and whether the main executable holds it.
 struct Main {
     address: u64,
     holds: bool,
@@ -77,6 +79,7 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, data: *mu
     1
 }
 
+/// An imported function, and its table entry once it was found.
 struct Search<'a> {
     function: &'a CStr,
     found: Option<Pointer>,
@@ -97,6 +100,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *m
     1
 }
 
+/// The tables of a loaded object that the search needs, from its dynamic section.
 #[derive(Default)]
 struct Tables {
     strings: u64,
@@ -108,6 +112,8 @@ struct Tables {
 }
 
 impl Tables {
+    /// Reads where the tables are.
+    ///
     /// # Safety
     /// `entry` is the dynamic section of a loaded object, ended by a zero tag.
     unsafe fn read(mut entry: *const Dynamic) -> Tables {
@@ -131,6 +137,8 @@ impl Tables {
         tables
     }
 
+    /// Returns the table entry that the loader fills in for `function`.
+    ///
     /// # Safety
     /// The tables are those of a loaded object at `base`.
     unsafe fn find(&self, base: u64, function: &CStr) -> Option<Pointer> {
@@ -150,6 +158,8 @@ impl Tables {
             .map(|rela| unsafe { Pointer::at((base + rela.offset) as *mut *mut c_void) })
     }
 
+    /// Returns the name of the symbol that a relocation is for.
+    ///
     /// # Safety
     /// `self` describes the tables of a loaded object, and `rela` is one of its relocations.
     unsafe fn name(&self, rela: &Relocation) -> &CStr {
