@@ -1,5 +1,6 @@
 //! The socket calls of one connection, as the server would make them: to the socket itself, or through TLS.
 
+/// The socket of one connection to a client, or TLS on that socket. The calls behave like the server's own ones.
 pub trait Io {
     /// Like `recv`: returns the count of bytes read, 0 at the end of the stream, or a negative value with the error in errno.
     fn read(&mut self, buffer: &mut [u8]) -> isize;

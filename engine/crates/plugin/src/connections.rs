@@ -52,8 +52,8 @@ pub fn await_ready() {
     set_ready(true);
 }
 
-/// Has connections that are accepted from here on followed. Called when the server reports something to this plugin, which it does not
-/// before the load is complete. Every report may call this.
+/// From here on, newly accepted connections are followed. Called when the server reports something to this plugin, which it does not before
+/// the load is complete. Every report may call this.
 #[inline]
 pub fn admit() {
     // Relaxed is enough: a thread that accepts a connection loads the flag itself.
@@ -63,7 +63,7 @@ pub fn admit() {
     }
 }
 
-/// Has connections that are accepted from here on not followed. Called when the server stops reporting to this plugin.
+/// From here on, newly accepted connections are not followed. Called when the server stops reporting to this plugin.
 pub fn refuse() {
     ADMITS.store(false, Ordering::Release);
 }
@@ -133,8 +133,8 @@ pub fn is_of_this_load(descriptor: &Descriptor) -> bool {
     descriptor.load.load(Ordering::Relaxed) == load_number()
 }
 
-/// True if a connection of an earlier load no longer needs this plugin. Then the engine's session is ended, and the connection's bytes pass
-/// unchanged for good.
+/// True if a connection of an earlier load no longer needs this plugin. Then the engine's session was ended here, and the caller passes the
+/// connection's bytes unchanged for good. Always false for a connection of the current load.
 #[inline]
 pub fn lets_go(taken: &mut Taken) -> bool {
     !is_of_this_load(taken.descriptor) && lets_go_of_older(taken)

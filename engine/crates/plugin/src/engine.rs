@@ -53,7 +53,7 @@ pub fn is_loaded() -> bool {
     load().is_some()
 }
 
-/// Returns the number of the current load, which is odd and never returns; none if the plugin is not loaded.
+/// Returns the number of the current load, which is odd and differs from that of every other load; none if the plugin is not loaded.
 pub fn load() -> Option<u64> {
     Some(load_number()).filter(|load| load % 2 == 1)
 }

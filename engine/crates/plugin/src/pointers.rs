@@ -13,6 +13,8 @@ unsafe impl Send for Pointer {}
 unsafe impl Sync for Pointer {}
 
 impl Pointer {
+    /// Refers to the slot at this address.
+    ///
     /// # Safety
     /// `place` is an aligned pointer to a function pointer, in a table that lives as long as the process.
     pub unsafe fn at(place: *mut *mut c_void) -> Pointer {
@@ -66,7 +68,6 @@ pub struct Exchanged {
 }
 
 impl Exchanged {
-    /// Starts with no slot.
     pub const fn none() -> Exchanged {
         Exchanged { placed: Vec::new(), left: Vec::new() }
     }

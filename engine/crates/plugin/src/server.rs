@@ -80,8 +80,8 @@ pub trait Server: Sync {
 
     /// True if the server reports statements to no plugin at all.
     fn is_deaf(&self) -> bool;
-    /// Has the server report all of its events that this plugin needs, or fewer. Affects all audit plugins. Does nothing on a server that
-    /// does not allow it.
+    /// Sets which of the events that this plugin needs the server generates, for all audit plugins. Does nothing on a server that does not
+    /// allow it.
     fn set_reports(&self, reports: Reports);
     /// Makes every session acquire its list of audit plugins again, at its next command. Sessions thus release a plugin that was removed.
     fn renew_plugins(&self);

@@ -271,7 +271,6 @@ fn state() -> SessionState<'static> {
     }
 }
 
-/// Returns the response to a query with one row, as text.
 fn rows(value: &str) -> Vec<u8> {
     text_result(&["v"], &[vec![Some(value.to_owned())]], 0, status::AUTOCOMMIT)
 }
@@ -283,7 +282,6 @@ fn columns() -> [Vec<u8>; 3] {
     std::array::from_fn(|_| payloads.next().expect("three packets"))
 }
 
-/// Returns the response to an execution with one row, in the binary protocol.
 fn binary_rows(value: &str) -> Vec<u8> {
     let [count, column, end] = columns();
     let row = [&[0, 0, value.len() as u8][..], value.as_bytes()].concat();
@@ -297,14 +295,12 @@ fn packets(payloads: &[&[u8]]) -> Vec<u8> {
     packets
 }
 
-/// Builds one packet with this sequence number.
 fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     let mut packet = Vec::new();
     wire::push_packet(&mut packet, &mut { sequence }, payload);
     packet
 }
 
-/// Returns the payload of the server's greeting.
 fn greeting(flavour: &Flavour) -> Vec<u8> {
     let offered = capabilities(flavour);
     let [low, high] = [offered as u16, (offered >> 16) as u16].map(u16::to_le_bytes);
@@ -312,7 +308,6 @@ fn greeting(flavour: &Flavour) -> Vec<u8> {
     [&start.concat()[..], &[21], &[0; 10], b"123456789012\0"].concat()
 }
 
-/// Returns the payload of the client's reply to the greeting.
 fn hello(flavour: &Flavour) -> Vec<u8> {
     let wanted = capabilities(flavour) as u32;
     [&wanted.to_le_bytes()[..], &(1_u32 << 24).to_le_bytes(), &[45], &[0; 23], b"u\0", &[0]].concat()

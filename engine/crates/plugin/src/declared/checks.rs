@@ -79,6 +79,8 @@ pub unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_vo
     checked(|| unsafe { type_given(save, value) })
 }
 
+/// Checks a value for `fqc_type`, and stores its number in `save`. Returns 0 to accept it; otherwise an error was raised.
+///
 /// # Safety
 /// As for every check function: the pointers come from the server's call.
 unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
@@ -141,19 +143,16 @@ unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, valu
     0
 }
 
-/// Checks a value for `fqc_size`.
 pub unsafe extern "C" fn check_size(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { check_number("query_cache_size", SIZE_MAX, 1024, save, value) })
 }
 
-/// Checks a value for `fqc_limit`.
 pub unsafe extern "C" fn check_limit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { check_number("query_cache_limit", u64::MAX, 1, save, value) })
 }
 
-/// Checks a value for `fqc_verify_ppm`.
 pub unsafe extern "C" fn check_verify_ppm(
     _: *mut Thd,
     _: *mut c_void,
@@ -164,7 +163,6 @@ pub unsafe extern "C" fn check_verify_ppm(
     checked(|| unsafe { check_number("fqc_verify_ppm", MILLION, 1, save, value) })
 }
 
-/// Checks a value for `fqc_min_res_unit`.
 pub unsafe extern "C" fn check_min_res_unit(
     _: *mut Thd,
     _: *mut c_void,

@@ -78,7 +78,7 @@ pub static LIST: Rows<{ ROWS.len() + WORDS.len() + 1 }> = Rows({
 /// The `Qcache_*` variables, as the server reads them, for a server that has none of its own.
 pub static CLASSIC_LIST: Rows<{ CLASSIC.len() + 1 }> = Rows(list(&CLASSIC));
 
-/// Returns a row for each of the counters, and fills up the list with empty rows, of which the first ends it.
+/// Returns a row for each of the counters, followed by empty rows. The first empty row ends the list.
 const fn list<const N: usize>(numbers: &[(&CStr, &'static AtomicU64)]) -> [ShowVar; N] {
     let mut rows = [ShowVar { name: null(), value: null(), kind: SHOW_UNDEF, scope: 0 }; N];
     let mut i = 0;

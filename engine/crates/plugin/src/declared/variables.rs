@@ -144,7 +144,6 @@ const fn session_type(name: &'static CStr, comment: &'static CStr) -> Shared<Ses
     Shared::new(SessionEnum { header, offset: -1, default: 0, resolve: None, typelib: &raw const TYPES })
 }
 
-/// Declares a variable, global and for each session, that is ON or OFF and has no effect.
 const fn session_bool(name: &'static CStr, comment: &'static CStr) -> Shared<SessionBool> {
     Shared::new(SessionBool {
         header: header(VAR_BOOL | VAR_THDLOCAL, name, comment),

@@ -32,7 +32,6 @@ const WORTHWHILE: Duration = Duration::from_secs(60);
 /// The least number of requests, and of repeated ones, in a sample. Fewer may be chance.
 const FEW: u64 = 32;
 
-/// The rows of a query's answer.
 type Rows = Vec<Vec<Option<Vec<u8>>>>;
 
 /// The counters of statements and costs at some moment.

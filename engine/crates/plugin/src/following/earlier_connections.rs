@@ -18,7 +18,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wire::Header;
 
-/// A command that this thread runs on a connection that has not been reported yet. While it exists, no result counts as fresh.
+/// A command that this thread runs on a connection that the server has not reported yet in this load. While it exists, no stored result
+/// counts as current.
 struct Unreported {
     fd: c_int,
     unheard: Unheard,
@@ -60,7 +61,7 @@ fn with_command<T>(work: impl FnOnce(&mut Option<Unreported>) -> T) -> Option<T>
     COMMAND.try_with(|command| command.try_borrow_mut().ok().map(|mut command| work(&mut command))).ok().flatten()
 }
 
-/// Takes this thread's command, if there is one. Dropping it ends the effect on results.
+/// Takes this thread's unreported command, if there is one. When the caller drops it, stored results may count as current again.
 #[inline]
 fn take() -> Option<Unreported> {
     (UNDER_WAY.load(Ordering::Relaxed) > 0).then(|| with_command(Option::take)).flatten().flatten()
@@ -82,7 +83,7 @@ fn is_client(fd: c_int) -> bool {
 }
 
 /// Called when bytes of a connection that is not followed have arrived and are handed to the server. If they may be a command that writes,
-/// and the server has not reported the connection yet in this load, no result counts as fresh until the command ends.
+/// and the server has not reported the connection yet in this load, no stored result counts as current until the command ends.
 pub fn on_read(fd: c_int, bytes: &[u8]) {
     let Some(load) = load() else { return };
     let Some(descriptor) = descriptors::made(fd).filter(|descriptor| descriptor.heard.load(Ordering::Relaxed) != load)
@@ -143,7 +144,7 @@ pub fn on_write(fd: c_int) {
 }
 
 /// Called when the server has reported something about the session of this thread. Its connection needs no further care in this load, and
-/// its command no longer keeps results from being fresh.
+/// its command no longer keeps stored results from counting as current.
 pub fn on_report() {
     let Some(command) = take() else { return };
     if let (Some(descriptor), Some(load)) = (descriptors::get(command.fd), load()) {
@@ -178,7 +179,7 @@ fn end(ended: Unreported) {
     drop(ended);
 }
 
-/// Called before the server closes a descriptor: the command of its connection has ended.
+/// Called before the server closes a descriptor: if this thread runs an unreported command on it, the command has ended.
 pub fn on_close(fd: c_int) {
     if let Some(descriptor) = descriptors::get(fd) {
         descriptor.heard.store(0, Ordering::Relaxed);

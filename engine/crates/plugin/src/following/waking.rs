@@ -30,7 +30,7 @@ const LONG: Duration = Duration::from_secs(5);
 struct State {
     /// From this time on, the server's statement reports may be switched off.
     quiet_from: Instant,
-    /// Statements older than the last waking that have not ended yet.
+    /// Statements older than the last waking that have not ended yet, as far as that is known; none once all have ended.
     past: Option<Past>,
     /// When this state began.
     since: Instant,
@@ -43,7 +43,7 @@ struct State {
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
 /// Plugins are being installed or removed, or may have been. The server stops reporting to a plugin that is removed while its hooks are
-/// still in place, so nothing is fresh until it is certain that this plugin stays.
+/// still in place, so no stored result counts as current until it is certain that this plugin stays.
 struct Doubt {
     unheard: Unheard,
     /// The number of changes of plugins that have started in this doubt.
@@ -61,8 +61,9 @@ fn present_doubt() -> MutexGuard<'static, Option<Doubt>> {
     DOUBT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a doubt whether this plugin stays, in which nothing is fresh, and wakes the worker to find out (`settle`). `thread_id` is that of
-/// the session whose statement is about to change plugins. None: a statement that was not seen may have done so.
+/// Starts a doubt whether this plugin stays: until it has ended, no stored result counts as current. Wakes the worker to find out
+/// (`settle`). `thread_id` is that of the session whose statement is about to change plugins. None: a statement that was not seen may have
+/// done so.
 pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let mut doubt = present_doubt();
     let doubt = doubt.get_or_insert_with(|| new_doubt(engine));
@@ -272,7 +273,7 @@ pub fn tend(engine: &Engine) {
     }
 }
 
-/// Decides whether everything in the last period of light mode could be followed, and tells the engine (`dozing::judge`).
+/// `dozing::judge`, which reports to the engine whether everything in the last period of light mode could be followed.
 type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 
 /// The part of a worker's round that queries the server. Call when the catalogue is known. If the engine is awake, looks whether statements

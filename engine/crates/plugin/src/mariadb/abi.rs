@@ -130,7 +130,7 @@ pub struct DynamicArray {
     pub rest: [usize; 2],
 }
 
-/// The SQL service: functions of the server by which a plugin connects to the server that it runs in, and queries it.
+/// The SQL service: functions of the server that connect a plugin to the server that it runs in, and run its queries.
 #[repr(C)]
 pub struct SqlService {
     pub init: unsafe extern "C" fn(*mut c_void) -> *mut c_void,

@@ -53,24 +53,22 @@ unsafe extern "C" fn on_commit(event: *mut c_void, group: *mut c_void) -> c_int 
     failed
 }
 
-/// Applies a statement.
 unsafe extern "C" fn on_statement(event: *mut c_void, group: *mut c_void) -> c_int {
     around(&STATEMENT, event, group)
 }
 
-/// Applies a LOAD DATA.
 unsafe extern "C" fn on_load(event: *mut c_void, group: *mut c_void) -> c_int {
     around(&LOAD, event, group)
 }
 
-/// Applies changed rows, which `rows` observes meanwhile.
+/// Applies changed rows. While this runs, `rows` observes the rows.
 unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
     let _inside = contain(Point::Event, None, || Some(rows::Inside::begin()));
     ROWS.call(event, group)
 }
 
-/// Applies an event by the server's own function, and reports to the engine that a statement of the applier begins and ends. If the thread
-/// is not known to be an applier, nothing counts as fresh meanwhile.
+/// Applies an event by the server's own function, and reports to the engine that a statement of the applier starts and ends. If the thread
+/// is not known to be an applier, no stored result counts as current until the event is applied.
 fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
     let is_told = tell(|thd| Report::Applies { state: thd.transaction_state() });
     let unheard = if is_told { None } else { contain(Point::Event, None, || Some(Unheard::new(engine()))) };

@@ -24,8 +24,9 @@ struct Native {
 }
 
 thread_local! {
-    /// The settings that the worker saw last, and when it last looked while no statements were reported. Used on the worker's thread only.
+    /// The settings that the worker saw last. Used on the worker's thread only; none before its first look.
     static LAST: Cell<Option<Native>> = const { Cell::new(None) };
+    /// When the worker last looked at the settings because no statements were reported.
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 

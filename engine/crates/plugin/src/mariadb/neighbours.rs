@@ -51,7 +51,6 @@ pub fn is_one_starting(folders: &[PathBuf]) -> bool {
     last.insert(known.unwrap_or_else(|| (Instant::now(), young.any(|neighbour| !neighbour.has_removed)))).1
 }
 
-/// Returns the process ids of other servers in this process's mount namespace.
 fn servers() -> impl Iterator<Item = u32> {
     let here = mounts("self");
     let is_beside = move |process: &u32| here.is_some() && mounts(&process.to_string()) == here;

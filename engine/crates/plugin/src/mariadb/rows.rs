@@ -40,7 +40,8 @@ const CLASS: &CStr = c"11ha_innobase";
 /// functions at the same slots as InnoDB's.
 const PATTERN: &CStr = c"_ZTV8ha_maria";
 
-/// The server's own functions in the slots that the plugin changes, and `position`, which is only called.
+/// The server's own functions of InnoDB's handler class, in this variable and the next five: those that the plugin replaces, and
+/// `position`, which is only called.
 static FIND: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static LOCK: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static WRITE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());

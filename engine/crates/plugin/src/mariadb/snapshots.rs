@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The binary log's function that enters it into a transaction with a snapshot, in older servers. Returns 0 on success.
 type OfEngine = unsafe extern "C" fn(*mut c_void, *mut Thd) -> c_int;
-/// Like `OfEngine`, in newer servers.
+/// The binary log's function that enters it into a transaction with a snapshot, in newer servers. Returns 0 on success.
 type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
 
 /// The binary log's own function, which is called for all snapshots that the engine has not opened itself.
@@ -38,7 +38,6 @@ unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {
     around(thd, |original| unsafe { std::mem::transmute::<*mut c_void, OfEngine>(original)(log, thd) })
 }
 
-/// Replaces the binary log's function in newer servers.
 unsafe extern "C" fn of_participant(thd: *mut Thd) -> c_int {
     // SAFETY: as above.
     around(thd, |original| unsafe { std::mem::transmute::<*mut c_void, OfParticipant>(original)(thd) })

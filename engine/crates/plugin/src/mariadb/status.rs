@@ -45,7 +45,8 @@ pub fn restore() {
     redirected.clear();
 }
 
-/// Calls `visit` with name and value pointer of each of the server's status variables. None if their layout is not the expected one.
+/// Calls `visit` with name and value pointer of each of the server's status variables. Does not call it if their layout is not the expected
+/// one.
 fn for_each_row(mut visit: impl FnMut(&CStr, &AtomicPtr<c_void>)) {
     // SAFETY: the server's array of status rows; it moves only when a plugin with status variables is
     // installed or removed, which the server serialises with our own installation and removal.

@@ -145,7 +145,7 @@ impl ThdRef {
         unsafe { (get().thread_id)(self.0) }
     }
 
-    /// True if the server can tell which sessions are replication appliers. If not, `is_applier` is false for all.
+    /// True if the server shows which sessions are replication appliers. If not, `is_applier` is false for all.
     pub fn knows_appliers() -> bool {
         get().is_applier.is_some()
     }

@@ -157,8 +157,8 @@ unsafe extern "C" fn on_close(handler: *mut c_void) -> c_int {
     unsafe { std::mem::transmute::<*mut c_void, Close>(close)(handler) }
 }
 
-/// Locks or unlocks a table by the server's own function. A lock is reported first. When a thread unlocks the last table that it has
-/// written, the end of its statement is reported first.
+/// Locks or unlocks a table by the server's own function, and reports a lock before that. When a session unlocks the last table that it had
+/// locked for writing, first reports that its statement has ended.
 unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
     let function = original(handler, LOCK);
     match kind {

@@ -136,7 +136,7 @@ impl Drop for Session {
 
 unsafe extern "C" fn on_open_error(_: *mut c_void, _: c_uint, _: *const c_char) {}
 
-/// What the callbacks have received of a result so far.
+/// The part of a query's result that the callbacks have received so far.
 #[derive(Default)]
 struct Collected {
     rows: Vec<Row>,

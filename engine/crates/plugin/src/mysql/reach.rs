@@ -30,14 +30,13 @@ impl Actor {
         Actor { thd, id: number(&thd) }
     }
 
-    /// True if the session has no thread id.
     fn is_nameless(&self) -> bool {
         self.id >> 63 != 0
     }
 }
 
-/// Returns the id under which a session's reports are delivered: its thread id, or a number made of its address. Statements of a thread
-/// without a thread id are reported under the same number, so that its commit can end the writes that they began.
+/// Returns the id of a session in reports: its thread id, or a number made of its address. Statements of a thread without a thread id are
+/// reported with the same number, so that its commit can end the writes that they began.
 pub fn number(thd: &ThdRef) -> u64 {
     match thd.thread_id() {
         0 => thd.pointer() as u64 | 1 << 63,

@@ -60,7 +60,6 @@ pub fn run(link: &mut dyn Link) -> Result<(), String> {
     dropped.map(drop)
 }
 
-/// Runs all steps of the self-test in the database `db`, and stops at the first that fails.
 fn told(link: &mut dyn Link, db: &str) -> Result<(), String> {
     of_innodb(link, db)?;
     OTHER_ENGINES.iter().try_for_each(|engine| of_other_engine(link, db, engine))
@@ -77,7 +76,6 @@ fn of_other_engine(link: &mut dyn Link, db: &str, engine: &str) -> Result<(), St
     tell(link, db, &format!("DROP TABLE {table}"), &[(Seam::Definition, engine, true)])
 }
 
-/// Tests InnoDB, with and without partitions.
 fn of_innodb(link: &mut dyn Link, db: &str) -> Result<(), String> {
     let mut step = |statement: &str, wanted: &[(Seam, &str, bool)]| tell(link, db, statement, wanted);
     step(&format!("CREATE DATABASE {db}"), &[])?;

@@ -20,7 +20,7 @@ const VISITOR: u8 = 2;
 
 /// The state for one file descriptor number: who uses it, and the connection that has it now. It is never freed.
 pub struct Descriptor {
-    /// `NOBODY`, `OWNER` (the thread that works for the connection) or `VISITOR` (a thread that only examines it).
+    /// The thread that has taken the descriptor: none, the one that works for the connection, or a visitor that only examines it.
     holder: AtomicU8,
     /// The server's thread id of the session, 0 before it is authenticated.
     pub thread_id: AtomicU64,

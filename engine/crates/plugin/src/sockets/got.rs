@@ -60,7 +60,6 @@ fn is_servers_own(address: *mut c_void) -> bool {
     main.holds
 }
 
-/// An address, and whether the main executable holds it.
 struct Main {
     address: u64,
     holds: bool,
@@ -79,7 +78,6 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, data: *mu
     1
 }
 
-/// An imported function, and its table entry once it was found.
 struct Search<'a> {
     function: &'a CStr,
     found: Option<Pointer>,
