@@ -329,15 +329,16 @@ fn lists(names: &[&str], name: &[u8]) -> bool {
 /// effect, so the engine must know whether one of them is in force.
 #[derive(Clone, Copy)]
 pub struct Habits {
-    /// An optimizer trace is written for every statement, and the session can read it.
+    /// The setting that has the server write an optimizer trace for every statement, which the session can read.
     pub traces: Habit,
-    /// The server closes a session that is idle in a transaction for too long, even if the transaction has written nothing.
+    /// The setting that has the server close a session that is idle in a transaction for too long, even if the transaction has written
+    /// nothing.
     pub idleness: Habit,
-    /// Responses report what each statement did to the transaction.
+    /// The setting that has responses report what each statement did to the transaction.
     pub reports: Habit,
-    /// The server refuses statements that may examine too many rows (`max_join_size`).
+    /// The setting that has the server refuse statements that may examine too many rows (`max_join_size`).
     pub joins: Habit,
-    /// The session itself sets the GTID of its next transaction. The server must then decide what it skips or refuses.
+    /// The session's own choice of the GTID of its next transaction. The server must then decide what it skips or refuses.
     pub numbers: Habit,
 }
 
@@ -426,44 +427,46 @@ pub struct Errors {
 pub struct Catalogue {
     /// The character set before a string literal in UTF-8, such as `_utf8mb4`.
     pub utf8: &'static str,
-    /// Returns the users with grants for more than one host. The anonymous user, whose grants apply to all others, is among them if its
-    /// grants are not the same for every host.
+    /// A query that returns the users with grants for more than one host. The anonymous user, whose grants apply to all others, is among
+    /// them if its grants are not the same for every host.
     pub users_with_several_hosts: &'static str,
-    /// Returns 1 if no password expires over time.
+    /// A query that returns 1 if no password expires over time.
     pub passwords_last: &'static str,
-    /// Returns the names of all schemas.
+    /// A query that returns the names of all schemas.
     pub schemas: &'static str,
-    /// Returns the names of the views of a schema in its first column. Here `{schema}` stands for a name in backticks instead of a literal.
+    /// A query that returns the names of the views of a schema in its first column. Here `{schema}` stands for a name in backticks instead
+    /// of a literal.
     pub views: &'static str,
-    /// Returns schema, name and definition of a view. Names are compared without regard to case, so it may return another view.
+    /// A query that returns schema, name and definition of a view. Names are compared without regard to case, so it may return another
+    /// view.
     pub view: &'static str,
-    /// Returns storage engine and type of a table. Returns no row if the table does not exist; it may also leave out tables whose results
-    /// must not be cached.
+    /// A query that returns storage engine and type of a table. It returns no row if the table does not exist; it may also leave out tables
+    /// whose results must not be cached.
     pub table: &'static str,
-    /// Like `table`, but also returns tables whose rows change unreported when those of another table change.
+    /// Like `table`, but the query also returns tables whose rows change unreported when those of another table change.
     pub any_table: &'static str,
-    /// Returns a row for each column of a table, in their order: name, type, full type, key, attributes and expression. One query returns
-    /// all that has to be known of columns, because MariaDB creates a temporary table on disk for each such query.
+    /// A query that returns a row for each column of a table, in their order: name, type, full type, key, attributes and expression. One
+    /// query returns all that has to be known of columns, because MariaDB creates a temporary table on disk for each such query.
     pub columns: &'static str,
-    /// Returns schema and name of each parent in a cascading foreign key of the table: a change of the parent's rows changes this table's
-    /// rows unreported.
+    /// A query that returns schema and name of each parent in a cascading foreign key of the table: a change of the parent's rows changes
+    /// this table's rows unreported.
     pub parents: &'static str,
     /// Queries about a table. If one of them returns a row, rows may change that no statement names: a trigger may change the key, or other
     /// rows; a statement on a parent may change its children; a table with history has more rows than a statement shows.
     pub unnamed_changes: &'static [&'static str],
-    /// Returns the columns of the table's unique keys besides the primary key, ordered by key: key, column, and 1 if the key holds the
-    /// column's whole value, never NULL. Without such a key, a new row can only conflict with one that has the same primary key.
+    /// A query that returns the columns of the table's unique keys besides the primary key, ordered by key: key, column, and 1 if the key
+    /// holds the column's whole value, never NULL. Without such a key, a new row can only conflict with one that has the same primary key.
     pub unique_keys: &'static str,
-    /// Returns the warnings of the session's previous statement.
+    /// A query that returns the warnings of the session's previous statement.
     pub warnings: &'static str,
-    /// Returns the status of the plugin `fqc`, such as ACTIVE. Returns no row if the server does not know the plugin.
+    /// A query that returns the status of the plugin `fqc`, such as ACTIVE. It returns no row if the server does not know the plugin.
     pub own_plugin: &'static str,
-    /// Returns a row if an audit plugin other than this one is installed, which may need the server's reports of statements.
+    /// A query that returns a row if an audit plugin other than this one is installed, which may need the server's reports of statements.
     pub other_listeners: &'static str,
-    /// Returns the highest thread id in the process list.
+    /// A query that returns the highest thread id in the process list.
     pub newest_thread: &'static str,
-    /// Returns a row if there is a trigger outside of the schema `sys`. None if that need not be known, because the server reports each
-    /// session that runs a stored routine.
+    /// A query that returns a row if there is a trigger outside of the schema `sys`. None if that need not be known, because the server
+    /// reports each session that runs a stored routine.
     pub triggers: Option<&'static str>,
     /// How to find stored programs. None if there is no known way; the engine then never enters light mode.
     pub programs: Option<Programs>,

@@ -47,7 +47,7 @@ pub struct Connection {
     has_greeted: bool,
     /// True once the client's reply to the greeting has arrived, inside TLS if there is TLS.
     has_hello: bool,
-    /// How many of the server's next bytes were examined before, but not accepted by the socket.
+    /// How many bytes at the start of the server's next write were examined before, but not accepted by the socket.
     ahead: usize,
 }
 

@@ -77,7 +77,7 @@ const DETERMINISTIC: &[&str] = &[
     "yearweek",
 ];
 
-/// Keywords only if the parenthesis follows directly.
+/// Functions that are built in only if the parenthesis directly follows the name.
 #[rustfmt::skip]
 const TIGHT: &[&str] = &[
     "add_months", "adddate", "bit_and", "bit_or", "bit_xor", "cast", "count", "cume_dist", "date_add",

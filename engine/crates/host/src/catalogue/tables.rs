@@ -8,7 +8,7 @@ use sql::LexMode;
 
 /// The catalogue's answer about a table's columns, kept until the table's key column is looked up (`settle_key`).
 pub struct Columns {
-    /// The period for which the table's verdict holds, as it was before the columns were queried.
+    /// The period for which the table's verdict (whether its results may be stored) holds, as it was before the columns were queried.
     era: Era,
     /// The rows of `Catalogue::columns`; none if that query returned a warning.
     rows: Option<Vec<Row>>,
@@ -36,7 +36,8 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: 
     Ok(())
 }
 
-/// Returns the verdict on a table, and the rows of `Catalogue::columns` if that query was made and returned no warning.
+/// Returns the verdict on a table, that is, whether and how its results may be stored. Also returns the rows of `Catalogue::columns` if
+/// that query was made and returned no warning.
 fn judge(
     flavour: &'static Flavour,
     link: &mut dyn Link,
@@ -62,7 +63,8 @@ fn judge(
     Ok((verdict, is_certain.then_some(columns)))
 }
 
-/// Returns the verdict that follows from the answer to `Catalogue::table` alone. No row gives `Unfit`: nothing is stored.
+/// Returns the verdict on a table (whether its results may be stored) that follows from the answer to `Catalogue::table` alone. No row
+/// gives `Unfit`: nothing is stored.
 fn by_engine(flavour: &Flavour, rows: &[Row]) -> Verdict {
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Verdict::Unfit };
     let engines = &flavour.engines;

@@ -38,7 +38,7 @@ pub fn keep(thread_id: u64, fd: c_int, mut session: Session) {
     COUNT.store(all.len(), Ordering::Release);
 }
 
-/// True if any session is kept. Takes no lock.
+/// True if the session of any connection that another thread has closed is still kept here. Takes no lock.
 #[inline]
 pub fn is_any() -> bool {
     COUNT.load(Ordering::Acquire) > 0
@@ -50,8 +50,8 @@ pub fn has_lost(fd: c_int) -> bool {
     server::get().session_here().is_some_and(|here| all().get(&here).is_some_and(|cut| cut.fd == fd))
 }
 
-/// Closes the kept session with this thread id, which ends its writes in progress. Does nothing if it is not kept. Called when the server
-/// reports the session's end.
+/// Closes the session with this thread id if another thread has closed its connection, which ends its writes in progress. Otherwise does
+/// nothing. Called when the server reports the session's end.
 pub fn ended(thread_id: u64) {
     if is_any() {
         let mut all = all();
@@ -62,7 +62,8 @@ pub fn ended(thread_id: u64) {
     }
 }
 
-/// Closes all kept sessions. Called when nothing is stored any more and the server no longer reports the end of sessions.
+/// Closes the sessions of all connections that another thread has closed, which ends their writes in progress. Called when nothing is
+/// stored any more and the server no longer reports the end of sessions.
 pub fn forget() {
     let forgotten = std::mem::take(&mut *all());
     COUNT.store(0, Ordering::Release);

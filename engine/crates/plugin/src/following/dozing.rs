@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The interval over which the cost of following sessions is compared with what hits have saved.
 const WINDOW: Duration = Duration::from_secs(1);
-/// How many such intervals in a row must be without benefit before the engine enters light mode.
+/// How many intervals of `WINDOW` in a row must show that the cache costs more than it saves before the engine enters light mode.
 const IN_VAIN: u32 = 5;
 /// In light mode, the pause between two samples of repeated statements.
 const PAUSE: Duration = Duration::from_secs(4);
@@ -65,7 +65,8 @@ struct State {
 }
 
 impl State {
-    /// Called while the engine is awake. Resets the counters in a new epoch, because those of the previous one no longer apply.
+    /// Called in each round while the engine is awake. `epoch` counts the engine's changes between awake, suspended and light mode. In a
+    /// new one, the counters of the previous one no longer apply and are reset.
     fn begin(&mut self, epoch: u64) {
         if self.epoch != epoch {
             self.epoch = epoch;
@@ -97,7 +98,8 @@ fn wish() -> Option<bool> {
     Some(Path::new(wish).exists())
 }
 
-/// True if the settings and sessions allow light mode. Near caches rule it out, because what they save is not counted here.
+/// True if the settings and sessions allow light mode, in which sessions are followed by their packets only and nothing is stored. Near
+/// caches rule it out, because what they save is not counted here.
 fn may_doze(engine: &Engine) -> bool {
     let settings = engine.settings();
     settings.dozes()
@@ -107,8 +109,8 @@ fn may_doze(engine: &Engine) -> bool {
         && !engine.vigil().has_trials()
 }
 
-/// The part of a worker's round that sends no query: ends light mode if settings no longer allow it or enough statements are repeated to
-/// make serving worth a try.
+/// The part of a worker's round that sends no query: ends light mode, in which nothing is stored, if settings no longer allow it or enough
+/// statements are repeated to make serving worth a try.
 pub fn tend(engine: &Engine) {
     if engine.vigil().is_awake() {
         with_state(|state| state.begin(engine.vigil().epoch()));
@@ -118,8 +120,9 @@ pub fn tend(engine: &Engine) {
     }
 }
 
-/// The part of a worker's round that queries the server: enters light mode if the cache has cost more than it saved for some seconds. Does
-/// not if there are stored functions or triggers, whose writes would go unseen. An error is that of a failed query.
+/// The part of a worker's round that queries the server: enters light mode, in which nothing is stored, if the cache has cost more than it
+/// saved for some seconds. Does not if there are stored functions or triggers, whose writes would go unseen. An error is that of a failed
+/// query.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     if !engine.vigil().is_awake() || !waking::is_settled() || !may_doze(engine) || !is_in_vain(engine) {
         return Ok(());

@@ -40,20 +40,21 @@ impl Drop for Unreported {
     }
 }
 
-/// The number of `Unreported` commands on all threads. A thread sees at least its own, so it rarely has to look for one.
+/// The number of commands that now run, on all threads, on connections that the server has not reported yet. A thread sees at least its
+/// own, so it rarely has to look for one.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The packet that this thread is reading from such a connection. Its header has arrived.
+    /// The packet that this thread is reading from a connection that the server has not reported yet in this load. Its header has arrived.
     static PACKET: Cell<Option<Packet>> = const { Cell::new(None) };
-    /// The command that this thread runs on such a connection.
+    /// The command that this thread runs on a connection that the server has not reported yet in this load.
     static COMMAND: RefCell<Option<Unreported>> = const { RefCell::new(None) };
 }
 
 /// The ports that the server listened on when the plugin was loaded; 0 for a path. A socket with another port is one that the server opened
 /// itself.
 static PORTS: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
-/// True once it was logged in this load that such a connection runs statements.
+/// True once it was logged in this load that a connection older than the plugin runs statements that are not reported.
 static HAS_TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work` on this thread's command, if any. None if the thread is ending, or is inside of another such call.

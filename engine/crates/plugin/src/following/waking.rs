@@ -32,7 +32,7 @@ struct State {
     quiet_from: Instant,
     /// Statements older than the last waking that have not ended yet, as far as that is known; none once all have ended.
     past: Option<Past>,
-    /// When this state began.
+    /// When the engine last woke, was suspended or entered light mode.
     since: Instant,
     /// Since when no setting or session has wanted the cache.
     unwanted: Option<Instant>,
@@ -246,7 +246,7 @@ pub fn sleep(engine: &Engine) {
     engine.departure().forget();
 }
 
-/// Suspends the engine if it is awake or in light mode, and waits for no older statement any more.
+/// Suspends the engine if it is awake or in light mode, which also ends the wait for statements that are older than its last waking.
 fn lie_down(engine: &Engine, state: &mut Option<State>) {
     if engine.vigil().is_awake() || engine.vigil().is_dozing() {
         engine.rest();

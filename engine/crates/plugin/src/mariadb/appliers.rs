@@ -67,8 +67,8 @@ unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
     ROWS.call(event, group)
 }
 
-/// Applies an event by the server's own function, and reports to the engine that a statement of the applier starts and ends. If the thread
-/// is not known to be an applier, no stored result counts as current until the event is applied.
+/// Applies an event of the binary log by the server's own function, and reports to the engine that a statement of the applier starts and
+/// ends. If the thread is not known to be an applier, no stored result counts as current until the event is applied.
 fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
     let is_told = tell(|thd| Report::Applies { state: thd.transaction_state() });
     let unheard = if is_told { None } else { contain(Point::Event, None, || Some(Unheard::new(engine()))) };
@@ -133,8 +133,8 @@ const fn seam(table: &'static CStr, method: &'static CStr, function: Apply, orig
 
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// Puts the plugin's functions into the tables of the event classes. If that is not possible, changes nothing and logs that tables that
-/// appliers write are not cached. Does nothing if they are there already.
+/// Puts the plugin's functions into the virtual function tables of the server's classes of binary log events. If that is not possible,
+/// changes nothing and logs that tables that appliers write are not cached. Does nothing if they are there already.
 pub fn install() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if !installed.is_empty() {
@@ -153,7 +153,7 @@ pub fn install() {
     }
 }
 
-/// Restores the tables of the event classes, and those of `rows`.
+/// Restores the virtual function tables that `install` has changed, and the one that `rows` has.
 pub fn remove() {
     rows::remove();
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));

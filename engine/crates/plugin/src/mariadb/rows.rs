@@ -49,8 +49,8 @@ static UPDATE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static DELETE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static POSITION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
-/// The offset, in words from the start of a handler, of the pointer to the key that the handler stored last. 0 until the server has
-/// revealed it.
+/// The offset, in words from the start of a handler (the server's object for an open table), of the pointer to the key that the handler
+/// stored last. 0 until the server has revealed it.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 /// How many words of a handler are searched. `install` checks that handlers are longer; otherwise no rows are identified.
 const WORDS: usize = 64;
@@ -58,7 +58,8 @@ const WORDS: usize = 64;
 thread_local! {
     /// True while this thread applies a row event.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// The address of the handler that this thread has just locked for writing.
+    /// The address of the handler, the server's object for an open table, that this thread has just locked for writing while it applies a
+    /// row event.
     static LOCKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -66,7 +67,7 @@ thread_local! {
 pub struct Inside(());
 
 impl Inside {
-    /// Starts to observe this thread. Puts the plugin's functions into InnoDB's table first, if they are not there.
+    /// Starts to observe this thread. If the plugin's functions are not in InnoDB's virtual function table yet, puts them there.
     pub fn begin() -> Inside {
         install();
         take_locked();
@@ -86,8 +87,8 @@ fn is_inside() -> bool {
     IS_INSIDE.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Returns the address of the handler that was locked for writing last on this thread while it applied a row event, and forgets it. The
-/// handler is that of the table whose lock the server reports next. None if there was none.
+/// Returns the address of the handler, the server's object for an open table, that was locked for writing last on this thread while it
+/// applied a row event, and forgets it. Its table is the one whose lock the server reports next. None if there was none.
 pub fn take_locked() -> Option<usize> {
     LOCKED.try_with(Cell::take).ok().flatten()
 }
@@ -196,8 +197,9 @@ const SEAMS: [(&CStr, *mut c_void, &AtomicPtr<c_void>); 5] = [
     (c"_ZN8ha_maria13external_lockEP3THDi", on_lock as *mut c_void, &LOCK),
 ];
 
-/// Puts the plugin's functions into InnoDB's table, unless they are there or the plugin is unloaded. If that is not possible, rows are not
-/// tracked, only tables. Must run on an applier's thread, because the server makes handlers only for its sessions.
+/// Puts the plugin's functions into the virtual function table of InnoDB's handlers, unless they are there or the plugin is unloaded. If
+/// that is not possible, rows are not tracked, only tables. Must run on an applier's thread, because the server makes handlers only for its
+/// sessions.
 fn install() {
     static PLACES: OnceLock<Option<Vec<Pointer>>> = OnceLock::new();
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,7 +215,7 @@ fn install() {
     }
 }
 
-/// Restores InnoDB's table.
+/// Restores the virtual function table of InnoDB's handlers.
 pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
 }
@@ -224,7 +226,8 @@ fn put_back(installed: &mut Exchanged) {
     }
 }
 
-/// Finds the slots of the functions in InnoDB's table. None if anything is not as expected. `position` is not replaced, only called.
+/// Finds the plugin's slots in the virtual function table of InnoDB's handlers. None if anything is not as expected. `position` is not
+/// replaced, only called.
 fn find() -> Option<Vec<Pointer>> {
     let table = table_of_innodb()? as *mut *mut c_void;
     // SAFETY: this table has the functions of its base at the same slots as the tables of all other engines.

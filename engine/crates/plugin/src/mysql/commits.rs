@@ -87,7 +87,8 @@ unsafe extern "C" fn on_rollback(coordinator: *mut c_void, thd: *mut Thd, is_who
 
 static SLOTS: Slots = Slots::none();
 
-/// Puts the plugin's functions into the coordinators' tables. An error leaves the tables unchanged.
+/// Puts the plugin's functions into the virtual function tables of the server's transaction coordinators. An error leaves the tables
+/// unchanged.
 pub fn install() -> Result<(), String> {
     SLOTS.install(find)
 }
@@ -105,7 +106,7 @@ fn find() -> Result<Vec<Slot>, String> {
     Ok(slots)
 }
 
-/// Restores the coordinators' tables. An error if one of them could not be restored.
+/// Restores the virtual function tables of the server's transaction coordinators. An error if one of them could not be restored.
 pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }

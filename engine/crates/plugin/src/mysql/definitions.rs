@@ -74,7 +74,7 @@ unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
 
 static SLOTS: Slots = Slots::none();
 
-/// Puts the plugin's functions into the table of sessions. An error leaves it unchanged.
+/// Puts the plugin's functions into the virtual function table of the server's sessions (`THD`). An error leaves it unchanged.
 pub fn install() -> Result<(), String> {
     SLOTS.install(|| {
         let table = Vtable::find(c"_ZTV3THD")?;
@@ -84,7 +84,7 @@ pub fn install() -> Result<(), String> {
     })
 }
 
-/// Restores the table of sessions. An error if that is not possible.
+/// Restores the virtual function table of the server's sessions (`THD`). An error if that is not possible.
 pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }

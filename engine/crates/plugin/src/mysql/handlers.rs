@@ -83,7 +83,7 @@ fn original(handler: *mut c_void, which: usize) -> *mut c_void {
     class.expect("only these classes have our functions").originals[which].load(Ordering::Acquire)
 }
 
-/// The table that a handler was opened for.
+/// The table that a handler, the server's object for an open table, was opened for.
 enum Place {
     Table {
         db: Vec<u8>,
@@ -107,7 +107,7 @@ fn shard(handler: usize) -> &'static Places {
     &places[(handler >> 6) % SHARDS].0
 }
 
-/// Returns the table that a handler stands for. None if it was opened before the load.
+/// Returns the table that the handler at this address stands for. None if the handler was opened before the load.
 fn place_of(handler: usize) -> Option<Arc<Place>> {
     shard(handler).read().unwrap_or_else(PoisonError::into_inner).get(&handler).cloned()
 }
@@ -233,7 +233,7 @@ fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::Seen {
 
 static SLOTS: Slots = Slots::none();
 
-/// Puts the plugin's functions into the tables of the handler classes. An error leaves them unchanged.
+/// Puts the plugin's functions into the virtual function tables of the storage engines' handlers. An error leaves them unchanged.
 pub fn install() -> Result<(), String> {
     SLOTS.install(slots)
 }
@@ -255,13 +255,13 @@ fn slots() -> Result<Vec<Slot>, String> {
     Ok(slots)
 }
 
-/// Restores the tables of the handler classes. An error if one of them could not be restored.
+/// Restores the virtual function tables of the storage engines' handlers. An error if one of them could not be restored.
 pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }
 
-/// Finds the tables of the handler classes. Engines that this server was built without are left out, except for InnoDB: without it, returns
-/// an error.
+/// Finds the virtual function tables of the storage engines' handlers. Engines that this server was built without are left out, except for
+/// InnoDB: without it, returns an error.
 fn find() -> Result<Vec<Vtable>, String> {
     let all = CLASSES.iter().enumerate().map(|(at, (_, class))| (at, Vtable::find(class)));
     all.filter(|(at, found)| *at < REQUIRED || found.is_ok()).map(|(_, found)| found).collect()

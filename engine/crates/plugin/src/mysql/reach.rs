@@ -74,7 +74,7 @@ pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(R
     }
 }
 
-/// A handler that a session has locked for writing.
+/// A handler, the server's object for an open table, that a session has locked for writing.
 struct Held {
     thd: usize,
     handler: usize,
@@ -82,7 +82,7 @@ struct Held {
 }
 
 thread_local! {
-    /// The handlers that sessions on this thread have locked for writing.
+    /// The handlers, the server's objects for open tables, that sessions on this thread have locked for writing.
     static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -91,14 +91,14 @@ fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
     HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
 }
 
-/// Records that the session has locked a handler, given by its address, for writing. `keeps_positions`: its table stores how far
-/// replication has come.
+/// Records that the session has locked a handler, the server's object for an open table, for writing. `handler` is its address.
+/// `keeps_positions`: its table stores how far replication has come.
 pub fn holds(actor: Actor, handler: usize, keeps_positions: bool) {
     with_held(|held| held.push(Held { thd: actor.thd.pointer() as usize, handler, keeps_positions }));
 }
 
-/// Records that the session unlocks a handler. True if it was the last one that this session had locked for writing. Tracked even while the
-/// engine is suspended.
+/// Records that the session unlocks a handler, the server's object for an open table. True if it was the last one that this session had
+/// locked for writing. Tracked even while the engine is suspended.
 pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
     let thd = thd as usize;
     let of_session = |held: &mut Vec<Held>| {
@@ -109,7 +109,7 @@ pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
     with_held(of_session).unwrap_or(false)
 }
 
-/// True if the session has any handler locked for writing, or that is not known.
+/// True if the session has any table locked for writing, or if that is not known.
 fn holds_any(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
     with_held(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)

@@ -61,7 +61,7 @@ fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> 
 
 static SLOTS: Slots = Slots::none();
 
-/// Puts the plugin's functions into the tables of both commands. An error leaves them unchanged.
+/// Puts the plugin's functions into the virtual function tables of XA COMMIT and XA ROLLBACK. An error leaves them unchanged.
 pub fn install() -> Result<(), String> {
     let find = |command: &'static Command| -> Result<Slot, String> {
         let table = Vtable::find(command.table)?;
@@ -70,7 +70,7 @@ pub fn install() -> Result<(), String> {
     SLOTS.install(|| COMMANDS.iter().map(find).collect())
 }
 
-/// Restores the tables of both commands. An error if one of them could not be restored.
+/// Restores the virtual function tables of XA COMMIT and XA ROLLBACK. An error if one of them could not be restored.
 pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }

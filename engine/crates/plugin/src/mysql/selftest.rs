@@ -7,8 +7,8 @@ use crate::mysql::gate::{self, Obstacle};
 use host::Link;
 use std::cell::RefCell;
 
-/// A place where the plugin observes writes: a lock on a table, a statement under LOCK TABLES, a commit, a change of a definition, the end
-/// of a prepared transaction.
+/// A place where the plugin observes the server by a function of its own in one of the server's tables: a lock on a table, a statement
+/// under LOCK TABLES, a commit, a change of a definition, the end of a prepared transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seam {
     Lock,
@@ -18,7 +18,7 @@ pub enum Seam {
     SecondPhase,
 }
 
-/// A report of a seam during the self-test.
+/// A report, during the self-test, of a function that the plugin has put into a table of the server.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Seen {
     pub seam: Seam,
@@ -33,7 +33,8 @@ thread_local! {
     static SEEN: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
 }
 
-/// Records a report of a seam. Does nothing, and does not call `seen`, unless the self-test runs on this thread.
+/// Records a report of a seam, that is, of a function that the plugin has put into a table of the server. Does nothing, and does not call
+/// `seen`, unless the self-test runs on this thread.
 #[inline]
 pub fn note(seen: impl FnOnce() -> Seen) {
     let tests = SEEN.try_with(|all| all.try_borrow().is_ok_and(|all| all.is_some())).unwrap_or(false);

@@ -38,7 +38,7 @@ unsafe impl Sync for Descriptor {}
 
 const DESCRIPTORS: usize = 1 << 20;
 
-/// All null at first, so it takes no memory before it is used.
+/// The descriptors by their number. All null at first, so the table takes no memory before it is used.
 static TABLE: [AtomicPtr<Descriptor>; DESCRIPTORS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; DESCRIPTORS];
 
 /// Returns the descriptor with this number, none if no connection ever had it. It may hold no connection now.

@@ -36,8 +36,8 @@ impl Bell {
     }
 }
 
-/// Runs the feed of a near cache until it ends, which may take as long as the near cache is connected. Returns 0, so that the server closes
-/// the connection. `id` is none if the near cache could not attach: then returns at once.
+/// Runs the feed of a near cache, that is, the connection that brings it invalidations and leases, for as long as the near cache is
+/// connected. Returns 0, so that the server closes the connection. `id` is none if the near cache could not attach: then returns at once.
 #[cold]
 #[inline(never)] // otherwise its buffer would be in the stack frame of every read
 pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {

@@ -65,7 +65,8 @@ struct Main {
     holds: bool,
 }
 
-/// Called for every loaded object, like `visit`.
+/// Notes whether the main executable holds the address in `data`. The loader calls this for every loaded object until it returns 1; the
+/// first is the main executable.
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader passes a valid description; `data` is the `Main` of `is_servers_own`.
     unsafe {
@@ -83,7 +84,8 @@ struct Search<'a> {
     found: Option<Pointer>,
 }
 
-/// Called for every loaded object. The first is the main executable, and the only one looked at.
+/// Searches the main executable for the table entry of the function in `data`. The loader calls this for every loaded object until it
+/// returns 1; the first is the main executable.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader passes a valid description; `data` is `find`'s search.
     unsafe {
