@@ -144,8 +144,8 @@ pub struct Statements {
     pub alias_prefix: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 /// A system variable that users know by one name and the engine declares by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
     /// The name as users write it, in lower case.
     pub theirs: &'static str,
@@ -342,8 +342,8 @@ pub struct Habits {
     pub numbers: Habit,
 }
 
-#[derive(Clone, Copy)]
 /// A session setting with an effect besides results: the variables that it depends on, and how to find out whether it is in force.
+#[derive(Clone, Copy)]
 pub struct Habit {
     /// The system variables that the setting depends on, in lower case. A SET of one may also change another one of them.
     pub variables: &'static [&'static str],

@@ -24,8 +24,8 @@ impl Filter {
         Filter { first_letters: letter_bit(name[0]), lengths: 1 << name.len() }
     }
 
-    #[inline]
     /// False if the word is certainly in no list with this filter.
+    #[inline]
     fn admits(self, word: &[u8]) -> bool {
         let Some(first) = word.first() else { return false };
         self.first_letters & letter_bit(*first) != 0 && self.lengths >> (word.len() & 63) & 1 != 0

@@ -65,8 +65,8 @@ fn run() {
     server::get().leave_thread();
 }
 
-#[derive(Default)]
 /// The worker's memory from one round to the next.
+#[derive(Default)]
 struct Worker {
     /// True once the server's settings were read. Until then, the plugin's variables are not applied.
     knows_settings: bool,

@@ -7,8 +7,8 @@ use sql::{Assignment, Kind, LexMode, Target, Value};
 use std::collections::HashSet;
 
 /// Looks up the settings that new sessions inherit, and whether all new sessions are parsed in the usual way, and gives both to the engine.
-/// The engine ignores the answers if settings have changed since this began. An error is that of the first query; the later ones fail
-/// closed.
+/// The engine ignores the answers if settings have changed since this began. An error is that of the first query; where a later one fails,
+/// the worst is assumed.
 pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let inherited = engine.settings().inherited();

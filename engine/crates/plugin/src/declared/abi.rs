@@ -117,7 +117,7 @@ pub struct SessionBool {
 /// The names of the values of a `SessionEnum`.
 #[repr(C)]
 pub struct TypeLib {
-    /// MariaDB's count is 32 bits wide and reads the lower half.
+    /// The number of names. MariaDB's field is 32 bits wide, so it reads the lower half.
     pub count: usize,
     pub name: *const c_char,
     pub names: *const *const c_char,

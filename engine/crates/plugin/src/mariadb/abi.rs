@@ -38,9 +38,9 @@ pub struct Audit {
     pub class_mask: [c_ulong; 1],
 }
 
+/// A string of the server: not terminated, and null if there is none.
 #[repr(C)]
 #[derive(Clone, Copy)]
-/// A string of the server: not terminated, and null if there is none.
 pub struct LexString {
     pub str: *const c_char,
     pub length: usize,
@@ -50,8 +50,8 @@ pub const GENERAL_CLASS: c_uint = 0;
 pub const GENERAL_LOG: c_uint = 0;
 pub const GENERAL_STATUS: c_uint = 3;
 
-#[repr(C)]
 /// An event of a statement or a command: its start (`GENERAL_LOG`), its result, or its end (`GENERAL_STATUS`).
+#[repr(C)]
 pub struct EventGeneral {
     pub subclass: c_uint,
     pub error_code: c_int,
@@ -73,8 +73,8 @@ pub const CONNECTION_CLASS: c_uint = 1;
 pub const CONNECTION_CONNECT: c_uint = 0;
 pub const CONNECTION_CHANGE_USER: c_uint = 2;
 
-#[repr(C)]
 /// An event of a login, a change of user or the end of a connection. `status` is 0 if it succeeded.
+#[repr(C)]
 pub struct EventConnection {
     pub subclass: c_uint,
     pub status: c_int,
@@ -98,8 +98,8 @@ pub const TABLE_CLASS: c_uint = 15;
 pub const TABLE_LOCK: c_uint = 0;
 pub const TABLE_RENAME: c_uint = 3;
 
-#[repr(C)]
 /// An event of a table: it is locked, created, altered, dropped or renamed.
+#[repr(C)]
 pub struct EventTable {
     pub subclass: c_uint,
     pub thread_id: c_ulong,

@@ -18,7 +18,8 @@ const PROGRAMS: [&str; 2] = ["mariadbd", "mysqld"];
 const AFTER_REMOVAL: &str = "global_priv.MAI";
 /// The longest time that a start is waited for, because a server without privilege tables never opens `AFTER_REMOVAL`.
 const LONGEST_START: Duration = Duration::from_secs(60);
-/// The interval between two looks: far less than a server takes from its first unlinked file to the removal.
+/// The interval between two looks for servers that are starting: far less than a server takes from its first unlinked file to the removal
+/// of temporary tables.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Another server process that uses one of this server's directories for temporary tables.

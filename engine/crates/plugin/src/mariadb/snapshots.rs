@@ -75,7 +75,7 @@ pub fn install() {
     }
 }
 
-/// Restores the binary log's function.
+/// Restores the slot of the binary log's function for snapshots. If that is not possible, only logs a warning.
 pub fn remove() {
     if let Err(error) = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner).put_back() {
         log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));

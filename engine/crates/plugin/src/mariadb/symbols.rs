@@ -183,7 +183,7 @@ impl Facts for ThdRef {
         unsafe { (get().is_read_only)(self.0) != 0 }
     }
 
-    /// Returns the collation id, which is the first field of the public charset structure.
+    /// Returns the collation id, which is the first field of the public charset structure; 0 if the server does not say.
     fn collation_id(&self) -> u32 {
         // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
         unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }

@@ -13,8 +13,8 @@ pub const AUDIT_PLUGIN: c_int = 5;
 
 type Function = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-#[repr(C)]
 /// The declaration of a plugin (`st_mysql_plugin`). A null name ends the list of them.
+#[repr(C)]
 pub struct Plugin {
     pub kind: c_int,
     pub info: *const c_void,
@@ -35,8 +35,8 @@ pub struct Plugin {
 /// The number of classes of audit events.
 pub const CLASSES: usize = 13;
 
-#[repr(C)]
 /// The part of the declaration that audit plugins have: the callback for events, and for each class a mask of the events that it receives.
+#[repr(C)]
 pub struct Audit {
     pub interface_version: c_int,
     pub release_thd: Option<unsafe extern "C" fn(*mut Thd)>,
@@ -44,9 +44,9 @@ pub struct Audit {
     pub class_mask: [c_ulong; CLASSES],
 }
 
+/// A string of the server: not terminated, and null if there is none.
 #[repr(C)]
 #[derive(Clone, Copy)]
-/// A string of the server: not terminated, and null if there is none.
 pub struct LexString {
     pub str: *const c_char,
     pub length: usize,
@@ -56,8 +56,8 @@ pub const GENERAL_CLASS: c_uint = 0;
 pub const GENERAL_LOG: c_uint = 1 << 0;
 pub const GENERAL_STATUS: c_uint = 1 << 3;
 
-#[repr(C)]
 /// An event of a command: its start (`GENERAL_LOG`) or its end (`GENERAL_STATUS`).
+#[repr(C)]
 pub struct EventGeneral {
     pub subclass: c_uint,
     pub error_code: c_int,
@@ -79,8 +79,8 @@ pub const CONNECTION_CONNECT: c_uint = 1 << 0;
 pub const CONNECTION_DISCONNECT: c_uint = 1 << 1;
 pub const CONNECTION_CHANGE_USER: c_uint = 1 << 2;
 
-#[repr(C)]
 /// An event of a login, a change of user or the end of a connection. `status` is 0 if it succeeded.
+#[repr(C)]
 pub struct EventConnection {
     pub subclass: c_uint,
     pub status: c_int,
@@ -98,8 +98,8 @@ pub struct EventConnection {
 pub const QUERY_CLASS: c_uint = 9;
 pub const QUERY_NESTED_START: c_uint = 1 << 1;
 
-#[repr(C)]
 /// An event of a statement that runs inside of another one, such as in a stored routine.
+#[repr(C)]
 pub struct EventQuery {
     pub subclass: c_uint,
     pub status: c_int,

@@ -23,7 +23,7 @@ pub struct Key {
 const LONGEST: usize = 387;
 
 const TABLE: u8 = 4;
-/// Kinds of objects whose keys hold the names twice, the second time as they were written.
+/// Kinds of objects, as in the key of a metadata lock, whose keys hold the names twice, the second time as they were written.
 const LATER: [u8; 6] = [5, 6, 7, 8, 15, 18];
 
 type Before = unsafe extern "C" fn(*mut Thd, *const Key, *mut bool) -> bool;

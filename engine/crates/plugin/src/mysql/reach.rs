@@ -86,7 +86,8 @@ thread_local! {
     static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `work` on the list. None if the thread is ending, or is inside of another such call.
+/// Runs `work` on the list of handlers that sessions on this thread have locked for writing. None if the thread is ending, or is inside of
+/// another such call.
 fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
     HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
 }

@@ -136,7 +136,8 @@ impl Descriptor {
         }
     }
 
-    /// Waits until this connection needs no engine any more (`Connection::is_clean`), at most until this time. False if it still does.
+    /// Waits until this connection no longer needs the plugin (`Connection::is_clean`), at most until this time. False if it still does, or
+    /// is in use.
     fn is_clean_by(&'static self, until: Instant) -> bool {
         while let Some(mut taken) = self.visited_by(until) {
             if taken.content().as_ref().is_none_or(Connection::is_clean) {
