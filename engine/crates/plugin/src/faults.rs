@@ -43,7 +43,8 @@ pub fn wish(name: &str) -> Option<String> {
     Some(std::env::var("FQC_FAULT").ok()?.strip_prefix(name)?.strip_prefix(':')?.to_owned())
 }
 
-/// Reads `FQC_FAULT` and arms the hook that it names, if any: the hook panics after that many calls. Logs a warning.
+/// Reads `FQC_FAULT` and arms the hook that it names, if any: the hook panics after the number of calls that is given there. Logs a warning
+/// then.
 pub fn arm() {
     let Ok(wish) = std::env::var("FQC_FAULT") else { return };
     let (name, calls) = wish.split_once(':').unwrap_or((&wish, "0"));

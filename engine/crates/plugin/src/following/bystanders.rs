@@ -33,8 +33,8 @@ pub fn knows_all_sessions() -> bool {
     OLDEST_KNOWN.load(Ordering::Relaxed) != u64::MAX
 }
 
-/// True if the server has reported anything since the load about this thread, whose packets the engine does not see. Always false for a
-/// session whose connection is followed.
+/// True if the server has reported anything since the load about this thread, whose packets the engine does not see. A session whose
+/// connection is followed is normally not among these threads.
 pub fn has_heard(thread_id: u64) -> bool {
     heard().as_ref().is_some_and(|heard| heard.contains(&thread_id))
 }

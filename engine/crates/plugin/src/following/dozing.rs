@@ -150,8 +150,8 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 }
 
 /// Reports to the engine whether all statements of the last period of light mode could be followed by their packets alone; if stored
-/// programs were created, they could not. Called when that period and all its statements have ended. An error is that of a failed query,
-/// and then nothing is reported.
+/// programs exist or were created in it, they could not. Called when that period and all its statements have ended. An error is that of a
+/// failed query, and then nothing is reported.
 pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let is_as_then = programs_made(link)?.is_some_and(|made| with_state(|state| made == state.programs));
     let is_lost = !is_as_then || has_programs(link)?;

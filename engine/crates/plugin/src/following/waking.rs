@@ -208,8 +208,8 @@ pub fn doze(engine: &Engine) {
     bystanders::forget();
 }
 
-/// True if no statement that is older than the engine's waking is waited for, and no plugin is changing. Says nothing about whether the
-/// engine is awake.
+/// True if no statement that is older than the engine's waking is waited for, and there is no doubt that this plugin stays. Says nothing
+/// about whether the engine is awake.
 pub fn is_settled() -> bool {
     state().as_ref().is_some_and(|state| state.past.is_none()) && !IS_IN_DOUBT.load(Ordering::Acquire)
 }

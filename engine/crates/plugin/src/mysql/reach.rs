@@ -185,8 +185,8 @@ pub fn ends_second_phase(thd: *mut Thd) {
 }
 
 /// Ends the writes of a background thread, which are visible or rolled back; does nothing for a session whose connection is followed. The
-/// writes go on while the session has anything locked for writing, and while it ends a prepared transaction. `is_whole`: the transaction
-/// has ended, and not only a statement in it.
+/// writes go on while the session has anything locked for writing or is in a transaction, and while it ends a prepared transaction.
+/// `is_whole`: the transaction has ended, and not only a statement in it.
 pub fn has_ended(actor: Actor, is_whole: bool) {
     let is_inside = SECOND_PHASE.try_with(|ending| ending.get() == actor.thd.pointer() as usize).unwrap_or(false);
     if is_inside || with_session(actor.id, |_| ()).is_some() {

@@ -112,7 +112,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Reads where the tables are.
+    /// Reads from a dynamic section where the object's relocations, symbols and strings are.
     ///
     /// # Safety
     /// `entry` is the dynamic section of a loaded object, ended by a zero tag.
