@@ -51,12 +51,13 @@ pub const QUERY_ATTRIBUTES: u64 = 1 << 27;
 pub const MULTI_FACTOR: u64 = 1 << 28;
 /// MariaDB before its extensions: an ERR packet with the number 0xFFFF reports progress. Reserved by MySQL for bits beyond 32.
 pub const PROGRESS_OBSOLETE: u64 = 1 << 29;
-/// For the client library's own use, like the next one; servers may offer them all the same.
+/// Only for the client library's own use. A server may offer it all the same.
 pub const SSL_VERIFY_SERVER_CERT: u64 = 1 << 30;
+/// Only for the client library's own use. A server may offer it all the same.
 pub const REMEMBER_OPTIONS: u64 = 1 << 31;
 /// MariaDB: an ERR packet with the number 0xFFFF reports progress.
 pub const MARIADB_PROGRESS: u64 = 1 << 32;
-/// MariaDB 10.2: several commands in one packet, COM_MULTI. No later line has it.
+/// MariaDB 10.2: several commands in one packet, COM_MULTI. No later release series has it.
 pub const MARIADB_MULTI: u64 = 1 << 33;
 /// MariaDB: COM_STMT_BULK_EXECUTE may be sent.
 pub const MARIADB_BULK: u64 = 1 << 34;
@@ -67,7 +68,7 @@ pub const MARIADB_CACHE_METADATA: u64 = 1 << 36;
 /// MariaDB 11.5: COM_STMT_BULK_EXECUTE may ask for a result with a row for each execution.
 pub const MARIADB_BULK_UNIT_RESULTS: u64 = 1 << 37;
 
-/// Bits that mean the same in every product, and whose packets the engine can parse.
+/// The bits that mean the same in every product, and with which the engine can parse packets.
 pub const ORDINARY: u64 = MYSQL
     | FOUND_ROWS
     | LONG_FLAG
@@ -95,27 +96,29 @@ pub const ORDINARY: u64 = MYSQL
     | SSL_VERIFY_SERVER_CERT
     | REMEMBER_OPTIONS;
 
-/// The engine's knowledge of a product's capabilities.
+/// Which capability bits the engine can handle on a product's connections, and which of them results depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Capabilities {
-    /// Capabilities whose packets the engine can parse. A connection with any other in force is not cached.
+    /// Capabilities with which the engine can parse packets. A connection with any other one in force is not cached.
     pub known: u64,
     /// Capabilities that change what a statement means or the bytes of its response. They are part of a cached result's key. How spaces
     /// are parsed (`IGNORE_SPACE`) is part of it, too, as a mode.
     pub shaping: u64,
 }
 
-/// If one of these is in force, the packets of a connection are compressed.
+/// The bits for compression. If one of them is in force, packets are compressed, and the engine does not follow the connection.
 pub const COMPRESSED: u64 = COMPRESS | ZSTD_COMPRESS;
 
-/// Sets or clears the bit of [`SSL`] in the low two bytes of the capabilities in a greeting or in a client's handshake response.
+/// Sets or clears the bit of [`SSL`] in place. `low` is the low two bytes of the capabilities, in a server's greeting or a client's
+/// handshake response.
 pub fn set_tls(low: &mut [u8; 2], is_set: bool) {
     let others = u16::from_le_bytes(*low) & !(SSL as u16);
     *low = (others | if is_set { SSL as u16 } else { 0 }).to_le_bytes();
 }
 
 impl Capabilities {
-    /// Returns the capabilities in force that are not known. Compression counts as known, although its packets are not parsed.
+    /// Returns the bits of `in_force` that are not known; 0 if there are none. Bits for compression count as known, although the engine
+    /// cannot parse compressed packets: check [`COMPRESSED`] as well.
     pub const fn unknown(&self, in_force: u64) -> u64 {
         in_force & !(self.known | COMPRESSED)
     }

@@ -6,31 +6,34 @@ use crate::{Flavour, Functions, MARIADB, MYSQL, Statements};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// The feature that `FLUSH STATUS` without a scope leaves the whole server's counters alone, as `servers.tsv` names it.
+/// The feature that `FLUSH STATUS` without a scope resets only the session's counters, by its name in `servers.tsv`.
 const FLUSH_OF_SESSION: &str = "FLUSH STATUS of the session alone";
 
 static OF_MARIADB: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MARIADB));
 static OF_MYSQL: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MYSQL));
 
-/// Returns the flavour of a server of this version. A version that cannot be parsed gets that of the oldest release.
+/// Returns the flavour of a server with this version string, always the same reference for the same release. A version that cannot be
+/// parsed gets the flavour of the oldest release.
 pub fn of(version: &str) -> &'static Flavour {
     let lines: &'static Lines = if servers::product(version) == MARIADB.product { &OF_MARIADB } else { &OF_MYSQL };
     lines.find(Release::of(version), servers::line(version).admits_nears)
 }
 
-/// True if a server of this version has `statement`. Only for statements that `servers.tsv` lists with their first release.
+/// True if servers with this version string have `statement`, a name from the rows of kind `statement` in `servers.tsv`. False for a
+/// statement that has no row there.
 pub fn has_statement(version: &str, statement: &str) -> bool {
     let release = Release::of(version);
     let mut found = servers::since(servers::product(version));
     found.any(|since| since.kind == "statement" && since.what == statement && since.release <= release)
 }
 
-/// The flavours of all releases of a product, created once.
+/// The flavours of all releases of one product. They are created once, and never freed.
 struct Lines {
     newest: &'static Flavour,
-    /// Releases that added a feature, the newest first.
+    /// The releases that added a feature, the newest first.
     releases: Vec<Release>,
-    /// First index: the number of these releases whose features are missing. Second index: 1 if near caches are admitted.
+    /// First index: how many of `releases` are newer than the server, so that it lacks their features. Second index: 1 if near caches are
+    /// admitted.
     flavours: Vec<[Flavour; 2]>,
 }
 
@@ -54,6 +57,7 @@ impl Lines {
         Lines { newest, releases, flavours }
     }
 
+    /// Returns the flavour of a release. The newest one, if nothing differs, is the product's own static value.
     fn find(&'static self, release: Release, admits_nears: bool) -> &'static Flavour {
         let missing = self.releases.iter().filter(|one| **one > release).count();
         let is_newest = missing == 0 && admits_nears == self.newest.statements.admits_nears;
@@ -61,6 +65,7 @@ impl Lines {
     }
 }
 
+/// Returns the newest flavour without the features in `missing`.
 fn without(newest: &Flavour, missing: &[Since]) -> Flavour {
     let of_kind = |kind: &'static str| missing.iter().filter(move |since| since.kind == kind).map(|since| since.what);
     let functions: BTreeSet<&str> = of_kind("function").flat_map(|names| names.split(' ')).collect();

@@ -10,6 +10,7 @@ use crate::{
     Statements, Variables,
 };
 
+/// MariaDB in its newest release series. For a given server use `flavour::of`.
 pub static MARIADB: Flavour = Flavour {
     product: servers::MARIADB,
     comments: Comments { executable: &["!", "M!"], hints: &[] },
@@ -65,7 +66,7 @@ pub static MARIADB: Flavour = Flavour {
     catalogue: catalogue::CATALOGUE,
 };
 
-/// Bits 25 to 28 are MySQL's; no MariaDB offers them, so they are not known here.
+/// The capabilities of MariaDB's connections. Bits 25 to 28 are MySQL's: no MariaDB offers them, so they are not known here.
 const CAPABILITIES: Capabilities = Capabilities {
     known: ORDINARY
         | PROGRESS_OBSOLETE
@@ -85,15 +86,17 @@ const CAPABILITIES: Capabilities = Capabilities {
         | MARIADB_CACHE_METADATA,
 };
 
-/// The other three `query_cache_` variables have no effect here. They remain the server's own, so that all statements that show them agree.
+/// The variables of MariaDB's own query cache that the engine answers for. The other three `query_cache_` variables have no effect here.
+/// They remain the server's own, so that all statements that show them agree.
 const ALIASES: [Alias; 3] = [
     Alias { theirs: "query_cache_limit", ours: "fqc_limit" },
     Alias { theirs: "query_cache_size", ours: "fqc_size" },
     Alias { theirs: "query_cache_type", ours: "fqc_type" },
 ];
 
-/// Not listed are big5, sjis, swe7, gbk and cp932: there a trail byte may equal a quote or a backslash, or ASCII itself is changed. Nor
-/// are ucs2, utf16, utf16le and utf32, which clients may not use. The ids of "no pad" collations are those of the others plus 1024.
+/// The character sets in which the engine can read statements. Not listed are big5, sjis, swe7, gbk and cp932: there a trail byte may equal
+/// a quote or a backslash, or ASCII itself is changed. Nor are ucs2, utf16, utf16le and utf32, which clients may not use. The ids of "no
+/// pad" collations are those of the others plus 1024.
 #[rustfmt::skip]
 const CHARSETS: Charsets = Charsets {
     utf8: &["utf8", "utf8mb3", "utf8mb4"],
@@ -131,7 +134,8 @@ const SERVERS_OWN: &[&str] = &[
     "transaction_registry",
 ];
 
-/// The session trackers only add to the response of a statement that has changed something, which is never stored.
+/// Session variables that change no result. The session trackers are among them: they only add to the response of a statement that has
+/// changed something, which is never stored.
 #[rustfmt::skip]
 const WITHOUT_EFFECT: &[&str] = &[
     "autocommit", "foreign_key_checks", "fqc_limit", "fqc_min_res_unit", "fqc_size", "fqc_strip_comments", "fqc_type",

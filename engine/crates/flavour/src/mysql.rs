@@ -10,6 +10,7 @@ use crate::{
     Statements, Variables,
 };
 
+/// MySQL in its newest release series. For a given server use `flavour::of`.
 pub static MYSQL: Flavour = Flavour {
     product: servers::MYSQL,
     comments: Comments { executable: &["!"], hints: &["+"] },
@@ -72,8 +73,8 @@ const CAPABILITIES: Capabilities = Capabilities {
         | OPTIONAL_RESULTSET_METADATA,
 };
 
-/// Not listed are big5, sjis, swe7, gbk, cp932 and gb18030: there a trail byte may equal a quote or a backslash, or ASCII itself is
-/// changed. Nor are ucs2, utf16, utf16le and utf32, which clients may not use.
+/// The character sets in which the engine can read statements. Not listed are big5, sjis, swe7, gbk, cp932 and gb18030: there a trail byte
+/// may equal a quote or a backslash, or ASCII itself is changed. Nor are ucs2, utf16, utf16le and utf32, which clients may not use.
 #[rustfmt::skip]
 const CHARSETS: Charsets = Charsets {
     utf8: &["utf8", "utf8mb3", "utf8mb4"],
@@ -90,7 +91,7 @@ const CHARSETS: Charsets = Charsets {
     outlives_reset: false,
 };
 
-/// Most of these are tables of the data dictionary, which clients cannot name.
+/// The tables that the server itself uses. Most of these are tables of the data dictionary, which clients cannot name.
 #[rustfmt::skip]
 const SERVERS_OWN: &[&str] = &[
     "catalogs", "character_sets", "check_constraints", "collations", "column_statistics", "column_type_elements",
@@ -109,7 +110,8 @@ const GRANTS: &[&str] = &[
     "user",
 ];
 
-/// The session trackers only add to the response of a statement that has changed something, which is never stored.
+/// Session variables that change no result. The session trackers are among them: they only add to the response of a statement that has
+/// changed something, which is never stored.
 #[rustfmt::skip]
 const WITHOUT_EFFECT: &[&str] = &[
     "autocommit", "foreign_key_checks", "innodb_lock_wait_timeout", "interactive_timeout", "lock_wait_timeout",
@@ -164,8 +166,8 @@ const HABITS: Habits = Habits {
     numbers: Habit { variables: &["gtid_next"], question: "@@gtid_next", none: &["AUTOMATIC"] },
 };
 
-/// MySQL 5.7 has no roles, and skips the version comment. Temporary tables are not counted by themselves: only SHOW STATUS has a counter of
-/// created tables, which includes others.
+/// What `fqc-near` asks about a session. MySQL 5.7 has no roles, and skips the version comment. Temporary tables cannot be counted: only
+/// SHOW STATUS has a counter of created tables, which includes others.
 const ASKED: Asked = Asked {
     others: &["CONCAT(/*!80000 CURRENT_ROLE(), */ '')"],
     variables: &[],

@@ -3,7 +3,8 @@
 use crate::Objection;
 use std::collections::BTreeSet;
 
-/// A bit for each first letter and each length that a name has. Most words that are searched match none of them.
+/// A bit for each first letter and each length that a name of a list has. A word that matches none of them is not in the list, which spares
+/// most searches.
 #[derive(Clone, Copy, Debug)]
 struct Filter {
     first_letters: u32,
@@ -23,6 +24,7 @@ impl Filter {
         Filter { first_letters: letter_bit(name[0]), lengths: 1 << name.len() }
     }
 
+    /// False if the word is certainly in no list with this filter.
     #[inline]
     fn admits(self, word: &[u8]) -> bool {
         let Some(first) = word.first() else { return false };
@@ -30,7 +32,7 @@ impl Filter {
     }
 }
 
-/// Words in lower case, sorted: both are checked when the list is compiled.
+/// A sorted list of words in lower case, without duplicates. A constant list is checked when it is compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     sorted: &'static [&'static str],
@@ -40,7 +42,8 @@ pub struct Names {
 impl Names {
     pub const NONE: Names = Names::new(&[]);
 
-    /// Panics (at compile time, in a constant) unless the names are sorted, in lower case, and shorter than 64 bytes.
+    /// Takes a list as it stands. Panics (at compile time, in a constant) unless the words are sorted, in lower case, different, and 1 to
+    /// 63 bytes long.
     pub const fn new(sorted: &'static [&'static str]) -> Names {
         let mut filter = Filter::NOTHING;
         let mut at = 0;
@@ -57,13 +60,13 @@ impl Names {
         self.sorted
     }
 
-    /// Returns a copy without some names. It is never freed.
+    /// Returns a copy of the list without these names. The copy is leaked, so call this a limited number of times.
     pub fn without(&self, names: &BTreeSet<&str>) -> Names {
         let left: Vec<_> = self.sorted.iter().copied().filter(|name| !names.contains(name)).collect();
         Names::new(left.leak())
     }
 
-    /// `word` is in lower case.
+    /// True if the list has `word`, which must be in lower case.
     #[inline]
     pub fn contains(&self, word: &[u8]) -> bool {
         self.filter.admits(word) && self.sorted.binary_search_by(|name| name.as_bytes().cmp(word)).is_ok()
@@ -80,6 +83,7 @@ pub struct Objections {
 impl Objections {
     pub const NONE: Objections = Objections::new(&[]);
 
+    /// Takes lists as they stand. A function must not be in two of them, because only the first one counts.
     pub const fn new(lists: &'static [(Objection, Names)]) -> Objections {
         let mut filter = Filter::NOTHING;
         let mut at = 0;
@@ -94,7 +98,8 @@ impl Objections {
         self.lists
     }
 
-    /// Returns the objection to a function, none if it is not listed. `word` is in lower case.
+    /// Returns why results of the function `word` must not be cached. None if no list has it, which does not mean that they may be. `word`
+    /// is in lower case.
     #[inline]
     pub fn find(&self, word: &[u8]) -> Option<Objection> {
         if self.filter.admits(word) { self.search(word) } else { None }

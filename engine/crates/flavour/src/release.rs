@@ -1,17 +1,18 @@
-//! Release numbers, which versions begin with.
+//! Release numbers, with which version strings begin.
 
-/// Major, minor and patch number; 0 for one that the version does not have.
+/// A release number: major, minor and patch, ordered by them. A number that the version lacks is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release([u32; 3]);
 
 impl Release {
-    /// Returns the release that a version begins with. A version that cannot be parsed is older than every release.
+    /// Returns the release that a version string begins with. One that cannot be parsed gives 0.0.0, which is older than every release.
     pub fn of(version: &str) -> Release {
         let mut numbers = Release::number(version).split('.').map_while(|number| number.parse().ok());
         Release([(); 3].map(|()| numbers.next().unwrap_or(0)))
     }
 
-    /// Returns `8.0.36` for `8.0.36-28`. In the greeting of MariaDB 10, the prefix `5.5.5-` stands before it.
+    /// Returns the digits and dots that a version string begins with: `8.0.36` for `8.0.36-28`, empty if it begins with neither. The prefix
+    /// `5.5.5-`, which MariaDB 10 puts before its version in the greeting, is skipped.
     pub fn number(version: &str) -> &str {
         const BEFORE_MARIADB_10: &str = "5.5.5-";
         let of_mariadb = version.strip_prefix(BEFORE_MARIADB_10).filter(|_| version.contains("MariaDB"));

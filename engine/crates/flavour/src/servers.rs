@@ -10,49 +10,52 @@ const TABLE: &str = include_str!("../../../servers.tsv");
 pub const MARIADB: &str = "MariaDB";
 pub const MYSQL: &str = "MySQL";
 
-/// Whether the plugin loads into a server.
+/// Whether the plugin loads into a server: the column `plugin` of `servers.tsv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It loads. The test suites or long runs of testers were on servers of this series.
+    /// The plugin loads. The test suites or long runs of testers were on servers of this series.
     Tested,
-    /// It loads with a warning in the error log.
+    /// The plugin loads with a warning in the error log.
     Warns,
-    /// It loads only if the administrator has allowed it.
+    /// The plugin loads only if the administrator has allowed it (`fqc_allow_untested_server`).
     Asked,
-    /// It does not load, whatever the administrator asks for.
+    /// The plugin does not load, whatever the administrator allows.
     Never,
 }
 
-/// The row of one series of a product.
+/// The row of one release series in `servers.tsv`: whether the plugin, leases to near caches, and following the binary log are admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
+    /// Whether the plugin loads.
     pub plugin: Admission,
-    /// The plugin on this series gives leases to near caches.
+    /// The plugin attaches near caches (`fqc-near`) and gives them leases, that is, the right to serve results for a short time.
     pub admits_nears: bool,
     /// `fqc-near` may follow the binary log of this series.
     pub has_followable_log: bool,
 }
 
-/// A feature, and the release that added it.
+/// A feature of a product, and the release that added it: a row of kind `since` in `servers.tsv`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
     pub release: Release,
+    /// The kind of the feature: `function`, `statement` or `symbol`.
     pub kind: &'static str,
     /// Names, separated by spaces.
     pub what: &'static str,
 }
 
-/// Returns the product of a server, from the text of its version.
+/// Returns the product of a server with this version string: MariaDB if it contains that word, otherwise MySQL.
 pub fn product(version: &str) -> &'static str {
     if version.contains(MARIADB) { MARIADB } else { MYSQL }
 }
 
-/// Returns the row that fits this version best.
+/// Returns the row for a server with this version string: the one of the most specific series, or else the row `other` of its product. A
+/// version without a number never has a followable log.
 pub fn line(version: &str) -> Line {
     line_in(TABLE, version)
 }
 
-/// Returns the series of a product that the plugin is tested with.
+/// Returns the release series of a product that the plugin is tested on, in ascending order.
 pub fn tested(product: &str) -> Vec<&'static str> {
     let rows = rows(TABLE).filter_map(|columns| match columns[..] {
         ["line", of, series, "tested", ..] if of == product => Some(series),
@@ -61,7 +64,7 @@ pub fn tested(product: &str) -> Vec<&'static str> {
     rows.collect()
 }
 
-/// Returns the name that a symbol had in older servers, none if it was the same.
+/// Returns the name that the symbol `name` has in older servers. None if they have no other name for it.
 pub fn older_symbol(name: &str) -> Option<&'static str> {
     rows(TABLE).find_map(|columns| match columns[..] {
         ["since", _, _, "symbol", newer, older] if newer == name => Some(older),
@@ -69,7 +72,7 @@ pub fn older_symbol(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the features of a product that older releases lack, each with the release that added it.
+/// Returns the features of a product that its older releases lack, each with the release that added it.
 pub(crate) fn since(product: &'static str) -> impl Iterator<Item = Since> {
     rows(TABLE).filter_map(move |columns| match columns[..] {
         ["since", of, release, kind, what, ..] if of == product => {

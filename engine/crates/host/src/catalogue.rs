@@ -12,7 +12,8 @@ pub use views::say as views_say;
 use crate::link::{Link, Row};
 use session::{Asked, Engine};
 
-/// Looks up what new sessions start with and the names of all views, each only if the engine does not have it yet.
+/// Looks up what new sessions start with, the names of all views and whether there are triggers, each only if the engine does not have it
+/// yet, and gives the answers to the engine. An error is that of a failed query; the caller tries again in its next round.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let knows_beginnings = engine.settings().knows_beginnings() && engine.settings().known_hosts().is_some();
     if engine.vigil().is_awake() && !knows_beginnings {
@@ -24,8 +25,9 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// Looks up the views and tables that sessions have asked for. Facts needed to store a result come first; a table's key column comes
-/// last, and until it is known, a write to the table invalidates all of its results.
+/// Looks up the views and tables that sessions have asked for, and stores the results that were waiting for them. Facts needed to store a
+/// result come first; a table's key column comes last, and until it is known, a write to the table invalidates all of its results. An error
+/// is that of a failed query: sessions ask again for what it was about.
 pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let present = &mut Present { link: &mut *link, engine, inherited: engine.settings().inherited() };
     let settled = views::settle_asked(engine, present);
@@ -37,6 +39,8 @@ pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String
     settled
 }
 
+/// Looks up the verdicts on these tables, that is, whether their results may be stored, and then their key columns. A table whose key
+/// column could not be looked up is asked for again.
 fn settle(engine: &Engine, link: &mut dyn Link, asked: &[Asked]) -> Result<(), String> {
     let mut with_columns = Vec::new();
     for one in asked.iter().filter(|one| !one.table.is_settled(engine.catalogue().generation())) {
@@ -60,19 +64,22 @@ fn settle(engine: &Engine, link: &mut dyn Link, asked: &[Asked]) -> Result<(), S
     settled
 }
 
-/// A link that refuses further queries once tables may have been flushed or a global setting has changed.
+/// A link that refuses further queries once the engine is suspended, or tables may have been flushed or a global setting has changed.
 struct Present<'a> {
     link: &'a mut dyn Link,
     engine: &'a Engine,
+    /// The value of `Settings::inherited` when the read ran for which the look-up is made.
     inherited: u64,
 }
 
 impl Present<'_> {
+    /// True if further queries are refused, so that a look-up must be given up.
     fn is_past(&self) -> bool {
         !self.engine.may_ask(self.inherited)
     }
 
-    /// Drops the outcome if queries are no longer allowed: the next session that uses one of these tables or views asks again.
+    /// Returns `settled`, or the default value if further queries are refused: then the next session that uses one of these tables or views
+    /// asks again.
     fn heed<T: Default>(&self, settled: Result<T, String>) -> Result<T, String> {
         if self.is_past() { Ok(T::default()) } else { settled }
     }

@@ -15,18 +15,21 @@ use wire::Header;
 
 /// Commands of up to this many bytes can be held back and answered from the cache.
 const HOLDABLE: usize = 1 << 20;
+/// The size in bytes of the input buffer at first. It grows for longer commands.
 const BUFFER: usize = 4096;
 /// The default of the server's `net_write_timeout`.
 const WRITE_TIMEOUT_MS: i32 = 60_000;
 
+/// A client's connection to the server. The host passes every byte through it, by `read` and `write`.
 pub struct Connection {
+    /// The engine's side of the connection. The server's reports about the connection go here.
     pub session: Session,
-    /// Bytes from the client, valid up to `filled`. The server has read those before `given` and may read those before `granted`.
+    /// Bytes from the client, valid up to `filled`. The server has read those before `given` and may be given those before `granted`.
     input: Vec<u8>,
     filled: usize,
     given: usize,
     granted: usize,
-    /// A packet from the engine for the server, and how many of its bytes the server has read.
+    /// A packet that the engine sends to the server, and how many of its bytes the server has read.
     own: Vec<u8>,
     own_given: usize,
     /// The part received so far of a command that is passed on in pieces.
@@ -36,18 +39,21 @@ pub struct Connection {
     /// True if the last response is complete and the server has not tried to read since.
     has_answered: bool,
     patience: Patience,
-    /// True if the server polls the socket: bytes are peeked at, never read ahead.
+    /// True if the server polls the socket: bytes are then peeked at, never read ahead.
     peeks: bool,
     /// How many bytes of a peeked command the server may still read.
     peeked: usize,
+    /// True once the server's first packet was examined.
     has_greeted: bool,
+    /// True once the client's reply to the greeting has arrived, inside TLS if there is TLS.
     has_hello: bool,
-    /// Bytes of a response that were examined but not yet accepted by the socket.
+    /// How many bytes at the start of the server's next write were examined before, but not accepted by the socket.
     ahead: usize,
 }
 
 impl Connection {
-    /// `number` is the value of `Settings::inherited` before the connection was accepted.
+    /// Starts to follow a connection that the server has just accepted, before any byte. `number` is the value of `Settings::inherited`
+    /// from before the accept. `peeks`: the server polls the socket itself, so no byte may be read ahead.
     pub fn accepted(flavour: &'static Flavour, number: u64, peeks: bool) -> Connection {
         Connection {
             session: Session::accepted(flavour, number),
@@ -69,12 +75,14 @@ impl Connection {
         }
     }
 
-    /// True if the hooks may be removed: no byte of this connection is buffered, and the server owes no response to the engine.
+    /// True if this connection can go on without the engine: no byte from the client is buffered here, the server has read every packet of
+    /// the engine's own, and it needs no further one to catch up with what the engine has answered.
     pub fn is_clean(&self) -> bool {
         self.buffered() == 0 && self.own_given == self.own.len() && !self.session.owes_server()
     }
 
-    /// True once the client has sent its handshake in bytes that the engine can parse.
+    /// True once the client has replied to the server's greeting, in packets that the engine can parse: not compressed, and without an
+    /// unknown capability.
     pub fn is_readable(&self) -> bool {
         self.has_hello && !self.session.is_foreign()
     }
@@ -83,7 +91,9 @@ impl Connection {
         self.filled - self.given
     }
 
-    /// Called when the server wants bytes from the client. Returns what `recv` would return.
+    /// Call each time the server wants bytes from the client, and return to it what this returns, which is like `recv`: the count of bytes
+    /// put into `buffer`, 0 at the end of the stream, or a negative value with the error in errno. Answers commands from the cache, so that
+    /// the server does not get them, and may add commands of the engine's own.
     pub fn read(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
         if buffer.is_empty() {
             return io.read(buffer);
@@ -123,8 +133,9 @@ impl Connection {
         }
     }
 
-    /// A short path for a session whose commands are only searched for names of the cache's settings. Does for common commands what the
-    /// loop in `read` would do. Returns none if that loop has to continue, possibly with bytes that were read here.
+    /// A short path for a session whose commands are only searched for names of the cache's settings, because the engine is suspended or in
+    /// light mode. Does for common commands what the loop in `read` would do. Returns none if that loop has to continue, possibly with
+    /// bytes that were read here.
     #[inline]
     fn read_unwatched(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> Option<isize> {
         let is_usual = self.session.is_unwatched() && self.own_given == self.own.len() && self.input.len() >= BUFFER;
@@ -146,7 +157,8 @@ impl Connection {
         self.give(buffer)
     }
 
-    /// Copies bytes that the server may have. Returns none if there are none.
+    /// Copies bytes that the server may have into `buffer`: first the engine's own packet, then commands of the client. Returns the count,
+    /// none if there are no such bytes.
     fn give(&mut self, buffer: &mut [u8]) -> Option<isize> {
         if self.own_given < self.own.len() {
             let count = copy(buffer, &self.own[self.own_given..]);
@@ -163,7 +175,8 @@ impl Connection {
     }
 
     /// Handles a command that arrives before the server has reported the login. Login packets continue the server's packet numbers, while
-    /// every command starts at 0, so such a command starts the session without the report. Returns a count if nothing has arrived.
+    /// every command starts at 0, so such a command starts the session without the report. Returns the result of the read if nothing has
+    /// arrived, none if the read goes on.
     fn awaits_unreported(&mut self, engine: &Engine, io: &mut dyn Io) -> Option<isize> {
         let is_between = self.has_hello && self.own.is_empty() && !self.session.is_in_commands();
         if !is_between || self.session.is_foreign() {
@@ -181,7 +194,7 @@ impl Connection {
     }
 
     /// Passes on bytes that are not held back: those before the first command, those of an exchange such as LOAD DATA LOCAL, those of
-    /// unreadable sessions and those of commands in pieces. Returns none if the next bytes are none of these.
+    /// unreadable sessions and those of commands in pieces. Returns the result of the read, none if the next bytes are none of these.
     fn read_raw(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> Option<isize> {
         let is_hello = !self.session.is_in_commands() && !self.session.is_foreign();
         if self.peeked > 0 {
@@ -215,7 +228,8 @@ impl Connection {
         Some(count)
     }
 
-    /// Peeks at the socket. Returns a count if there is nothing to read, which the caller passes to the server.
+    /// Peeks at the socket, and handles the command that is there. Returns the result of the read if nothing has arrived, none if a command
+    /// was handled.
     fn peek(&mut self, engine: &Engine, io: &mut dyn Io) -> Option<isize> {
         self.input.resize(self.input.len().max(4 * BUFFER), 0);
         let count = io.peek(&mut self.input);
@@ -232,7 +246,7 @@ impl Connection {
         None
     }
 
-    /// Handles a whole command that was peeked at. The socket still holds all of its `end` bytes.
+    /// Handles a whole command of `end` bytes that was peeked at. The socket still holds all of its bytes.
     fn peeked_command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
         if self.session.passes_unread(engine, &self.input[Header::SIZE..end]) {
             self.peeked = end;
@@ -257,7 +271,7 @@ impl Connection {
         }
     }
 
-    /// Reads and drops bytes that were peeked at before, so they are certain to be there.
+    /// Reads and drops `count` bytes, which were peeked at before, so they are certain to be there.
     fn consume(&mut self, io: &mut dyn Io, mut count: usize) {
         while count > 0 {
             let read = io.read(&mut self.input[..count]);
@@ -268,7 +282,8 @@ impl Connection {
         }
     }
 
-    /// Starts passing on a command that cannot be held. A packet that the server must execute first goes ahead of it.
+    /// Starts passing on a command that cannot be held back. If the server must execute a packet of the engine first, only sends that; the
+    /// caller calls again.
     fn pass(&mut self, engine: &Engine, is_oversized: bool) {
         if let Some(packet) = self.session.before_pieces(engine) {
             self.lend(packet);
@@ -331,7 +346,7 @@ impl Connection {
         self.filled == self.input.len()
     }
 
-    /// Handles the whole command at the start of the input, which ends at `end`.
+    /// Handles the whole command at the start of the unread input. The command ends at the offset `end` of the input.
     fn command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
         if self.session.passes_unread(engine, &self.input[self.given + Header::SIZE..end]) {
             self.granted = end;
@@ -361,13 +376,14 @@ impl Connection {
         }
     }
 
-    /// Sets a packet of the engine as the next bytes that the server reads.
+    /// Sets a packet of the engine as the next bytes that the server reads, in place of the previous one, which the server has read.
     fn lend(&mut self, packet: Vec<u8>) {
         self.own = packet;
         self.own_given = 0;
     }
 
-    /// Reads the next command right after a response. The client cannot have sent it yet, so waiting briefly may pay off.
+    /// Reads the next command right after a response. The client cannot have sent it yet, so waiting briefly may pay off. Returns what
+    /// `recv` would return.
     fn await_command(&mut self, engine: &Engine, io: &mut dyn Io) -> isize {
         if engine.vigil().is_awake() && self.patience.is_due(io) {
             let count = self.fill(|room| io.read_patiently(room));
@@ -377,7 +393,7 @@ impl Connection {
         if io.would_block() { -1 } else { self.fill(|room| io.read(room)) }
     }
 
-    /// Reads more bytes into the input buffer, which grows if it is full. Returns what `read` returns.
+    /// Reads more bytes into the input buffer, which grows if it is full. Returns the result of `read`, which is like that of `recv`.
     fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> isize) -> isize {
         if self.given == self.filled {
             self.given = 0;
@@ -405,7 +421,8 @@ impl Connection {
         }
     }
 
-    /// Called when the server has bytes for the client. Returns what `send` would return.
+    /// Call each time the server has bytes for the client, and return to it what this returns, which is like `send`: how many of `bytes`
+    /// were taken, or a negative value with the error in errno. Taken bytes may be held back, hidden from the client or replaced.
     pub fn write(&mut self, engine: &Engine, io: &mut dyn Io, bytes: &[u8]) -> isize {
         self.is_raw = false;
         if self.session.is_unwatched() {
@@ -442,7 +459,7 @@ impl Connection {
         }
     }
 
-    /// Parses the server's greeting. If that fails, the session is not followed.
+    /// Parses the server's greeting, its first packet. If that fails, the session is not followed, and all of its bytes pass unchanged.
     fn greet(&mut self, engine: &Engine, bytes: &[u8]) {
         if !self.has_greeted && !self.session.is_foreign() {
             self.has_greeted = true;
@@ -453,23 +470,28 @@ impl Connection {
     }
 }
 
+/// The start of a connection's unread input, by what must be done with it.
 enum Next {
     /// A whole packet, which ends at this offset of the input.
     Command(usize),
     /// The packet is incomplete, but its rest has probably arrived.
     More,
+    /// A command that is too long to hold back, or whose rest has not arrived. It is passed on in pieces.
     Pieces,
+    /// A command of several packets, that is, of 16 MiB or more.
     Oversized,
     Nothing,
 }
 
+/// Copies as many bytes as fit, and returns their count.
 fn copy(to: &mut [u8], from: &[u8]) -> usize {
     let count = to.len().min(from.len());
     to[..count].copy_from_slice(&from[..count]);
     count
 }
 
-/// Sends what the socket takes at once and copies the rest, because the cache entry must not be held while a slow client reads.
+/// Sends what the socket takes at once and copies what is left to `rest`, because the cache entry must not be held while a slow client
+/// reads.
 struct ToSocket<'a> {
     io: &'a mut dyn Io,
     rest: Vec<u8>,
@@ -486,7 +508,8 @@ impl Outlet for ToSocket<'_> {
     }
 }
 
-/// Blocks until everything is sent. If the client takes nothing for too long, gives up; the server's next read then fails.
+/// Blocks until everything is sent. If the client takes nothing for a minute, or the socket is broken, gives up without an error; the
+/// server's next read then fails.
 fn write_all(io: &mut dyn Io, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         let count = io.write(bytes);
@@ -498,6 +521,7 @@ fn write_all(io: &mut dyn Io, mut bytes: &[u8]) {
     }
 }
 
+/// True if a write that returned `count` has failed for good, and not because the socket would block or a signal arrived.
 fn is_broken(count: isize) -> bool {
     let error = std::io::Error::last_os_error();
     let may_go_on = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted);

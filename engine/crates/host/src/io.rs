@@ -1,19 +1,24 @@
-//! The socket calls of one connection, as the server would make them.
+//! The socket calls of one connection, as the server would make them: to the socket itself, or through TLS.
 
+/// The socket of one connection to a client, or TLS on that socket. The calls behave like the server's own ones.
 pub trait Io {
-    /// Like `recv`: returns a count, 0 at the end of the stream, or a negative value with the error stored where the caller looks for it.
+    /// Like `recv`: returns the count of bytes read, 0 at the end of the stream, or a negative value with the error in errno.
     fn read(&mut self, buffer: &mut [u8]) -> isize;
-    /// Like `read`, but leaves the bytes in the socket for the next read.
+    /// Like `read`, but the bytes stay in the socket for the next read.
     fn peek(&mut self, buffer: &mut [u8]) -> isize;
-    /// Like `send`: a failure leaves its reason in the thread's last error.
+    /// Like `send`: returns the count of bytes sent, which may be fewer than all, or a negative value with the error in errno.
     fn write(&mut self, bytes: &[u8]) -> isize;
-    /// Sends the pieces without blocking and returns how many bytes went out.
+    /// Sends the pieces in this order without blocking. Returns how many bytes went out, 0 after an error; the caller sends the rest with
+    /// `write`.
     fn try_write(&mut self, pieces: &[&[u8]]) -> usize;
-    /// Prepares for `read_patiently`. Returns false if only the server may wait on this connection.
+    /// Prepares the socket for `read_patiently`, once for each connection. Returns false if only the server may wait on this connection;
+    /// `read_patiently` is then not called.
     fn learn_to_wait(&mut self) -> bool;
-    /// Like `read`, but waits a moment if nothing has arrived.
+    /// Like `read`, but blocks for a moment (a fraction of a second) if nothing has arrived.
     fn read_patiently(&mut self, buffer: &mut [u8]) -> isize;
-    /// Reports to the server that nothing has arrived. Returns false if only a real read can report that.
+    /// Reports to the server that nothing has arrived: sets errno as a read that would block does. Returns false, and sets nothing, if only
+    /// a real read can report that.
     fn would_block(&mut self) -> bool;
+    /// Blocks until the socket takes bytes again. Returns false after `timeout_ms` milliseconds.
     fn wait_writable(&mut self, timeout_ms: i32) -> bool;
 }

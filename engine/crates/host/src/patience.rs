@@ -6,14 +6,16 @@
 
 use crate::io::Io;
 
-/// Commands of a new connection before the first wait: many connections send one or two commands and close.
+/// How many commands of a new connection pass before the first wait: many connections send one or two commands and close.
 const FIRST: u16 = 8;
-/// After this many failed waits, the distance between waits grows no further.
+/// After this many failed waits, the pause between waits grows no further. The pause is then 256 commands.
 const MOST: u32 = 8;
 
+/// Decides for one connection when a read should wait for the next command.
 pub struct Patience {
-    /// Commands to let pass before the next wait; none if waiting is impossible on this connection.
+    /// How many commands to let pass before the next wait; none if waiting is impossible on this connection.
     passing: Option<u16>,
+    /// True once the socket is prepared for waiting.
     is_ready: bool,
     /// Failed waits minus successful ones, between 0 and `MOST`.
     vain: u32,
@@ -26,7 +28,8 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// True if the read should wait for the next command. Call once per command, because each call counts.
+    /// True if the read should wait for the next command. Call once per command, because each call counts it. Prepares the socket at the
+    /// first wait.
     pub fn is_due(&mut self, io: &mut dyn Io) -> bool {
         match &mut self.passing {
             None => return false,
@@ -43,7 +46,8 @@ impl Patience {
         self.is_ready
     }
 
-    /// Records whether a wait received bytes. Each failed wait doubles the number of commands before the next one.
+    /// Records whether a wait received bytes. Each failed wait doubles the number of commands before the next wait; after a successful one,
+    /// the next command is waited for, too.
     pub fn note(&mut self, has_come: bool) {
         if has_come {
             self.vain = self.vain.saturating_sub(1);
@@ -89,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Returns how many commands pass before the next wait.
+    /// Returns how many commands pass before the next wait, at most 1000.
     fn passed_over(patience: &mut Patience, io: &mut Socket) -> usize {
         (0..1000).take_while(|_| !patience.is_due(io)).count()
     }

@@ -31,7 +31,7 @@ fn serves_until_its_row_is_written(flavour: &'static Flavour) {
     assert!(host.serves(READ, "two"));
 }
 
-/// This link changes a global setting after a table's columns were queried, and before its key is.
+/// This link begins and ends a change of a global setting right after a table's columns were queried, so before its key column is.
 struct Interrupted<'a>(&'a Engine);
 
 impl Link for Interrupted<'_> {
@@ -45,7 +45,7 @@ impl Link for Interrupted<'_> {
     }
 }
 
-/// This link has another client read another table while the first table is looked up.
+/// This link has another client read table `u` during its first query, that is, while table `t` is looked up.
 struct Beside<'a>(Option<Host<'a>>);
 
 impl Link for Beside<'_> {
@@ -96,7 +96,7 @@ fn shares_what_is_stored(flavour: &'static Flavour) {
     assert!(other.serves(READ, "one"));
 }
 
-/// Returns a host with a simulated MySQL, which has stored the result of `READ`.
+/// Connects a client, and has the server run `READ`, whose result the engine stores.
 fn stored(engine: &Engine) -> Host<'_> {
     let mut host = Host::connected(engine);
     host.server_runs(READ, "one");

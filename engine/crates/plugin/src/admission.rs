@@ -4,7 +4,8 @@ use crate::declared::variables;
 use crate::exports;
 use flavour::servers::{self, Admission};
 
-/// Ok if the plugin may be loaded into this server. The error says why not, and which setting would allow it.
+/// Returns Ok if the plugin may be loaded into this server, by its version and `fqc_allow_untested_server`. The error says why not, and
+/// which setting would allow it.
 pub fn check() -> Result<(), String> {
     let version = exports::server_version()?;
     let refuse = |words: &str| {
@@ -20,13 +21,14 @@ pub fn check() -> Result<(), String> {
     }
 }
 
-/// Returns product and version if the engine has not been tested on this server version, none if it has.
+/// Returns product and version of the server, for messages, if the engine has not been tested on servers of this version. None if it has.
 pub fn untested(version: &str) -> Option<String> {
     let is_tested = servers::line(version).plugin == Admission::Tested;
     (!is_tested).then(|| format!("{} {version}", servers::product(version)))
 }
 
-/// Returns the error log's warning about an untested server, to be logged once per load.
+/// Returns the error log's warning about an untested server, to be logged once per load. `server` is its product and version, from
+/// `untested`.
 pub fn warning(server: &str) -> String {
     let asked = if variables::allows_untested_server() {
         "; it was loaded because fqc_allow_untested_server is ON"

@@ -7,7 +7,8 @@ use crate::numbers::NUMBERS;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-/// Runs `work`, and returns `fallback` if it panics.
+/// Runs `work`. If it panics, switches the cache off (see `contained`) and returns `fallback`. `point` says which fault of the tests may be
+/// injected here.
 pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
     let work = || {
         faults::may_strike(point);
@@ -19,7 +20,7 @@ pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Switches the cache off after a caught panic.
+/// Switches the cache off for the rest of the process after a caught panic, and detaches all near caches. The first one is logged.
 pub fn contained() {
     engine().settings().fail();
     // This thread may have been about to send an invalidation to near caches, so all of them are detached.

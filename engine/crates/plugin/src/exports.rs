@@ -4,13 +4,15 @@ use crate::faults;
 use flavour::servers;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-/// Returns the address of a symbol, by its current name or the one that it had in older servers.
+/// Returns the address of a function or variable that the server's process exports, by its current name or the one that it had in older
+/// servers. The error says that there is none.
 pub fn symbol(name: &CStr) -> Result<*mut c_void, String> {
     let older = || CString::new(servers::older_symbol(name.to_str().ok()?)?).ok();
     let found = find(name).or_else(|| find(&older()?));
     found.ok_or_else(|| format!("this server does not export {}", name.to_string_lossy()))
 }
 
+/// Returns the address of a symbol by exactly this name. None if it is not exported, or if a test hides it (`FQC_FAULT`).
 fn find(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: `name` is NUL-terminated; dlsym only reads it.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
@@ -18,7 +20,8 @@ fn find(name: &CStr) -> Option<*mut c_void> {
     (!found.is_null() && !is_hidden()).then_some(found)
 }
 
-/// Returns a variable of the server. An error if its size is not that of `T`, so a server whose variable has grown or shrunk is refused.
+/// Returns the address of a variable that the server exports. An error if it exports none, or if the variable's size is not that of `T`: a
+/// server whose variable has grown or shrunk is refused.
 pub fn variable<T>(name: &CStr) -> Result<*const T, String> {
     let found = symbol(name)?;
     match size(found) {
@@ -40,7 +43,7 @@ unsafe extern "C" {
 }
 const RTLD_DL_SYMENT: c_int = 1;
 
-/// Returns the size in bytes of the exported object at an address; none if no symbol starts there.
+/// Returns the size in bytes of the exported function or variable that starts at this address; none if no symbol starts there.
 pub fn size(start: *mut c_void) -> Option<usize> {
     let mut place = Place {
         file: std::ptr::null(),
@@ -56,7 +59,8 @@ pub fn size(start: *mut c_void) -> Option<usize> {
     }
 }
 
-/// Returns the version of the server that this library is loaded into, even if that server lacks what the engine needs.
+/// Returns the version string of the server that this library is loaded into, even if that server lacks what the engine needs. A test may
+/// replace it (`FQC_FAULT`).
 pub fn server_version() -> Result<String, String> {
     if let Some(wished) = faults::wish("version") {
         return Ok(wished);
@@ -64,13 +68,13 @@ pub fn server_version() -> Result<String, String> {
     real_server_version()
 }
 
-/// Returns the same version, but ignores the fault `version:` that tests set.
+/// Like `server_version`, but ignores the fault `version:` that tests set.
 pub fn real_server_version() -> Result<String, String> {
     // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
     symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
 }
 
-/// Returns an exported function.
+/// Returns a function that the server exports. The error says that it exports none by this name.
 ///
 /// # Safety
 /// `F` is a function pointer type with the signature of the symbol.

@@ -11,6 +11,7 @@
 use flavour::Flavour;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+/// A place in the plugin's code where tests can have it panic.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Point {
     Accept = 1,
@@ -32,16 +33,18 @@ const NAMES: [(&str, Point); 7] = [
     ("worker", Point::Worker),
 ];
 
-/// The armed `Point`, 0 outside of tests. Relaxed, like the count, because only tests use them.
+/// The armed `Point` as a number, 0 outside of tests. Relaxed, like the count, because only tests use them.
 static ARMED: AtomicU8 = AtomicU8::new(0);
+/// How many calls pass before the armed point panics.
 static CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the value of the fault with this name; none if it is not set.
+/// Returns what follows `name:` in `FQC_FAULT`; none if the variable is not set, or names another fault.
 pub fn wish(name: &str) -> Option<String> {
     Some(std::env::var("FQC_FAULT").ok()?.strip_prefix(name)?.strip_prefix(':')?.to_owned())
 }
 
-/// Reads `FQC_FAULT` and arms the hook that it names, if any.
+/// Reads `FQC_FAULT` and arms the hook that it names, if any: the hook panics after the number of calls that is given there. Logs a warning
+/// then.
 pub fn arm() {
     let Ok(wish) = std::env::var("FQC_FAULT") else { return };
     let (name, calls) = wish.split_once(':').unwrap_or((&wish, "0"));
@@ -52,7 +55,7 @@ pub fn arm() {
     }
 }
 
-/// Returns the same flavour without the capability that `FQC_FAULT` names.
+/// Returns `flavour`, or a copy of it without the capability that `FQC_FAULT` names. A copy is never freed.
 pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
     let wish = std::env::var("FQC_FAULT").ok();
     let Some(bit) = wish.and_then(|wish| wish.strip_prefix("capability:")?.parse::<u32>().ok()) else { return flavour };
@@ -61,7 +64,7 @@ pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
     Box::leak(Box::new(other))
 }
 
-/// Panics if this point is armed and as many calls as were set have passed.
+/// Panics if this point is armed and as many calls as were set have passed. Otherwise does nothing.
 #[inline]
 pub fn may_strike(point: Point) {
     if ARMED.load(Ordering::Relaxed) == point as u8 {

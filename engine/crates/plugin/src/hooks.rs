@@ -79,6 +79,7 @@ unsafe extern "C" fn on_ssl_write(ssl: *mut c_void, buffer: *const c_void, lengt
     write(fd, &mut Tls { ssl, fd }, bytes) as c_int
 }
 
+/// Reads bytes of the client for the server, through the followed connection under `fd` if there is one, and otherwise from `io`.
 fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     earlier_connections::on_wait();
     let taken = descriptors::get(fd).and_then(Descriptor::take);
@@ -111,7 +112,8 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     count
 }
 
-/// True if the session on this thread no longer owns the descriptor, whose number may belong to another connection by now.
+/// True if the session on this thread no longer owns the descriptor, whose number may belong to another connection by now. It must not read
+/// or write any more.
 #[inline]
 fn has_lost(fd: c_int) -> bool {
     closed_elsewhere::is_any() && is_among_lost(fd)
@@ -122,18 +124,21 @@ fn is_among_lost(fd: c_int) -> bool {
     catch_unwind(|| closed_elsewhere::has_lost(fd)).unwrap_or(false)
 }
 
+/// Fails a read or write like one of a descriptor that is closed.
 fn refuse() -> isize {
     // SAFETY: the thread's own errno.
     unsafe { *libc::__errno_location() = libc::EBADF };
     -1
 }
 
+/// Reads from a connection that this load of the plugin does not follow.
 fn read_strange(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     let count = io.read(buffer);
     note_strange(fd, buffer, count);
     count
 }
 
+/// Passes on what was read from a connection that this load of the plugin does not follow: it may be a command.
 fn note_strange(fd: c_int, buffer: &[u8], count: isize) {
     let bytes = usize::try_from(count).ok().and_then(|count| buffer.get(..count));
     if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
@@ -141,11 +146,13 @@ fn note_strange(fd: c_int, buffer: &[u8], count: isize) {
     }
 }
 
+/// Writes to a connection that this load of the plugin does not follow.
 fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     contain(Point::Send, (), || earlier_connections::on_write(fd));
     io.write(bytes)
 }
 
+/// Writes bytes of the server for the client, through the followed connection under `fd` if there is one, and otherwise to `io`.
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     settings::note_obstacle();
     let taken = descriptors::get(fd).and_then(Descriptor::take);
@@ -176,12 +183,13 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     }
 }
 
-/// Stops following the connection whose hook panicked. Bytes that were read ahead still reach the server.
+/// Stops following the connection whose hook panicked, and switches the cache off. Bytes that were read ahead still reach the server.
 fn give_up(connection: &mut Connection) {
     contained();
     let _ = catch_unwind(AssertUnwindSafe(|| connection.session.abandon(engine())));
 }
 
+/// A function of the server's import table that the plugin replaces. The load fails if a required one is not there.
 struct Hook {
     name: &'static CStr,
     function: *mut c_void,
@@ -202,10 +210,11 @@ fn hooks() -> [Hook; 7] {
     ]
 }
 
-/// The entries of the server's import table that hold the hooks.
+/// The entries of the server's import table that hold the hooks, with what stood there before.
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// Installs the hooks, or changes nothing if that fails. Returns true if TLS connections are seen too.
+/// Installs the hooks, or changes nothing if that fails; the error says why. Returns true if TLS connections are seen too. If false, they
+/// pass uncached. Hooks that are still installed from the last load stay.
 pub fn install() -> Result<bool, String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
     let found: Vec<_> = hooks().into_iter().map(|hook| (got::find(hook.name), hook)).collect();
@@ -237,7 +246,8 @@ pub fn install() -> Result<bool, String> {
     Ok(sees_tls)
 }
 
-/// Removes the hooks. One that the system does not allow to be removed passes bytes unchanged.
+/// Removes the hooks. One that cannot be removed, because the system or another library prevents it, goes on passing bytes unchanged, and a
+/// warning is logged.
 pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(|e| e.into_inner()));
 }

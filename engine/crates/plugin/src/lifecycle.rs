@@ -15,7 +15,7 @@ use crate::sockets::descriptors;
 use crate::version;
 use crate::worker;
 
-/// Loads the plugin: installs the hooks and starts the worker. An error leaves the server unchanged.
+/// Loads the plugin: installs the hooks and starts the worker. An error says why that failed, and leaves the server unchanged.
 pub fn start(server: &'static dyn Server) -> Result<(), String> {
     worker::await_end();
     server::set(server);
@@ -47,7 +47,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     Ok(())
 }
 
-/// Unloads the plugin. The hooks stay installed while a connection still needs them.
+/// Unloads the plugin: ends the worker and drops all results. The hooks stay installed while a connection still needs them.
 pub fn stop() {
     // The server also calls this for a plugin whose start has failed.
     if server::find().is_none() {

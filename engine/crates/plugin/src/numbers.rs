@@ -8,12 +8,14 @@ use locks::Mutex;
 
 macro_rules! numbers {
     ($($field:ident $name:literal)*; $($within:ident $within_name:literal)*) => {
-        /// One counter per status variable, written by `refresh`.
+        /// One counter per status variable. `refresh` copies most of them from the engine; connections and contained errors are counted
+        /// here directly.
         pub struct Numbers { $(pub $field: AtomicU64,)* $(pub $within: AtomicU64,)* }
         pub static NUMBERS: Numbers = Numbers { $($field: AtomicU64::new(0),)* $($within: AtomicU64::new(0),)* };
         pub const ROWS: &[(&CStr, &AtomicU64)] =
             &[$(($name, &NUMBERS.$field),)* $(($within_name, &NUMBERS.$within),)*];
-        /// Statements answered within each of `session::BOUNDS_US`, and the number of all as the last one.
+        /// Statements that were answered within each of `session::BOUNDS_US` microseconds, and the number of all answered statements as the
+        /// last one.
         static ANSWERED: [&AtomicU64; session::BOUNDS_US.len() + 1] = [$(&NUMBERS.$within),*];
     };
 }
@@ -68,14 +70,18 @@ numbers! {
     answered c"Fqc_answered"
 }
 
+/// Bytes of the cache's memory that are not in use (`Qcache_free_memory`).
 pub static FREE_MEMORY: AtomicU64 = AtomicU64::new(0);
+/// 1 if any of the cache's memory is not in use, otherwise 0 (`Qcache_free_blocks`).
 pub static FREE_BLOCKS: AtomicU64 = AtomicU64::new(0);
+/// Number of segments that the cache's memory in use consists of (`Qcache_total_blocks`).
 pub static TOTAL_BLOCKS: AtomicU64 = AtomicU64::new(0);
 
-/// Held during a refresh, which the worker and every SHOW do. A thread delayed between reading and writing would restore old values.
+/// Held during a refresh, which the worker and every SHOW do. Otherwise a thread that is delayed between reading and writing would restore
+/// old values.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Updates every counter from the engine.
+/// Updates the counters behind the status variables from the engine. Waits while another thread does so.
 pub fn refresh(engine: &session::Engine) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let stats = engine.cache().stats();

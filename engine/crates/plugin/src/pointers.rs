@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+/// A slot of a table of function pointers in the server, which may be exchanged while the server runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pointer(*mut *mut c_void);
 
@@ -12,18 +13,22 @@ unsafe impl Send for Pointer {}
 unsafe impl Sync for Pointer {}
 
 impl Pointer {
+    /// Refers to the slot at this address.
+    ///
     /// # Safety
     /// `place` is an aligned pointer to a function pointer, in a table that lives as long as the process.
     pub unsafe fn at(place: *mut *mut c_void) -> Pointer {
         Pointer(place)
     }
 
+    /// Returns the function that the slot holds now.
     pub fn current(&self) -> *mut c_void {
         // SAFETY: the guarantee of `at`.
         unsafe { AtomicPtr::from_ptr(self.0) }.load(Ordering::Acquire)
     }
 
-    /// Replaces the function `old` by `new`. An error if the slot holds another function, or the system refuses.
+    /// Replaces the function `old` by `new`. An error if the slot holds another function, or the system refuses; the slot then stays as it
+    /// is.
     fn exchange(&self, old: *mut c_void, new: *mut c_void) -> std::io::Result<()> {
         let exchange = |pointer| {
             // SAFETY: every call of the server reads one whole pointer.
@@ -33,7 +38,7 @@ impl Pointer {
         self.write(exchange)?.map(drop).map_err(|_| std::io::Error::other("something else has taken its place"))
     }
 
-    /// Runs `exchange`. The page is made writable for that time.
+    /// Runs `exchange` on the slot and returns its result. The page is made writable for that time. An error if the system refuses.
     fn write<T>(&self, exchange: impl FnOnce(*mut *mut c_void) -> T) -> std::io::Result<T> {
         let was_writable = is_writable(self.0 as usize)?;
         let page = page_of(self.0.cast());
@@ -48,13 +53,14 @@ impl Pointer {
     }
 }
 
+/// A slot whose function was replaced: the plugin's function, and the server's that stood there before.
 struct Exchange {
     place: Pointer,
     ours: usize,
     before: usize,
 }
 
-/// Slots that hold the plugin's functions.
+/// Slots of the server that hold the plugin's functions, and what is needed to restore them.
 pub struct Exchanged {
     placed: Vec<Exchange>,
     /// Slots that could not be restored, because another library has replaced the plugin's function and calls it.
@@ -66,12 +72,14 @@ impl Exchanged {
         Exchanged { placed: Vec::new(), left: Vec::new() }
     }
 
+    /// True if no function was put in since the last `put_back`. Slots that it could not restore do not count.
     pub fn is_empty(&self) -> bool {
         self.placed.is_empty()
     }
 
-    /// Puts `ours` into the slot. `keep` stores the original function before `ours` can be called. A slot that could not be restored before
-    /// keeps what it has, because the other library calls `ours`, which would otherwise end up calling itself.
+    /// Puts the function `ours` into the slot. `keep` stores the original function before `ours` can be called. A slot that could not be
+    /// restored before keeps what it has, and `keep` is not called, because the other library calls `ours`, which would otherwise end up
+    /// calling itself. An error leaves the slot unchanged.
     pub fn exchange(
         &mut self,
         place: Pointer,
@@ -91,8 +99,8 @@ impl Exchanged {
         Ok(())
     }
 
-    /// Restores all slots, the last one first. A thread may still be inside one of the plugin's functions, which stay valid. Returns the
-    /// last error if there were any.
+    /// Restores all slots, the last one first. A thread may still be inside one of the plugin's functions, which stay valid. A slot that
+    /// now holds a function of another library is left as it is. Returns the last error if there were any.
     pub fn put_back(&mut self) -> std::io::Result<()> {
         let mut outcome = Ok(());
         for exchange in self.placed.drain(..).rev() {
@@ -106,8 +114,8 @@ impl Exchanged {
     }
 }
 
-/// True if the memory is writable. A server linked with BIND_NOW has read-only tables; one with lazy binding keeps its import table
-/// writable.
+/// True if the memory at this address is writable. A server linked with BIND_NOW has read-only tables; one with lazy binding keeps its
+/// import table writable. An error if nothing is mapped there.
 fn is_writable(address: usize) -> std::io::Result<bool> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     let covers = |line: &&str| {

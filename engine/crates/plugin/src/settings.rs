@@ -7,27 +7,29 @@ use crate::server;
 use crate::signal;
 use session::Engine;
 
-/// Called after a SET. Everything takes effect at once except the memory size, which the worker changes.
+/// Called after a SET of the plugin's global variables, or one of `fqc_type`. The new values take effect at once except the memory size,
+/// which the worker changes.
 pub fn changed() {
     connections::admit();
     publish(engine());
     signal::wake();
 }
 
-/// Like `changed`, but not caused by a session's SET, so it does not show that the server reports to this plugin.
+/// Like `changed`, for a change that no session's SET has caused, so it does not show that the server reports to this plugin.
 pub fn changed_unseen() {
     publish(engine());
     signal::wake();
 }
 
-/// Copies the settings to the engine, switches the cache on or off, and wakes the engine if it is wanted.
+/// Copies the system variables to the engine's settings, switches the cache on or off, and wakes the engine if a setting or a session wants
+/// the cache.
 pub fn publish(engine: &Engine) {
     server::get().publish_settings(engine.settings());
     engine.settings().switch(engine.memory_bytes() > 0);
     waking::attend(engine);
 }
 
-/// Publishes the settings and resizes the cache. For the worker's thread, because resizing takes time.
+/// Publishes the settings and resizes the cache to `fqc_size`. For the worker's thread, because resizing takes time.
 pub fn apply(engine: &Engine) {
     publish(engine);
     let bytes = engine.memory_bytes();
@@ -36,8 +38,8 @@ pub fn apply(engine: &Engine) {
     }
 }
 
-/// Passes an obstacle to serving on to the engine. Call before sending any response: it may be the one to a SET GLOBAL, and its client must
-/// not receive it before serving has stopped.
+/// Passes the obstacle to serving on to the engine, or that there is none. Call before sending any response: it may be the one to a SET
+/// GLOBAL, and its client must not receive it before serving has stopped.
 #[inline]
 pub fn note_obstacle() {
     let is_obstructed = server::get().obstacle().is_some();

@@ -20,10 +20,12 @@ use session::Engine;
 use std::sync::PoisonError;
 use std::thread::JoinHandle;
 
+/// How many segments of the cache's memory are searched in each round for results that can no longer be served.
 const SWEEP_SEGMENTS: usize = 8;
 
 static THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
+/// Starts the worker's thread. If that fails, an error is logged, and nothing is cached.
 pub fn start() {
     signal::begin();
     worker_may_ask::begin();
@@ -36,8 +38,8 @@ pub fn start() {
     }
 }
 
-/// Stops the worker. The server calls this on the thread of the plugin's last user. That may be the worker itself, in one of its own
-/// statements: it cannot wait for itself, and ends when that statement is over.
+/// Stops the worker, and waits until it has ended. The server calls this on the thread of the plugin's last user. That may be the worker
+/// itself, in one of its own statements: it cannot wait for itself, and ends when that statement is over.
 pub fn stop() {
     server::get().unlink();
     signal::stop();
@@ -46,7 +48,7 @@ pub fn stop() {
     }
 }
 
-/// Waits for the worker of the previous load.
+/// Waits until the worker's thread has ended, if there is one.
 pub fn await_end() {
     if let Some(thread) = THREAD.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = thread.join();
@@ -63,11 +65,14 @@ fn run() {
     server::get().leave_thread();
 }
 
+/// The worker's memory from one round to the next.
 #[derive(Default)]
 struct Worker {
+    /// True once the server's settings were read. Until then, the plugin's variables are not applied.
     knows_settings: bool,
-    /// The obstacle that was last logged. The outer value is none until the first round.
+    /// The obstacle to serving that was last logged. The outer value is none until the first round.
     told: Option<Option<&'static str>>,
+    /// Number of rounds in a row in which a query failed.
     failures: u32,
     has_told_danger: bool,
 }
@@ -76,12 +81,13 @@ struct Worker {
 /// for a moment.
 const QUIET_FAILURES: u32 = 50;
 
-/// The obstacle after an UNINSTALL that found the plugin in use.
+/// The obstacle to serving that is shown after an UNINSTALL that found the plugin in use.
 const LEAVING: &str = "the plugin was uninstalled while connections use it, and goes when the last of them runs another statement or \
      ends, or the server restarts; only then an INSTALL has an effect";
 
 impl Worker {
-    /// Runs one round: applies settings, updates the counters, and queries the server if that is allowed.
+    /// Runs one round: applies settings, updates the counters, and queries the server if that is allowed. A failed query is tried again in
+    /// the next round.
     fn round(&mut self) {
         let engine = engine();
         if self.knows_settings {
@@ -112,7 +118,7 @@ impl Worker {
         }
     }
 
-    /// Logs and publishes the obstacle to serving, if it has changed.
+    /// Logs and publishes the obstacle to serving, if it has changed since the last round.
     fn tell_obstacle(&mut self, engine: &Engine) {
         settings::note_obstacle();
         let obstacle = waking::is_leaving().then_some(LEAVING).or_else(|| server::get().obstacle());
@@ -127,6 +133,7 @@ impl Worker {
         self.told = Some(obstacle);
     }
 
+    /// The part of a round that queries the server. An error is that of the first query that failed; the rest is left to the next round.
     fn consult(&mut self, engine: &Engine) -> Result<(), String> {
         let server = server::get();
         let link = &mut *server.link();
@@ -146,7 +153,7 @@ impl Worker {
         self.tell_danger(engine, link)
     }
 
-    /// Logs a danger once, and not while sessions wait for the engine to settle.
+    /// Logs a danger from outside (`Server::danger`) once in the worker's life, and not while sessions wait for the engine to settle.
     fn tell_danger(&mut self, engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
         let is_busy = engine.vigil().is_awake() && !waking::is_settled();
         if !is_busy && !std::mem::replace(&mut self.has_told_danger, true) {

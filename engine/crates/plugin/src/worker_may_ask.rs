@@ -6,11 +6,12 @@ use locks::Mutex;
 use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
+/// How long the end of the server waits for the worker's statements.
 const LAST_STATEMENT: Duration = Duration::from_secs(5);
 /// How long a change of plugins waits for the worker's statements. Bounded, because these may wait for that change.
 const PRESENT_TURN: Duration = Duration::from_secs(1);
 
-/// True if statements of the worker are running, and if no more may be started.
+/// Whether statements of the worker are running, and whether no more may be started.
 #[derive(Default)]
 struct Asking {
     is_busy: bool,
@@ -20,10 +21,12 @@ struct Asking {
 static ASKING: Mutex<Asking> = Mutex::new(Asking { is_busy: false, is_over: false });
 static ASKED: Condvar = Condvar::new();
 
-/// Permission to run statements, for as long as it lives.
+/// The worker's permission to run statements on the server, for as long as this value lives.
 pub struct Turn;
 
 impl Turn {
+    /// Returns the permission, or none while statements are not allowed: before the server has started, once it ends, and while plugins
+    /// change.
     pub fn take() -> Option<Turn> {
         let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
         let may_ask =
@@ -42,19 +45,21 @@ impl Drop for Turn {
     }
 }
 
-/// Waits for the worker's statements before plugins change: a plugin that one of them uses could not be removed. The next turn comes after
-/// the change.
+/// Waits up to a second for the worker's running statements before plugins change: a plugin that one of them uses could not be removed. The
+/// worker's next statements come after the change.
 pub fn await_end() {
     let asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = ASKED.wait_timeout_while(asking, PRESENT_TURN, |asking| asking.is_busy);
 }
 
+/// Allows the worker to run statements again. Called at load.
 pub fn begin() {
     ASKING.lock().unwrap_or_else(PoisonError::into_inner).is_over = false;
 }
 
-/// Called when the server ends. It frees what statements need without waiting for the worker, so the last statement must be over before
-/// that. The wait is bounded, because the statement may wait for a lock that only the end of other sessions releases.
+/// Allows no more statements of the worker, and waits up to five seconds for the running one. Called when the server ends, which frees what
+/// statements need without waiting for the worker. The wait is bounded, because the statement may wait for a lock that only the end of
+/// other sessions releases.
 pub fn ask_no_more() {
     let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     asking.is_over = true;

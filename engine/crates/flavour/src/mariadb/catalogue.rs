@@ -2,9 +2,10 @@
 
 use crate::{Catalogue, Programs};
 
-/// Schema and name of the parents, as their files are named. Unlike REFERENTIAL_CONSTRAINTS, this table opens no other table. An opened
-/// table would be found open after a FLUSH TABLES, and its statistics would be read too early. Names are compared without regard to
-/// case, because the server may have changed it; the lower bits of TYPE are CASCADE and SET NULL.
+/// Returns schema and name of each parent in a cascading foreign key of the table, in the encoding of file names. Unlike
+/// REFERENTIAL_CONSTRAINTS, this table opens no other table: an opened table would be found open after a FLUSH TABLES, and its statistics
+/// would be read too early. Names are compared without regard to case, because the server may have changed it; the lower bits of TYPE are
+/// CASCADE and SET NULL.
 const PARENTS: &str = "SELECT SUBSTRING_INDEX(REF_NAME, '/', 1), SUBSTRING_INDEX(REF_NAME, '/', -1) \
     FROM information_schema.INNODB_SYS_FOREIGN WHERE TYPE & 15 AND FOR_NAME = CONVERT(CONCAT(\
     CAST(CONVERT({schema} USING filename) AS BINARY), '/', CAST(CONVERT({table} USING filename) AS BINARY)) USING utf8mb3) \

@@ -2,6 +2,7 @@
 
 use crate::Catalogue;
 
+/// Returns schema and name of each parent in a cascading foreign key of the table.
 const PARENTS: &str = "SELECT UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS \
     WHERE CONSTRAINT_SCHEMA = {schema} AND TABLE_NAME = {table} \
     AND NOT (UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND DELETE_RULE IN ('RESTRICT', 'NO ACTION'))";

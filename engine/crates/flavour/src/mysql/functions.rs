@@ -17,7 +17,7 @@ pub(super) const FUNCTIONS: Functions = Functions {
     diagnostics: Names::new(&["error_count", "found_rows", "row_count", "warning_count"]),
 };
 
-/// Keywords that a parenthesis may follow without a call, and types.
+/// Types, and keywords that a parenthesis may follow without a call.
 #[rustfmt::skip]
 const SYNTAX: &[&str] = &[
     "all", "and", "any", "as", "between", "binary", "by", "case", "datetime", "dec", "decimal", "distinct",
@@ -74,7 +74,7 @@ const DETERMINISTIC: &[&str] = &[
     "weekofyear", "weight_string", "year", "yearweek",
 ];
 
-/// Keywords only if the parenthesis follows directly.
+/// Functions that are built in only if the parenthesis directly follows the name.
 #[rustfmt::skip]
 const TIGHT: &[&str] = &[
     "adddate", "bit_and", "bit_or", "bit_xor", "cast", "count", "date_add", "date_sub", "extract", "group_concat",

@@ -6,7 +6,9 @@ use session::{Beginnings, Engine, Habits};
 use sql::{Assignment, Kind, LexMode, Target, Value};
 use std::collections::HashSet;
 
-/// Looks up the settings that new sessions inherit, and whether all new sessions are parsed in the usual way.
+/// Looks up the settings that new sessions inherit, and whether all new sessions are parsed in the usual way, and gives both to the engine.
+/// The engine ignores the answers if settings have changed since this began. An error is that of the first query; where a later one fails,
+/// the worst is assumed.
 pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let inherited = engine.settings().inherited();
@@ -29,13 +31,14 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 }
 
 /// Returns the users with grants for more than one host. The anonymous user (an empty name), whose grants apply to all users, is among them
-/// if its grants are not the same for every host, or if the query fails, and then stands for everyone.
+/// if its grants are not the same for every host. If the query fails, only the empty name is returned, and then stands for everyone.
 fn users_with_several_hosts(flavour: &Flavour, link: &mut dyn Link) -> HashSet<Vec<u8>> {
     link.query(flavour.catalogue.users_with_several_hosts)
         .map_or_else(|_| HashSet::from([Vec::new()]), |rows| first_column(rows).collect())
 }
 
-/// True if passwords may expire over time. The server then refuses a session's statements, and only its response shows that.
+/// True if passwords may expire over time, or if that could not be queried. The server then refuses a session's statements, and only its
+/// response shows that.
 fn may_passwords_expire(flavour: &Flavour, link: &mut dyn Link) -> bool {
     let answer = link
         .query(flavour.catalogue.passwords_last)
@@ -44,12 +47,13 @@ fn may_passwords_expire(flavour: &Flavour, link: &mut dyn Link) -> bool {
     answer.as_deref() != Some(b"1")
 }
 
+/// True if `mode`, a value of `sql_mode`, leaves the parsing of statements as it is by default.
 fn is_usual(flavour: &'static Flavour, mode: &[u8]) -> bool {
     let usual = LexMode::new(flavour);
     usual.with_sql_mode(&Value::Text(mode.to_vec())) == Some(usual)
 }
 
-/// True if `init_connect` leaves `sql_mode` and the session settings that the engine follows unchanged.
+/// True if `text`, the value of `init_connect`, leaves `sql_mode` and the session settings that the engine follows unchanged.
 fn is_plain(flavour: &'static Flavour, text: &[u8]) -> bool {
     let counts = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode" || Habits::hang_on(flavour, name));
     match sql::classify(text, LexMode::new(flavour)).kind {

@@ -6,8 +6,9 @@ use crate::link::{Link, Row};
 use flavour::{Catalogue, Flavour};
 use footprint::KeyColumn;
 
-/// Returns the key column, or none if the table has none that can be relied on. `schema` and `table` are SQL literals. `columns` are the
-/// rows of `Catalogue::columns`, none if that query returned a warning.
+/// Returns the column whose value in a statement's text identifies the rows that the statement reads or writes. None if the table has no
+/// such column that can be relied on, or if `columns` is none. `schema` and `table` are SQL literals. `columns` are the rows of
+/// `Catalogue::columns`, none if that query returned a warning. An error is that of a failed query.
 pub fn key_column(
     flavour: &Flavour,
     link: &mut dyn Link,
@@ -28,7 +29,8 @@ pub fn key_column(
     Ok(columns.and_then(footprint::key_of).map(|(_, key)| KeyColumn { is_sole, unique_keys, ..key }))
 }
 
-/// Runs `question`. Returns none if the server issued a warning, or if it was started without the table that is queried.
+/// Runs `question` and returns its rows. None if the server issued a warning, so that a table may have been skipped, or if the server was
+/// started without the table that is queried.
 fn certain(catalogue: &Catalogue, link: &mut dyn Link, question: &str) -> Result<Option<Vec<Row>>, String> {
     let rows = match link.query(question) {
         Err(error) if error.contains("Unknown table 'INNODB_SYS_FOREIGN'") => return Ok(None),

@@ -6,14 +6,16 @@ use flavour::Flavour;
 use session::{Engine, Era, Table, Verdict};
 use sql::LexMode;
 
-/// The columns of a table whose rows the engine may track separately.
+/// The catalogue's answer about a table's columns, kept until the table's key column is looked up (`settle_key`).
 pub struct Columns {
+    /// The period for which the table's verdict (whether its results may be stored) holds, as it was before the columns were queried.
     era: Era,
     /// The rows of `Catalogue::columns`; none if that query returned a warning.
     rows: Option<Vec<Row>>,
 }
 
-/// Looks up the verdict on a table. Returns its columns if its rows may be tracked separately.
+/// Looks up whether results of a table may be stored (its verdict), and sets it in the table. Returns what `settle_key` needs; none if rows
+/// of the table may not be tracked separately.
 pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Option<Columns>, String> {
     let era = table.era(engine.catalogue().generation());
     let (verdict, rows) = judge(engine.flavour(), link, &table.db, &table.name)?;
@@ -21,7 +23,8 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Opt
     Ok((verdict == Verdict::Snapshot).then_some(Columns { era, rows }))
 }
 
-/// Looks up the key column of a table, unless its verdict has changed since.
+/// Looks up the key column of a table and sets it in the table. Does nothing if the table's verdict has changed since `settle` returned
+/// `columns`.
 pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: &Columns) -> Result<(), String> {
     let generation = engine.catalogue().generation();
     if table.verdict(generation) == Verdict::Snapshot {
@@ -33,7 +36,8 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: 
     Ok(())
 }
 
-/// Returns the verdict, and the rows of `Catalogue::columns` if that query was made and returned no warning.
+/// Returns the verdict on a table, that is, whether and how its results may be stored. Also returns the rows of `Catalogue::columns` if
+/// that query was made and returned no warning.
 fn judge(
     flavour: &'static Flavour,
     link: &mut dyn Link,
@@ -59,7 +63,8 @@ fn judge(
     Ok((verdict, is_certain.then_some(columns)))
 }
 
-/// Returns the verdict that follows from the row of `Catalogue::table` alone.
+/// Returns the verdict on a table (whether its results may be stored) that follows from the answer to `Catalogue::table` alone. No row
+/// gives `Unfit`: nothing is stored.
 fn by_engine(flavour: &Flavour, rows: &[Row]) -> Verdict {
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Verdict::Unfit };
     let engines = &flavour.engines;

@@ -5,7 +5,8 @@ use flavour::Flavour;
 use session::{Definition, Engine, Own, ViewName, Views};
 use sql::Against;
 
-/// Looks up the names of all views, and whether there are triggers.
+/// Looks up the names of all views outside of system schemas, and whether there are triggers, and publishes both in the engine. They are
+/// valid only for the catalogue's generation in which this began: a changed definition starts a new one.
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let generation = engine.catalogue().generation();
@@ -20,8 +21,8 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// True if the definition of any view contains `word`. Definitions are queried one by one: a query for all views would make the server
-/// open every table, too, even one whose files are being replaced.
+/// True if the definition of any view contains `word`, apart from views in system schemas other than `mysql`. Definitions are queried one
+/// by one: a query for all views would make the server open every table, too, even one whose files are being replaced.
 pub fn say(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
     for name in names(flavour, link, |schema| schema == b"mysql" || !flavour.schemas.is_system(schema))? {
         let rows = definition(flavour, link, &name)?;
@@ -32,6 +33,7 @@ pub fn say(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Resul
     Ok(false)
 }
 
+/// Returns the views of the schemas for which `is_meant` is true.
 fn names(
     flavour: &'static Flavour,
     link: &mut dyn Link,
@@ -53,13 +55,15 @@ fn definition(flavour: &'static Flavour, link: &mut dyn Link, name: &ViewName) -
     link.query(&flavour::ask(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))
 }
 
-/// True for the error about a schema that was dropped in the meantime (which has started another generation), and about a directory that
-/// the server may not read, such as `lost+found` where a file system is the data directory.
+/// True for errors after which a schema counts as one without views: that the schema was dropped in the meantime (which has started another
+/// generation of the catalogue), or that the server may not read a directory, such as `lost+found` where a file system is the data
+/// directory.
 fn has_no_views(error: &str) -> bool {
     error.contains("Unknown database") || error.contains("(errno: 13 ")
 }
 
-/// Looks up the view definitions that sessions have asked for, and those of the views inside them.
+/// Looks up the view definitions that sessions have asked for, and those of the views inside them, and publishes them. Does nothing while
+/// the names of all views are not known.
 pub fn settle_asked(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let Some(views) = engine.catalogue().views() else { return Ok(()) };
     let mut left = views.take_asked();
@@ -88,6 +92,7 @@ fn look_up(
     Ok(if is_it { read(flavour, views, name, text) } else { unknown })
 }
 
+/// Returns what follows from the text of a view's definition: the views that it reads, or why a read of the view is not cached.
 fn read(flavour: &'static Flavour, views: &Views, name: &ViewName, text: &[u8]) -> Definition {
     let inner = sql::view(flavour, text).map_err(own);
     match inner.and_then(|sources| views.among(&sources, &name.db).ok_or(Own::View)) {

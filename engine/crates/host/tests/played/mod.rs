@@ -10,13 +10,13 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use wire::{Command, Query, capability, ok_packet, status, surface::text_result};
 
-/// The capabilities that the client agrees on with this server.
+/// Returns the capabilities that client and simulated server agree on.
 fn capabilities(flavour: &Flavour) -> u64 {
     let own = if *flavour == MYSQL { capability::MYSQL | capability::QUERY_ATTRIBUTES } else { 0 };
     capability::PROTOCOL_41 | capability::SECURE_CONNECTION | own
 }
 
-/// A socket that never blocks, so that tests see when the server gets nothing.
+/// The host's socket to the client. It never blocks, so that tests see when the server gets nothing.
 struct Socket(UnixStream);
 
 impl Io for Socket {
@@ -53,7 +53,7 @@ impl Io for Socket {
     }
 }
 
-/// The catalogue of a server with one table, `d.t (id INT PRIMARY KEY, v INT)`.
+/// A link to the catalogue of a server with one table, `d.t (id INT PRIMARY KEY, v INT)`. It gives the same answers for any other table.
 pub struct Played;
 
 impl Link for Played {
@@ -74,10 +74,13 @@ impl Link for Played {
     }
 }
 
+/// Like `engine_of`, for MariaDB.
 pub fn engine() -> Engine {
     engine_of(&MARIADB)
 }
 
+/// Returns an engine that is awake, with 1 MiB for results and `fqc_type` ON. It knows what new sessions start with, and that there are no
+/// views.
 pub fn engine_of(flavour: &'static Flavour) -> Engine {
     let engine = Engine::new(flavour, || 0);
     let settings = engine.settings();
@@ -93,6 +96,8 @@ pub fn engine_of(flavour: &'static Flavour) -> Engine {
     engine
 }
 
+/// The host between one client and a simulated server. `report`, `answer` and the methods named `server_...` play the server, the others
+/// the client.
 pub struct Host<'a> {
     engine: &'a Engine,
     connection: Connection,
@@ -101,7 +106,7 @@ pub struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Connects a client and logs it in.
+    /// Connects a client to a simulated server, and logs it in.
     pub fn connected(engine: &Engine) -> Host<'_> {
         let (client, socket) = UnixStream::pair().expect("two sockets");
         [&client, &socket].into_iter().for_each(|one| one.set_nonblocking(true).expect("neither waits"));
@@ -119,6 +124,7 @@ impl Host<'_> {
         host
     }
 
+    /// Sends a query from the client. The host handles it only when the server reads (`server_reads`).
     pub fn ask(&mut self, text: &str) {
         self.send_packet(&Query::packet(text.as_bytes(), self.capabilities()));
     }
@@ -127,6 +133,7 @@ impl Host<'_> {
         capabilities(self.engine.flavour())
     }
 
+    /// Sends any command from the client: the command's byte, and what follows it. The host handles it only when the server reads.
     pub fn send(&mut self, command: Command, body: &[u8]) {
         self.send_packet(&packet(0, &[&[command as u8], body].concat()));
     }
@@ -135,7 +142,8 @@ impl Host<'_> {
         self.client.write_all(packet).expect("the host takes it");
     }
 
-    /// Returns the text of the statement that the server reads, none if nothing reaches the server.
+    /// Has the server read a command. Returns its text if it is a query, or else what follows the command's byte. None if nothing reaches
+    /// the server, as when the client's command was answered from the cache.
     pub fn server_reads(&mut self) -> Option<String> {
         let mut bytes = vec![0; 4096];
         let mut filled = 0;
@@ -151,18 +159,19 @@ impl Host<'_> {
         }
     }
 
-    /// Reports from another thread, because a server may use any thread for that.
+    /// Passes a report of the server to the session. From another thread, because a server may use any thread for that.
     pub fn report(&mut self, report: Report) {
         let (session, engine) = (&mut self.connection.session, self.engine);
         thread::scope(|scope| scope.spawn(move || session.report(engine, report)).join().expect("it was taken"));
     }
 
+    /// Has the server send a response. The whole of it must be taken by the host, which may hide it from the client.
     pub fn answer(&mut self, response: &[u8]) {
         let count = self.connection.write(self.engine, &mut self.socket, response);
         assert_eq!(usize::try_from(count), Ok(response.len()));
     }
 
-    /// Returns the bytes that have reached the client.
+    /// Returns the bytes that have reached the client since the last call; empty if there are none.
     pub fn received(&mut self) -> Vec<u8> {
         let mut bytes = vec![0; 4096];
         let count = self.client.read(&mut bytes).unwrap_or(0);
@@ -170,17 +179,20 @@ impl Host<'_> {
         bytes
     }
 
-    /// Has the server run a read of table `t`.
+    /// Has the client send a read of table `t`, and the server run it. The result is one row with this value.
     pub fn server_runs(&mut self, text: &str, value: &str) {
         self.ask(text);
         assert_eq!(self.server_reads().as_deref(), Some(text));
         self.server_answers_read(text, value);
     }
 
+    /// Has the server report that the read `text`, which it has received, locks table `t` and has ended, and respond with one row with this
+    /// value.
     pub fn server_answers_read(&mut self, text: &str, value: &str) {
         self.server_answers_read_of("t", text, value);
     }
 
+    /// Like `server_answers_read`, for another table of schema `d`.
     pub fn server_answers_read_of(&mut self, table: &str, text: &str, value: &str) {
         self.report(Report::Locked { db: b"d", name: table.as_bytes(), is_read_only: true });
         self.report(Report::Ended { state: state(), executed: text.as_bytes() });
@@ -189,13 +201,14 @@ impl Host<'_> {
         assert_eq!(self.received(), response);
     }
 
-    /// Has the server respond with an OK packet, and no further report.
+    /// Has the server report the end of the command that it has received, and respond with an OK packet.
     pub fn server_agrees(&mut self) {
         self.report(Report::Ended { state: state(), executed: b"" });
         self.answer(&ok_packet(1, 0, 0, status::AUTOCOMMIT, 0));
         self.received();
     }
 
+    /// Has the client send a write to table `t`, and the server run it.
     pub fn server_writes(&mut self, text: &str) {
         self.ask(text);
         assert_eq!(self.server_reads().as_deref(), Some(text));
@@ -205,7 +218,7 @@ impl Host<'_> {
         self.received();
     }
 
-    /// Prepares a statement with one parameter and one column, with the statement id `id`.
+    /// Has the client prepare a statement, which the server gives the id `id`. The statement must have one parameter and one column.
     pub fn server_prepares(&mut self, id: u32, text: &str) {
         self.send(Command::StmtPrepare, text.as_bytes());
         assert_eq!(self.server_reads().as_deref(), Some(text));
@@ -216,6 +229,7 @@ impl Host<'_> {
         self.received();
     }
 
+    /// Has the client execute the prepared statement `id`, and the server run it on table `t`. The result is one row with this value.
     pub fn server_executes(&mut self, id: u32, parameter: i64, value: &str) {
         self.execute(id, parameter);
         assert!(self.server_reads().is_some());
@@ -225,6 +239,7 @@ impl Host<'_> {
         self.received();
     }
 
+    /// Sends the execution of a prepared statement with one parameter from the client.
     fn execute(&mut self, id: u32, parameter: i64) {
         let has_attributes = self.capabilities() & capability::QUERY_ATTRIBUTES != 0;
         let bound: &[u8] = if has_attributes { &[1, 0, 1, 8, 0, 0] } else { &[0, 1, 8, 0] };
@@ -232,13 +247,13 @@ impl Host<'_> {
         self.send(Command::StmtExecute, &[&start[..], &parameter.to_le_bytes()].concat());
     }
 
-    /// True if the client gets this value for an execution without the server.
+    /// Sends an execution from the client. True if the client then gets one row with this value, without the server.
     pub fn serves_execution(&mut self, id: u32, parameter: i64, value: &str) -> bool {
         self.execute(id, parameter);
         self.server_reads().is_none() && self.received() == binary_rows(value)
     }
 
-    /// True if the client gets this value without the server.
+    /// Sends a query from the client. True if the client then gets one row with this value, without the server.
     pub fn serves(&mut self, text: &str, value: &str) -> bool {
         self.ask(text);
         self.server_reads().is_none() && self.received() == rows(value)
@@ -273,7 +288,7 @@ fn binary_rows(value: &str) -> Vec<u8> {
     packets(&[&count, &column, &end, &row, &end])
 }
 
-/// Joins payloads to the packets of one response.
+/// Builds a response from the payloads of its packets.
 fn packets(payloads: &[&[u8]]) -> Vec<u8> {
     let (mut packets, mut sequence) = (Vec::new(), 1);
     payloads.iter().for_each(|payload| wire::push_packet(&mut packets, &mut sequence, payload));

@@ -4,12 +4,13 @@
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_ulonglong, c_void};
 
-/// A server session, opaque: it is only handed back to exported `thd_*` functions.
+/// A session of the server. Opaque: the plugin only passes its address back to functions of the server.
 #[repr(C)]
 pub struct Thd(c_void);
 
 pub const LICENSE_BSD: c_int = 2;
 
+/// The declaration of one status variable. A row with a null name ends a list.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ShowVar {
@@ -35,7 +36,7 @@ pub const VAR_THDLOCAL: c_int = 0x0100;
 pub const VAR_READONLY: c_int = 0x0200;
 pub const VAR_NOCMDOPT: c_int = 0x0800;
 
-/// The value that a user gave to `SET`, read through the server's own conversion functions.
+/// The value that a user gave to `SET`. It is read through the server's own conversion functions, and only while the check runs.
 #[repr(C)]
 pub struct GivenValue {
     pub value_type: unsafe extern "C" fn(*mut GivenValue) -> c_int,
@@ -48,9 +49,15 @@ pub struct GivenValue {
 pub const VALUE_TYPE_STRING: c_int = 0;
 pub const VALUE_TYPE_INT: c_int = 2;
 
+/// A function that checks a value before it is assigned. Arguments: the session, the variable's declaration, where to store the value to
+/// assign, and the given value. It returns 0 to accept the value; otherwise it has raised an error.
 pub type Check = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *mut GivenValue) -> c_int;
+/// A function that assigns a checked value. Arguments: the session, the variable's declaration, the variable's own storage, and what the
+/// check has stored.
 pub type Update = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *const c_void);
 
+/// The start of each system variable's declaration. The server checks the value itself if there is no `check`, and assigns it itself if
+/// there is no `update`.
 #[repr(C)]
 pub struct VarHeader {
     pub flags: c_int,
@@ -60,6 +67,7 @@ pub struct VarHeader {
     pub update: Option<Update>,
 }
 
+/// The declaration of a global variable that is an unsigned number. The server rounds its values down to multiples of `block`.
 #[repr(C)]
 pub struct GlobalNumber {
     pub header: VarHeader,
@@ -70,6 +78,7 @@ pub struct GlobalNumber {
     pub block: c_ulonglong,
 }
 
+/// The declaration of a global variable that is ON or OFF.
 #[repr(C)]
 pub struct GlobalBool {
     pub header: VarHeader,
@@ -77,6 +86,7 @@ pub struct GlobalBool {
     pub default: c_char,
 }
 
+/// The declaration of a global variable that is a text.
 #[repr(C)]
 pub struct GlobalString {
     pub header: VarHeader,
@@ -84,6 +94,8 @@ pub struct GlobalString {
     pub default: *const c_char,
 }
 
+/// The declaration of a variable with one of some names as its value, global and for each session. `offset` and `resolve` are filled in by
+/// the server.
 #[repr(C)]
 pub struct SessionEnum {
     pub header: VarHeader,
@@ -93,6 +105,7 @@ pub struct SessionEnum {
     pub typelib: *const TypeLib,
 }
 
+/// The declaration of a variable that is ON or OFF, global and for each session. `offset` and `resolve` are filled in by the server.
 #[repr(C)]
 pub struct SessionBool {
     pub header: VarHeader,
@@ -101,16 +114,17 @@ pub struct SessionBool {
     pub resolve: Option<unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_char>,
 }
 
+/// The names of the values of a `SessionEnum`.
 #[repr(C)]
 pub struct TypeLib {
-    /// MariaDB's count is 32 bits wide and reads the lower half.
+    /// The number of names. MariaDB's field is 32 bits wide, so it reads the lower half.
     pub count: usize,
     pub name: *const c_char,
     pub names: *const *const c_char,
     pub lengths: *const c_uint,
 }
 
-/// A static variable that the server reads or writes through a pointer of the plugin ABI.
+/// A static variable whose address is in a declaration for the server, which reads or writes it.
 #[repr(transparent)]
 pub struct Shared<T>(pub std::cell::UnsafeCell<T>);
 
@@ -131,7 +145,7 @@ const _: () = assert!(size_of::<ShowVar>() == 24);
 const _: () = assert!(size_of::<c_long>() == 8, "64-bit servers only");
 const _: () = assert!(cfg!(target_endian = "little"), "the count of a `TypeLib` is read in two widths");
 
-/// The header of a variable whose values the server checks itself.
+/// Returns the start of a declaration whose values the server checks and assigns itself.
 pub const fn header(flags: c_int, name: &'static CStr, comment: &'static CStr) -> VarHeader {
     VarHeader { flags, name: name.as_ptr(), comment: comment.as_ptr(), check: None, update: None }
 }

@@ -7,17 +7,21 @@ use crate::faults::Point;
 use crate::server;
 use std::ffi::{c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 
+/// The highest value of `fqc_size`, in bytes.
 pub const SIZE_MAX: u64 = 10_485_760_000;
 pub const MILLION: u64 = 1_000_000;
 
-/// A value that a user assigned with `SET ... =`.
+/// A value that a user gave in `SET ... =`.
 enum Given {
+    /// The number's 64 bits, and true if they are to be read as unsigned.
     Number(i64, bool),
     Text(String),
     Null,
     Other,
 }
 
+/// Reads the value that a user gave.
+///
 /// # Safety
 /// `value` comes from the server's call of a check function that has not returned.
 unsafe fn given(value: *mut GivenValue) -> Given {
@@ -46,7 +50,8 @@ unsafe fn given(value: *mut GivenValue) -> Given {
     }
 }
 
-/// Runs a check. A panic raises an error, because the server sends no response at all for a check that fails without one.
+/// Runs a check, which returns 0 to accept a value. If it panics, raises an error and refuses the value, because the server sends no
+/// response at all for a check that fails without an error.
 fn checked(check: impl FnOnce() -> c_int) -> c_int {
     contain(Point::Variable, None, || Some(check())).unwrap_or_else(|| {
         server::get().raise(
@@ -58,6 +63,7 @@ fn checked(check: impl FnOnce() -> c_int) -> c_int {
     })
 }
 
+/// Raises the error for a value that the variable cannot have. Returns 1, with which a check refuses the value.
 fn wrong_value(name: &str, value: &str) -> c_int {
     server::get().raise(
         server::get().flavour().errors.wrong_value_for_variable,
@@ -67,11 +73,14 @@ fn wrong_value(name: &str, value: &str) -> c_int {
     1
 }
 
+/// Checks a value for `fqc_type`: 0, 1 and 2, or OFF, ON and DEMAND in any case.
 pub unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { type_given(save, value) })
 }
 
+/// Checks a value for `fqc_type`, and stores its number in `save`. Returns 0 to accept it; otherwise an error was raised.
+///
 /// # Safety
 /// As for every check function: the pointers come from the server's call.
 unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
@@ -99,6 +108,7 @@ unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
     0
 }
 
+/// Raises the error for a value of the wrong type. Returns 1, with which a check refuses the value.
 fn wrong_type(name: &str) -> c_int {
     server::get().raise(
         server::get().flavour().errors.wrong_type_for_variable,
@@ -108,7 +118,8 @@ fn wrong_type(name: &str) -> c_int {
     1
 }
 
-/// Clamps a number to the variable's range as the server does, with a warning that quotes the given value.
+/// Clamps a number to `0..=max`, rounds it down to a multiple of `block`, and stores it in `save`. If that changes the number, raises a
+/// warning that quotes the given one, as the server does. `name` is the variable's name in messages.
 ///
 /// # Safety
 /// As for every check function: the pointers come from the server's call.

@@ -12,15 +12,15 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::PoisonError;
 
-/// Longer texts are rejected. In bytes.
+/// The longest text of `fqc_rules` that is accepted, in bytes.
 const LONGEST: usize = 1 << 20;
 
 static RULES: Shared<*const c_char> = Shared::new(c"".as_ptr());
-/// Owns the text that `RULES` points to. The server reads and changes the variable under one lock.
+/// Owns the text that `RULES` points to, once the variable was set. The server reads and changes the variable under one lock.
 static OWNED: Mutex<Option<CString>> = Mutex::new(None);
 
 thread_local! {
-    /// The text that was checked, kept until the server has assigned it.
+    /// The text that `check` has accepted on this thread, kept until the server has assigned it.
     static CHECKED: RefCell<CString> = RefCell::default();
 }
 
@@ -34,7 +34,7 @@ pub static VAR_RULES: Shared<GlobalString> = Shared::new(GlobalString {
     default: c"".as_ptr(),
 });
 
-/// Takes over the value that the server was started with.
+/// Takes over the value that the server was started with. An invalid one is logged, and no rules are in force.
 pub fn adopt() {
     // SAFETY: a string of the server's options or of ours; both outlive the plugin's start.
     let text = unsafe { RULES.get().read_volatile().as_ref().map(|text| CStr::from_ptr(text)) };
@@ -45,6 +45,8 @@ pub fn adopt() {
     }
 }
 
+/// Returns the text that a user gave. None if it is NULL, longer than `LONGEST`, or contains a zero byte.
+///
 /// # Safety
 /// `value` comes from the server's call of a check function that has not returned.
 unsafe fn given(value: *mut GivenValue) -> Option<CString> {
@@ -60,6 +62,7 @@ unsafe fn given(value: *mut GivenValue) -> Option<CString> {
     }
 }
 
+/// Accepts a text that is a valid list of rules. Raises an error for any other value.
 unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     contain(Point::Variable, 1, || {
         // SAFETY: called by the server.
@@ -81,6 +84,7 @@ unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value
     })
 }
 
+/// Raises the error that says why a value is refused. Returns 1, with which a check refuses the value.
 fn refuse(error: &str) -> c_int {
     server::get().raise(
         server::get().flavour().errors.wrong_arguments,
@@ -90,6 +94,7 @@ fn refuse(error: &str) -> c_int {
     1
 }
 
+/// Assigns a checked text, and puts its rules in force at once.
 unsafe extern "C" fn update(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     contain(Point::Variable, (), || {
         // SAFETY: a pointer that `check` stored on this thread, or the default.

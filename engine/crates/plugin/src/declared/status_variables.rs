@@ -35,7 +35,7 @@ impl Words {
         Words { name, text: AtomicPtr::new(c"".as_ptr().cast_mut()) }
     }
 
-    /// Sets the text of the variable.
+    /// Sets the text of the variable. The previous text is leaked.
     fn show(&self, words: String) {
         let words = CString::new(words).unwrap_or_default();
         // The previous text is never freed, because a `SHOW` may be reading it.
@@ -43,10 +43,12 @@ impl Words {
     }
 }
 
+/// Sets `Fqc_obstacle`: why nothing is served. None empties it.
 pub fn show_obstacle(words: Option<&'static str>) {
     OBSTACLE.show(words.unwrap_or_default().to_owned());
 }
 
+/// Sets `Fqc_untested_server`: product and version of the server. None empties it.
 pub fn show_untested_server(server: Option<String>) {
     UNTESTED_SERVER.show(server.unwrap_or_default());
 }
@@ -57,11 +59,12 @@ pub fn names() -> impl Iterator<Item = String> {
     counted.chain(WORDS.map(|words| words.name)).map(|name| name.to_str().unwrap().to_owned())
 }
 
+/// A list of status variables for the server, which ends with an empty one.
 pub struct Rows<const N: usize>(pub [ShowVar; N]);
 // SAFETY: pointers to statics.
 unsafe impl<const N: usize> Sync for Rows<N> {}
 
-/// The list of this plugin's own status variables, for the server.
+/// This plugin's own status variables, as the server reads them.
 pub static LIST: Rows<{ ROWS.len() + WORDS.len() + 1 }> = Rows({
     let mut rows = list(ROWS);
     let mut i = 0;
@@ -72,9 +75,10 @@ pub static LIST: Rows<{ ROWS.len() + WORDS.len() + 1 }> = Rows({
     }
     rows
 });
-/// The list of `Qcache_*` variables, for a server that has none of its own.
+/// The `Qcache_*` variables, as the server reads them, for a server that has none of its own.
 pub static CLASSIC_LIST: Rows<{ CLASSIC.len() + 1 }> = Rows(list(&CLASSIC));
 
+/// Returns a row for each of the counters, followed by empty rows. The first empty row ends the list.
 const fn list<const N: usize>(numbers: &[(&CStr, &'static AtomicU64)]) -> [ShowVar; N] {
     let mut rows = [ShowVar { name: null(), value: null(), kind: SHOW_UNDEF, scope: 0 }; N];
     let mut i = 0;

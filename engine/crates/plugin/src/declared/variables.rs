@@ -32,6 +32,7 @@ static TYPE_NAMES: Names = Names([c"OFF".as_ptr(), c"ON".as_ptr(), c"DEMAND".as_
 unsafe impl Sync for TypeLib {}
 static TYPES: TypeLib = TypeLib { count: 3, name: c"".as_ptr(), names: TYPE_NAMES.0.as_ptr(), lengths: null() };
 
+/// Declares a global number, `fqc_` or `query_` followed by `name`. The server rounds its values down to multiples of `block`.
 const fn bytes(
     name: &'static CStr,
     comment: &'static CStr,
@@ -110,6 +111,7 @@ static VAR_ALLOW_UNTESTED_SERVER: Shared<GlobalBool> = Shared::new(GlobalBool {
     value: ALLOW_UNTESTED_SERVER.get(),
     default: 0,
 });
+/// Declares a global variable that is ON or OFF. Setting it updates the engine's settings at once.
 const fn global_bool(
     name: &'static CStr,
     comment: &'static CStr,
@@ -134,6 +136,7 @@ static VAR_TYPE: Shared<SessionEnum> = session_type(
     c"OFF: nothing is served or stored; ON: every qualifying read, but those with SQL_NO_CACHE; DEMAND: reads with SQL_CACHE. Also known as query_cache_type",
 );
 
+/// Declares a variable, global and for each session, with the values OFF, ON and DEMAND.
 const fn session_type(name: &'static CStr, comment: &'static CStr) -> Shared<SessionEnum> {
     let mut header = header(VAR_ENUM | VAR_THDLOCAL, name, comment);
     header.check = Some(check_type);
@@ -169,8 +172,8 @@ static VAR_TRIAL: Shared<SessionBool> = Shared::new(SessionBool {
     resolve: None,
 });
 
-/// Declares the global on/off variables. Each is declared here and nowhere else; setting one updates the engine's setting of the same
-/// meaning at once.
+/// Declares the global on/off variables, and `publish_switches`, which copies their values to the engine's settings. Each is declared here
+/// and nowhere else; setting one updates the engine's setting of the same meaning at once.
 macro_rules! switches {
     ($($variable:ident, $set:ident: global_bool($name:literal, $default:literal, $comment:literal);)*) => {
         $(static $variable: Shared<c_char> = Shared::new($default);)*
@@ -211,10 +214,12 @@ switches! {
     );
 }
 
+/// A list of declarations of system variables, which ends with a null pointer if the server reads it.
 pub struct List<const N: usize>(pub [*const c_void; N]);
 // SAFETY: pointers to statics.
 unsafe impl<const N: usize> Sync for List<N> {}
 
+/// The variables that are not among the switches.
 static OTHERS: List<13> = List([
     VAR_TYPE.get() as *const c_void,
     VAR_SIZE.get() as *const c_void,
@@ -253,6 +258,7 @@ static VAR_CLASSIC_TYPE: Shared<SessionEnum> = session_type(c"cache_type", c"The
 static VAR_CLASSIC_WLOCK: Shared<SessionBool> =
     session_bool(c"cache_wlock_invalidate", c"The same as fqc_wlock_invalidate");
 
+/// The `query_cache_*` variables of the plugin `query`, as the server reads them.
 pub static CLASSIC_LIST: List<6> = List([
     VAR_CLASSIC_TYPE.get() as *const c_void,
     VAR_CLASSIC_SIZE.get() as *const c_void,
@@ -262,11 +268,12 @@ pub static CLASSIC_LIST: List<6> = List([
     null(),
 ]);
 
+/// The numbers that have two names: the variable `fqc_*`, the variable `query_cache_*` that mirrors it, and the default of both.
 const NUMBERS: [(&Shared<c_ulonglong>, &Shared<c_ulonglong>, u64); 3] =
     [(&SIZE, &CLASSIC_SIZE, 0), (&LIMIT, &CLASSIC_LIMIT, LIMIT_DEFAULT), (&MIN_RES_UNIT, &CLASSIC_MIN_RES_UNIT, 4096)];
 
-/// Called when one of the two plugins has been registered, with its defaults or the values of the server's options. A value that is not
-/// a default was set by the administrator, and applies to both names.
+/// Makes the variables with two names equal. Called when one of the two plugins has been registered, with its defaults or the values of the
+/// server's options. A value that is not a default was set by the administrator, and applies to both names.
 pub fn reconcile() {
     for (ours, theirs, default) in NUMBERS {
         let value = if number(ours) == default { number(theirs) } else { number(ours) };
@@ -282,7 +289,7 @@ pub fn reconcile() {
     set_types(std::ptr::null_mut(), value);
 }
 
-/// All variables, terminated by a null pointer.
+/// All `fqc_*` variables, as the server reads them.
 pub static LIST: List<{ OTHERS.0.len() + SWITCHES + 1 }> = List({
     let mut all = [null(); OTHERS.0.len() + SWITCHES + 1];
     let mut at = 0;
@@ -293,7 +300,8 @@ pub static LIST: List<{ OTHERS.0.len() + SWITCHES + 1 }> = List({
     all
 });
 
-/// Callbacks for when a variable is set: `settings` for a global one, `cache_type` for `fqc_type` of the session on this thread.
+/// Callbacks for when a variable is set: `settings` after a global one was set, `cache_type` with the session of this thread and its new
+/// value after `SET SESSION fqc_type`.
 struct Listeners {
     settings: fn(),
     cache_type: fn(*mut Thd, u8),
@@ -301,7 +309,7 @@ struct Listeners {
 
 static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 
-/// Registers the callbacks. Call at load.
+/// Registers the callbacks (see `Listeners`). Call at load. Only the first call in a process has an effect.
 pub fn listen(settings: fn(), cache_type: fn(*mut Thd, u8)) {
     let _ = LISTENERS.set(Listeners { settings, cache_type });
 }
@@ -349,7 +357,8 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
     });
 }
 
-/// Refuses a global value with a warning, because new sessions would inherit it: a trial is for single sessions that ask for it.
+/// Assigns a value to `fqc_trial` of a session. A global value is refused with a warning, because new sessions would inherit it: a trial is
+/// for single sessions that ask for it.
 unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     contain(Point::Variable, (), || {
         if target.cast() == trial_pointer(std::ptr::null_mut()) {
@@ -365,31 +374,33 @@ unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_vo
     });
 }
 
-/// Returns the address of `fqc_trial` of a session, or of the global value if `thd` is null.
+/// Returns the address of `fqc_trial` of a session, or of the global value if `thd` is null. Null if the variable is not registered.
 fn trial_pointer(thd: *mut Thd) -> *mut c_char {
     // SAFETY: as for `fqc_type`, below.
     unsafe { place(thd, (*VAR_TRIAL.get()).resolve, (*VAR_TRIAL.get()).offset) }
 }
 
-/// True if the session on this thread tries the cache out.
+/// True if the session on this thread tries the cache out: it is served although the cache is off for others (`fqc_trial`).
 pub fn is_trial(thd: *mut Thd) -> bool {
     // SAFETY: null, or a pointer to a byte that the server owns.
     unsafe { trial_pointer(thd).as_ref().is_some_and(|value| *value != 0) }
 }
 
-/// Returns the address of `fqc_type` of a session, or of the global value if `thd` is null.
+/// Returns the address of `fqc_type` of a session, or of the global value if `thd` is null. Null if the variable is not registered.
 fn type_pointer(thd: *mut Thd) -> *mut c_ulong {
     // SAFETY: the server fills offset and function when it registers the variable, before any statement runs.
     unsafe { place(thd, (*VAR_TYPE.get()).resolve, (*VAR_TYPE.get()).offset) }
 }
 
-/// Returns the addresses of the variable under both of its names; null for a name that is not registered.
+/// Returns the addresses of `fqc_type` and `query_cache_type`, its second name; null for a name that is not registered. `thd` as for
+/// `type_pointer`.
 fn type_pointers(thd: *mut Thd) -> [*mut c_ulong; 2] {
     // SAFETY: as above.
     let classic = unsafe { place(thd, (*VAR_CLASSIC_TYPE.get()).resolve, (*VAR_CLASSIC_TYPE.get()).offset) };
     [type_pointer(thd), classic]
 }
 
+/// Sets the variable under both of its names, for a session or globally. `thd` as for `type_pointer`.
 fn set_types(thd: *mut Thd, value: c_ulong) {
     for pointer in type_pointers(thd).into_iter().filter(|pointer| !pointer.is_null()) {
         // SAFETY: a word that the server owns, while it handles a SET of it or holds the plugin lock.
@@ -397,6 +408,9 @@ fn set_types(thd: *mut Thd, value: c_ulong) {
     }
 }
 
+/// Returns the address of the value of a session, or of the global value if `thd` is null. Null if the server has not registered the
+/// variable.
+///
 /// # Safety
 /// `resolve` and `offset` are what the server has filled in for one variable of type `T`; `thd` is one of its sessions, or null.
 unsafe fn place<T>(
@@ -408,13 +422,14 @@ unsafe fn place<T>(
     resolve.map_or(std::ptr::null_mut(), |resolve| unsafe { resolve(thd, offset) })
 }
 
-/// Returns `fqc_type` (0 OFF, 1 ON, 2 DEMAND) of the session on this thread, or the global value if `thd` is null.
+/// Returns `fqc_type` (0 OFF, 1 ON, 2 DEMAND) of the session on this thread, or the global value if `thd` is null. 0 if the variable is not
+/// registered.
 pub fn type_of(thd: *mut Thd) -> u8 {
     // SAFETY: null, or a pointer to a word that the server owns.
     unsafe { type_pointer(thd).as_ref().map_or(0, |value| *value as u8) }
 }
 
-/// Copies the values of the global variables to the engine's settings.
+/// Copies the values of the global variables to the engine's settings, where they take effect.
 pub fn publish(settings: &Settings) {
     settings.set_size(number(&SIZE));
     settings.set_limit(number(&LIMIT));
@@ -423,13 +438,14 @@ pub fn publish(settings: &Settings) {
     publish_switches(settings);
 }
 
-/// Copies whether the cache is wanted, before the server has started: an option file may have set it.
+/// Copies only the settings that say whether the cache is wanted (`fqc_type`, `fqc_observe`). For a server that has not started: an option
+/// file may have set them.
 pub fn publish_wishes(settings: &Settings) {
     settings.set_global_type(type_of(std::ptr::null_mut()));
     settings.set_observes(is_on(&OBSERVE));
 }
 
-/// True if the server was started with `fqc_allow_untested_server`. Known before the plugin starts.
+/// True if the server was started with `fqc_allow_untested_server = ON`. Known before the plugin starts.
 pub fn allows_untested_server() -> bool {
     is_on(&ALLOW_UNTESTED_SERVER)
 }

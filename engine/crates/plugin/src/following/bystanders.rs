@@ -1,5 +1,5 @@
-//! Bystanders: background threads, and sessions that the engine does not follow by their bytes (events, replication appliers, unreadable
-//! connections).
+//! Bystanders: server threads that the engine does not follow by their bytes. These are background threads, events, replication appliers,
+//! and connections that are unreadable or were accepted before the load.
 
 use crate::containment::contain;
 use crate::engine::engine;
@@ -12,22 +12,29 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
+/// The bystanders (server threads whose packets the engine does not see) by the server's thread id. None while the plugin is not loaded.
 static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
-/// Server threads without a connection of this load that the server has reported since the load.
+/// The thread ids of bystanders (server threads whose packets the engine does not see) that the server has reported since the load. None
+/// before the first load.
 static HEARD: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
 
-/// Sessions with a greater thread id started after the plugin was loaded, so everything they did has been reported.
+/// Sessions with a greater thread id started after the engine woke, so everything that they did has been reported. `u64::MAX` while that is
+/// not known.
 static OLDEST_KNOWN: AtomicU64 = AtomicU64::new(u64::MAX);
 
+/// Sets the highest thread id of a session that may have started before the engine woke; `u64::MAX` if it is not known yet.
 pub fn set_oldest_known(thread_id: u64) {
     OLDEST_KNOWN.store(thread_id, Ordering::Relaxed);
 }
 
+/// True if it is known which sessions may have started before the engine woke. If not, `set_oldest_known` must be called with the newest
+/// thread id.
 pub fn knows_all_sessions() -> bool {
     OLDEST_KNOWN.load(Ordering::Relaxed) != u64::MAX
 }
 
-/// True if the server has reported anything about this thread.
+/// True if the server has reported anything since the load about this thread, whose packets the engine does not see. A session whose
+/// connection is followed is normally not among these threads.
 pub fn has_heard(thread_id: u64) -> bool {
     heard().as_ref().is_some_and(|heard| heard.contains(&thread_id))
 }
@@ -40,31 +47,36 @@ fn all() -> MutexGuard<'static, Option<HashMap<u64, Bystander>>> {
     BYSTANDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Starts to keep bystanders, that is, server threads whose packets the engine does not see. Called at load; until then, `with` and `join`
+/// do nothing.
 pub fn start() {
     *all() = Some(HashMap::new());
     *heard() = Some(HashSet::new());
 }
 
+/// Ends the writes in progress of all bystanders, that is, of server threads whose packets the engine does not see, and keeps none of them
+/// any more. Called when the plugin ends.
 pub fn stop() {
     forget();
     *all() = None;
 }
 
-/// Adds a connection whose bytes are never read, from its start on.
+/// Adds a connection whose packets the engine will not see, at its start: everything that it does will be reported.
 pub fn join(thread_id: u64) {
     if let Some(all) = all().as_mut() {
         all.insert(thread_id, Bystander::new(true));
     }
 }
 
-/// Ends all writes that these threads have in progress. Safe only while nothing is stored and all results are gone.
+/// Removes all bystanders, that is, server threads whose packets the engine does not see, and ends the writes that they have in progress.
+/// Safe only while nothing is stored and all results are gone.
 pub fn forget() {
     let forgotten = all().as_mut().map(std::mem::take).unwrap_or_default();
     forgotten.into_values().for_each(|mut bystander| bystander.report(engine(), Report::Gone));
 }
 
-/// Calls `work` with the entry of a thread, which is created if there is none. Does nothing on the worker's thread, and while the plugin is
-/// not loaded.
+/// Calls `work` with the bystander for a server thread whose packets the engine does not see. It is created if there is none. Does nothing
+/// on the worker's thread, and while the plugin is not loaded.
 pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
     if signal::is_this_thread() {
         return;
@@ -78,8 +90,8 @@ pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
     }
 }
 
-/// Ends the entries of a thread when the thread exits: the server does not report the end of sessions without a client, such as events
-/// and delayed inserts.
+/// Ends the bystanders that reported on this thread when the thread exits: the server does not report the end of sessions without a client,
+/// such as events and delayed inserts.
 struct Ending(RefCell<Vec<u64>>);
 
 thread_local! {
@@ -92,7 +104,7 @@ impl Drop for Ending {
     }
 }
 
-/// Removes the entry of a thread whose session has ended, and ends its writes in progress.
+/// Removes the bystander for a server thread whose session has ended, and ends its writes in progress. Does nothing if there is none.
 pub fn ended(thread_id: u64) {
     heard().iter_mut().for_each(|heard| _ = heard.remove(&thread_id));
     if let Some(mut bystander) = all().as_mut().and_then(|all| all.remove(&thread_id)) {

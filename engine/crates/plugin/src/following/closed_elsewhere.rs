@@ -14,21 +14,23 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
+/// A session whose connection another thread has closed, and the descriptor number that it had.
 struct Cut {
     fd: c_int,
     session: Session,
 }
 
-/// Keyed by the server's thread id of the session.
+/// The sessions of closed connections, by the server's thread id.
 static CUT: Mutex<BTreeMap<u64, Cut>> = Mutex::new(BTreeMap::new());
-/// The number of such sessions. Usually 0, so that the map need not be locked.
+/// The number of sessions in `CUT`. Usually 0, so that the map need not be locked.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn all() -> MutexGuard<'static, BTreeMap<u64, Cut>> {
     CUT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps the session of a closed connection. Call before the descriptor number can be reused.
+/// Keeps the session of a connection that another thread has closed, until the server reports the session's end. The engine no longer
+/// follows it, but its writes in progress stay open. Call before the descriptor number can be reused.
 pub fn keep(thread_id: u64, fd: c_int, mut session: Session) {
     session.abandon(engine());
     let mut all = all();
@@ -36,17 +38,20 @@ pub fn keep(thread_id: u64, fd: c_int, mut session: Session) {
     COUNT.store(all.len(), Ordering::Release);
 }
 
+/// True if the session of any connection that another thread has closed is still kept here. Takes no lock.
 #[inline]
 pub fn is_any() -> bool {
     COUNT.load(Ordering::Acquire) > 0
 }
 
-/// True if the session on this thread no longer owns this descriptor. Call while the descriptor is taken.
+/// True if the session on this thread no longer owns this descriptor, because another thread has closed it. Call while the descriptor is
+/// taken.
 pub fn has_lost(fd: c_int) -> bool {
     server::get().session_here().is_some_and(|here| all().get(&here).is_some_and(|cut| cut.fd == fd))
 }
 
-/// Closes the session of this thread, if it is one of these. Called when the server reports its end.
+/// Closes the session with this thread id if another thread has closed its connection, which ends its writes in progress. Otherwise does
+/// nothing. Called when the server reports the session's end.
 pub fn ended(thread_id: u64) {
     if is_any() {
         let mut all = all();
@@ -57,7 +62,8 @@ pub fn ended(thread_id: u64) {
     }
 }
 
-/// Closes all such sessions. Called when nothing is stored any more and the server no longer reports the end of sessions.
+/// Closes the sessions of all connections that another thread has closed, which ends their writes in progress. Called when nothing is
+/// stored any more and the server no longer reports the end of sessions.
 pub fn forget() {
     let forgotten = std::mem::take(&mut *all());
     COUNT.store(0, Ordering::Release);

@@ -15,47 +15,58 @@ use std::path::Path;
 use std::sync::{MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The interval that is judged at once, and how many in a row must be without benefit before the engine dozes.
+/// The interval over which the cost of following sessions is compared with what hits have saved.
 const WINDOW: Duration = Duration::from_secs(1);
+/// How many intervals of `WINDOW` in a row must show that the cache costs more than it saves before the engine enters light mode.
 const IN_VAIN: u32 = 5;
-/// The pause between two samples of repeated statements, and the length of a sample.
+/// In light mode, the pause between two samples of repeated statements.
 const PAUSE: Duration = Duration::from_secs(4);
+/// The length of a sample of repeated statements.
 const LOOK: Duration = Duration::from_millis(500);
-/// The pause after a try that did not pay, the first time and at most.
+/// The pause before the engine may leave light mode, the first time, and after a try that paid off.
 const FIRST_PATIENCE: Duration = Duration::from_secs(8);
+/// The longest pause before the engine may leave light mode: it doubles after each try that did not pay.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
-/// A try that kept the engine awake for this long has paid off.
+/// A try that kept the engine awake for at least this long has paid off.
 const WORTHWHILE: Duration = Duration::from_secs(60);
-/// From this many repeats on, they are not taken for chance.
+/// The least number of requests, and of repeated ones, in a sample. Fewer may be chance.
 const FEW: u64 = 32;
 
 type Rows = Vec<Vec<Option<Vec<u8>>>>;
 
+/// The counters of statements and costs at some moment.
 #[derive(Clone, Copy)]
 struct Seen {
     at: Instant,
     total: While,
 }
 
+/// What `dozing` remembers from one round of the worker to the next.
 #[derive(Default)]
 struct State {
-    /// The counters at the start of the current window.
+    /// The counters at the start of the current interval, or in light mode of the current sample.
     seen: Option<Seen>,
+    /// Number of intervals without benefit in a row.
     windows_in_vain: u32,
-    /// When the engine last woke in this epoch.
+    /// When the worker first saw the engine awake in this epoch, that is, since it last woke.
     awake_since: Option<Instant>,
+    /// The epoch in which these values are valid: the engine's count of changes between awake, suspended and light mode.
     epoch: u64,
+    /// How long the engine had to stay in light mode last time; none before the first time.
     patience: Option<Duration>,
-    /// The engine does not try to serve again before this time.
+    /// In light mode, the engine does not try to serve again before this time.
     wakes_from: Option<Instant>,
+    /// In light mode, when the next sample starts, or the present one ends.
     looks_from: Option<Instant>,
-    /// Counters of created stored programs, as they were at the start of the last doze.
+    /// The answer to `Programs::made`, counters of created stored programs, when the engine last entered light mode.
     programs: Rows,
+    /// True once it was logged that stored programs keep the engine out of light mode.
     has_told_why_not: bool,
 }
 
 impl State {
-    /// Called while awake. Resets the counters in a new epoch, because those of the previous one no longer apply.
+    /// Called in each round while the engine is awake. `epoch` counts the engine's changes between awake, suspended and light mode. In a
+    /// new one, the counters of the previous one no longer apply and are reset.
     fn begin(&mut self, epoch: u64) {
         if self.epoch != epoch {
             self.epoch = epoch;
@@ -70,11 +81,12 @@ fn state() -> MutexGuard<'static, Option<State>> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Runs `work` on the state, under its lock.
 fn with_state<T>(work: impl FnOnce(&mut State) -> T) -> T {
     work(state().get_or_insert_with(State::default))
 }
 
-/// Returns what a test has set instead of a judgement; none outside of tests.
+/// Returns what a test has set instead of a judgement: true for light mode, false for awake. None outside of tests.
 fn wish() -> Option<bool> {
     static WISH: OnceLock<Option<String>> = OnceLock::new();
     let wish = WISH.get_or_init(|| faults::wish("doze")).as_deref()?;
@@ -86,7 +98,8 @@ fn wish() -> Option<bool> {
     Some(Path::new(wish).exists())
 }
 
-/// True if the settings allow light mode. Near caches rule it out, because what they save is not counted here.
+/// True if the settings and sessions allow light mode, in which sessions are followed by their packets only and nothing is stored. Near
+/// caches rule it out, because what they save is not counted here.
 fn may_doze(engine: &Engine) -> bool {
     let settings = engine.settings();
     settings.dozes()
@@ -96,7 +109,8 @@ fn may_doze(engine: &Engine) -> bool {
         && !engine.vigil().has_trials()
 }
 
-/// The part of a worker round that sends no query: ends light mode if it must end or serving is worth a try.
+/// The part of a worker's round that sends no query: ends light mode, in which nothing is stored, if settings no longer allow it or enough
+/// statements are repeated to make serving worth a try.
 pub fn tend(engine: &Engine) {
     if engine.vigil().is_awake() {
         with_state(|state| state.begin(engine.vigil().epoch()));
@@ -106,7 +120,9 @@ pub fn tend(engine: &Engine) {
     }
 }
 
-/// The part of a worker round that queries the server: enters light mode if the cache has had no benefit for some time.
+/// The part of a worker's round that queries the server: enters light mode, in which nothing is stored, if the cache has cost more than it
+/// saved for some seconds. Does not if there are stored functions or triggers, whose writes would go unseen. An error is that of a failed
+/// query.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     if !engine.vigil().is_awake() || !waking::is_settled() || !may_doze(engine) || !is_in_vain(engine) {
         return Ok(());
@@ -133,8 +149,9 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// Reports to the engine whether all statements of the last doze could be followed. Called when the doze and all these statements have
-/// ended.
+/// Reports to the engine whether all statements of the last period of light mode could be followed by their packets alone; if stored
+/// programs exist or were created in it, they could not. Called when that period and all its statements have ended. An error is that of a
+/// failed query, and then nothing is reported.
 pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let is_as_then = programs_made(link)?.is_some_and(|made| with_state(|state| made == state.programs));
     let is_lost = !is_as_then || has_programs(link)?;
@@ -147,11 +164,14 @@ pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns the answer to `Programs::made`, which stays the same as long as no stored program is created. None if the product has no such
+/// query.
 fn programs_made(link: &mut dyn Link) -> Result<Option<Rows>, String> {
     let Some(programs) = &engine().flavour().catalogue.programs else { return Ok(None) };
     link.query(programs.made).map(Some)
 }
 
+/// True if there are stored programs that a statement may run without naming them, or if they cannot be queried on this product.
 fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
     let Some(programs) = &engine().flavour().catalogue.programs else { return Ok(true) };
     for question in programs.existing {
@@ -162,7 +182,8 @@ fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
     catalogue::views_say(engine().flavour(), link, programs.left_out.as_bytes())
 }
 
-/// True if the cache has cost more than it saved in `IN_VAIN` windows in a row.
+/// True if the cache has cost more than it saved in `IN_VAIN` intervals in a row. Call in each round of the worker: each call may end an
+/// interval.
 fn is_in_vain(engine: &Engine) -> bool {
     if let Some(wish) = wish() {
         return wish;
@@ -192,6 +213,7 @@ fn is_in_vain(engine: &Engine) -> bool {
     })
 }
 
+/// Returns by how much the counters have grown from `then` to `now`, a time of `elapsed`.
 fn since(then: While, now: While, elapsed: Duration) -> While {
     While {
         // A FLUSH STATUS resets the counters.
@@ -206,7 +228,8 @@ fn since(then: While, now: While, elapsed: Duration) -> While {
     }
 }
 
-/// Samples repeated statements every few seconds. True if serving them could pay.
+/// Samples repeated statements every few seconds, in light mode. True if serving them could pay. Call in each round of the worker: each
+/// call may start or end a sample.
 fn is_worth_a_try(engine: &Engine) -> bool {
     if let Some(wish) = wish() {
         return !wish;

@@ -18,7 +18,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wire::Header;
 
-/// A command that this thread runs on a connection that has not been reported yet.
+/// A command that this thread runs on a connection that the server has not reported yet in this load. While it exists, no stored result
+/// counts as current.
 struct Unreported {
     fd: c_int,
     unheard: Unheard,
@@ -39,30 +40,35 @@ impl Drop for Unreported {
     }
 }
 
-/// The number of such commands on all threads. A thread sees at least its own, so it rarely has to look for one.
+/// The number of commands that now run, on all threads, on connections that the server has not reported yet. A thread sees at least its
+/// own, so it rarely has to look for one.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The packet that this thread is reading. Its header has arrived.
+    /// The packet that this thread is reading from a connection that the server has not reported yet in this load. Its header has arrived.
     static PACKET: Cell<Option<Packet>> = const { Cell::new(None) };
+    /// The command that this thread runs on a connection that the server has not reported yet in this load.
     static COMMAND: RefCell<Option<Unreported>> = const { RefCell::new(None) };
 }
 
-/// The ports that the server listened on when the plugin was loaded. A socket with another port is one that the server opened itself.
+/// The ports that the server listened on when the plugin was loaded; 0 for a path. A socket with another port is one that the server opened
+/// itself.
 static PORTS: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
+/// True once it was logged in this load that a connection older than the plugin runs statements that are not reported.
 static HAS_TOLD: AtomicBool = AtomicBool::new(false);
 
+/// Runs `work` on this thread's command, if any. None if the thread is ending, or is inside of another such call.
 fn with_command<T>(work: impl FnOnce(&mut Option<Unreported>) -> T) -> Option<T> {
     COMMAND.try_with(|command| command.try_borrow_mut().ok().map(|mut command| work(&mut command))).ok().flatten()
 }
 
-/// Takes this thread's command, if there is one.
+/// Takes this thread's unreported command, if there is one. When the caller drops it, stored results may count as current again.
 #[inline]
 fn take() -> Option<Unreported> {
     (UNDER_WAY.load(Ordering::Relaxed) > 0).then(|| with_command(Option::take)).flatten().flatten()
 }
 
-/// Notes the ports that the server listens on. Call at load.
+/// Notes the ports that the server listens on. Call at load, before connections are examined.
 pub fn learn() {
     let all = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -71,12 +77,14 @@ pub fn learn() {
     HAS_TOLD.store(false, Ordering::Relaxed);
 }
 
+/// True if the socket was accepted from a client, as far as its port shows.
 fn is_client(fd: c_int) -> bool {
     let ports = PORTS.lock().unwrap_or_else(PoisonError::into_inner);
     io::own_port(fd).is_some_and(|port| ports.as_ref().is_none_or(|ports| ports.contains(&port)))
 }
 
-/// Called when bytes of such a connection have arrived and are handed to the server.
+/// Called when bytes of a connection that is not followed have arrived and are handed to the server. If they may be a command that writes,
+/// and the server has not reported the connection yet in this load, no stored result counts as current until the command ends.
 pub fn on_read(fd: c_int, bytes: &[u8]) {
     let Some(load) = load() else { return };
     let Some(descriptor) = descriptors::made(fd).filter(|descriptor| descriptor.heard.load(Ordering::Relaxed) != load)
@@ -91,7 +99,8 @@ pub fn on_read(fd: c_int, bytes: &[u8]) {
     }
 }
 
-/// True if the bytes may be a command that matters. The server reads the header of a packet first, then the rest in pieces.
+/// True if the bytes may be a command that changes what other sessions read. The server reads the header of a packet first, then the rest
+/// in pieces.
 fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     let begun = PACKET.try_with(Cell::take).ok().flatten().filter(|packet| packet.fd == fd);
     let Some(packet) = begun.or_else(|| Packet::begin(fd, bytes)) else { return true };
@@ -102,7 +111,7 @@ fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     !is_header && Unheard::matters(engine(), packet.header, payload)
 }
 
-/// A packet whose header has arrived.
+/// A packet whose header has arrived, and how many bytes of it are still to come.
 #[derive(Clone, Copy)]
 struct Packet {
     fd: c_int,
@@ -117,7 +126,8 @@ impl Packet {
     }
 }
 
-/// Called when the server sends bytes to the client of such a connection.
+/// Called before the server sends bytes to the client of a connection that is not followed. If the connection has not been reported yet,
+/// invalidates all results: what it wrote may be visible from here on.
 pub fn on_write(fd: c_int) {
     with_command(|command| {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
@@ -134,7 +144,8 @@ pub fn on_write(fd: c_int) {
     });
 }
 
-/// Called when the server has reported something about this thread: its connection needs no further care.
+/// Called when the server has reported something about the session of this thread. Its connection needs no further care in this load, and
+/// its command no longer keeps stored results from counting as current.
 pub fn on_report() {
     let Some(command) = take() else { return };
     if let (Some(descriptor), Some(load)) = (descriptors::get(command.fd), load()) {
@@ -142,7 +153,7 @@ pub fn on_report() {
     }
 }
 
-/// Called when this thread wants to read, so the command that it ran has ended.
+/// Called when this thread wants to read, so the command that it ran on a connection that is not reported has ended.
 #[inline]
 pub fn on_wait() {
     if let Some(ended) = take() {
@@ -169,6 +180,7 @@ fn end(ended: Unreported) {
     drop(ended);
 }
 
+/// Called before the server closes a descriptor: if this thread runs an unreported command on it, the command has ended.
 pub fn on_close(fd: c_int) {
     if let Some(descriptor) = descriptors::get(fd) {
         descriptor.heard.store(0, Ordering::Relaxed);

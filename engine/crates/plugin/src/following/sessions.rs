@@ -5,8 +5,8 @@ use host::Connection;
 use session::Session;
 use std::sync::atomic::Ordering;
 
-/// Calls `work` with the connection of this server session. Returns none if this thread does not work for it, the login is not complete,
-/// or `fits` is false.
+/// Calls `work` with the connection of the server session with this thread id, and returns its result. None if this thread does not work
+/// for that session, the login is not complete, the connection is in use, or `fits` returns false.
 pub fn with_connection<T>(
     thread_id: u64,
     fits: impl FnOnce(&Session) -> bool,
@@ -18,7 +18,7 @@ pub fn with_connection<T>(
     fits(&connection.session).then(|| work(connection))
 }
 
-/// Like `with_connection`, for a session whose statements are followed.
+/// Like `with_connection`, for a session whose statements the engine follows.
 pub fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
     with_connection(thread_id, Session::is_followed, work)
 }

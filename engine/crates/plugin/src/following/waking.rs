@@ -1,4 +1,4 @@
-//! When the engine wakes and when it is suspended, and what the server reports in each state.
+//! Decides when the engine wakes and when it is suspended, and what the server reports in each state. Light mode is in `dozing`.
 //!
 //! While suspended or in light mode, the server need not report statements. If this plugin is the only audit plugin, its mask of event
 //! classes is reduced to connections, so that statements pay nothing for the plugin. Another plugin that is installed sets the bits
@@ -16,33 +16,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long reports continue after a load or a change. Sessions older than the plugin are followed by reports alone, and they are likely
-/// to set the server's own cache right then, which is taken over at once as long as reports arrive.
+/// How long statement reports continue after a load or after the engine was suspended. Sessions older than the plugin are followed by
+/// reports alone, and they are likely to set the server's own cache right then, which is taken over at once as long as reports arrive.
 const DROWSY: Duration = Duration::from_secs(10);
 /// How long the cache must be unwanted before the engine is suspended: one that is switched off and on again keeps its state.
 const UNWANTED: Duration = Duration::from_secs(1);
 /// After this time, a command that was read before the plugin was loaded appears in the process list.
 const SETTLING: Duration = Duration::from_secs(1);
+/// After this time, the statements that keep the engine from storing anything are logged.
 const LONG: Duration = Duration::from_secs(5);
 
+/// The worker's view of the engine since it last woke, was suspended or entered light mode.
 struct State {
     /// From this time on, the server's statement reports may be switched off.
     quiet_from: Instant,
-    /// Statements older than the last waking that have not ended yet.
+    /// Statements older than the last waking that have not ended yet, as far as that is known; none once all have ended.
     past: Option<Past>,
+    /// When the engine last woke, was suspended or entered light mode.
     since: Instant,
     /// Since when no setting or session has wanted the cache.
     unwanted: Option<Instant>,
+    /// True once it was logged that older statements are still running.
     has_warned: bool,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-/// Plugins are being installed or removed. The server stops reporting to a plugin that is removed while its hooks are still in place,
-/// so nothing is fresh until it is certain that this plugin stays.
+/// Plugins are being installed or removed, or may have been. The server stops reporting to a plugin that is removed while its hooks are
+/// still in place, so no stored result counts as current until it is certain that this plugin stays.
 struct Doubt {
     unheard: Unheard,
-    /// The number of changes that have started.
+    /// The number of changes of plugins that have started in this doubt.
     changes: u64,
     /// Threads whose statements are about to change plugins, or are doing so.
     changing: Vec<u64>,
@@ -57,8 +61,9 @@ fn present_doubt() -> MutexGuard<'static, Option<Doubt>> {
     DOUBT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a `Doubt`: a statement of this thread is about to change the table of plugins, and then plugins. Without a thread, a statement
-/// that was not seen may have done so.
+/// Starts a doubt whether this plugin stays: until it has ended, no stored result counts as current. Wakes the worker to find out
+/// (`settle`). `thread_id` is that of the session whose statement is about to change plugins. None: a statement that was not seen may have
+/// done so.
 pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let mut doubt = present_doubt();
     let doubt = doubt.get_or_insert_with(|| new_doubt(engine));
@@ -73,7 +78,7 @@ fn new_doubt(engine: &Engine) -> Doubt {
     Doubt { unheard: Unheard::new(engine), changes: 0, changing: Vec::new(), is_leaving: false }
 }
 
-/// Called when a statement of this thread or its connection has ended.
+/// Called when a statement of this thread, or its connection, has ended. If the statement was changing plugins, it no longer is.
 pub fn on_end(thread_id: u64) {
     if IS_IN_DOUBT.load(Ordering::Acquire) {
         present_doubt().iter_mut().for_each(|doubt| doubt.changing.retain(|other| *other != thread_id));
@@ -81,6 +86,7 @@ pub fn on_end(thread_id: u64) {
     }
 }
 
+/// Ends the doubt, if there is one and `applies` is true for it.
 fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     let mut present = present_doubt();
     if let Some(mut doubt) = present.take_if(applies) {
@@ -89,18 +95,19 @@ fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     }
 }
 
-/// True while a statement that changes plugins is running.
+/// True while a statement that changes plugins is running, or is about to.
 pub fn is_changing() -> bool {
     present_doubt().as_ref().is_some_and(|doubt| !doubt.changing.is_empty())
 }
 
-/// True if this plugin was removed, and ends when the last session has released it.
+/// True if this plugin is being uninstalled: it ends when the last session has released it, and the engine stays suspended until then.
 pub fn is_leaving() -> bool {
     present_doubt().as_ref().is_some_and(|doubt| doubt.is_leaving)
 }
 
-/// Queries whether this plugin stays, if that is in doubt: after a change of plugins, because a session asks, or because the server does
-/// not know the plugin's variables (`is_unknown`).
+/// Queries whether this plugin stays, if that is in doubt: after a change of plugins, because a session asks, or because queries fail
+/// (`is_unknown`), as they do if the server does not know the plugin's variables. Then ends the doubt, or suspends the engine for good. An
+/// error is that of a failed query, and leaves the doubt as it is.
 pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<(), String> {
     let changes = present_doubt().as_ref().filter(|doubt| doubt.changing.is_empty()).map(|doubt| doubt.changes);
     let doubts = engine.departure().doubts().filter(|_| !is_changing());
@@ -117,8 +124,8 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<
     Ok(())
 }
 
-/// Returns the status of this plugin. The server knows the variables of an active plugin only. The list of plugins is queried only if the
-/// variable is unknown, because that takes a temporary table on disk.
+/// Returns the status of this plugin, such as ACTIVE; none if the server does not list it. The server knows the variables of an active
+/// plugin only. The list of plugins is queried only if the variable is unknown, because that takes a temporary table on disk.
 fn own_status(engine: &Engine, link: &mut dyn Link) -> Result<Option<Vec<u8>>, String> {
     if link.query("SELECT @@GLOBAL.fqc_version").is_ok() {
         return Ok(Some(b"ACTIVE".to_vec()));
@@ -127,22 +134,22 @@ fn own_status(engine: &Engine, link: &mut dyn Link) -> Result<Option<Vec<u8>>, S
     Ok(rows.into_iter().next().and_then(|row| row.into_iter().next()?))
 }
 
-/// Ends the doubt, unless another change has started since `changes` and `doubts` were read.
+/// Ends the doubt, because the plugin stays, unless another change has started since `changes` and `doubts` were read.
 fn stay(engine: &Engine, changes: Option<u64>, doubts: Option<u64>) {
     forget_doubt(engine, |doubt| Some(doubt.changes) == changes);
     doubts.into_iter().for_each(|doubts| engine.departure().stays(doubts));
 }
 
-/// Asks for all reports again if the engine is awake. The server changes its reports when plugins are installed, without a lock against
-/// concurrent changes, so the setting of another thread may be lost.
+/// Has the server report everything again if the engine is awake. The server changes its reports when plugins are installed, without a lock
+/// against concurrent changes, so the setting of another thread may be lost.
 fn keep_reports(engine: &Engine) {
     if engine.vigil().is_awake() {
         server::get().set_reports(Reports::All);
     }
 }
 
-/// Called when the plugin is being removed. Sessions must not treat it as installed, and those that hold a reference to it release it
-/// with their next command.
+/// Suspends the engine, because the plugin is being removed. Sessions must not treat it as installed, and those that hold a reference to it
+/// release it with their next command.
 fn leave(engine: &Engine, link: &mut dyn Link) {
     present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
     engine.departure().leaves();
@@ -164,7 +171,8 @@ impl State {
     }
 }
 
-/// Wakes the engine if it is wanted. Connections accepted after that are followed from their first byte.
+/// Wakes the engine if a setting or a session wants the cache. Does nothing if it is awake or in light mode, or the plugin is being
+/// removed. Connections accepted after that are followed from their first byte.
 pub fn attend(engine: &Engine) {
     let is_up = || engine.vigil().is_awake() || engine.vigil().is_dozing();
     if is_up() || !engine.is_wanted() {
@@ -177,7 +185,7 @@ pub fn attend(engine: &Engine) {
     wake(engine, &mut state);
 }
 
-/// Ends light mode: statements are worth following again.
+/// Ends light mode and wakes the engine: statements are worth following again. Does nothing if the engine is not in light mode.
 pub fn end_doze(engine: &Engine) {
     let mut state = state();
     if engine.vigil().is_dozing() && !is_leaving() {
@@ -186,7 +194,8 @@ pub fn end_doze(engine: &Engine) {
     }
 }
 
-/// Enters light mode: statements are not worth following.
+/// Enters light mode, in which sessions are followed by their packets only and nothing is stored. Does nothing if the engine is not awake,
+/// or still waits for statements that are older than its waking.
 pub fn doze(engine: &Engine) {
     let mut state = state();
     if !engine.vigil().is_awake() || state.as_ref().is_some_and(|state| state.past.is_some()) || is_leaving() {
@@ -199,11 +208,13 @@ pub fn doze(engine: &Engine) {
     bystanders::forget();
 }
 
-/// True if the engine is awake, no older statement is waited for and no plugin is changing.
+/// True if no statement that is older than the engine's waking is waited for, and there is no doubt that this plugin stays. Says nothing
+/// about whether the engine is awake.
 pub fn is_settled() -> bool {
     state().as_ref().is_some_and(|state| state.past.is_none()) && !IS_IN_DOUBT.load(Ordering::Acquire)
 }
 
+/// Wakes the engine: from here on every statement that starts is followed. Nothing is stored until those that are running now have ended.
 fn wake(engine: &Engine, state: &mut Option<State>) {
     server::get().set_reports(Reports::All);
     // While the server starts, no session exists yet. Otherwise the worker queries which sessions there are.
@@ -214,7 +225,8 @@ fn wake(engine: &Engine, state: &mut Option<State>) {
     signal::wake();
 }
 
-/// Waits for all statements that run now if the engine is awake: one of them has an end that nothing will report.
+/// If the engine is awake, stores and serves nothing until all statements that run now have ended: one of them has an end that nothing will
+/// report.
 pub fn wait_for_all(engine: &Engine) {
     let mut state = state();
     let Some(present) = state.as_mut().filter(|_| engine.vigil().is_awake()) else { return };
@@ -225,7 +237,7 @@ pub fn wait_for_all(engine: &Engine) {
     signal::wake();
 }
 
-/// Suspends the engine. Called at load and at the end of the plugin.
+/// Suspends the engine, and ends all doubts. Called at load and at the end of the plugin.
 pub fn sleep(engine: &Engine) {
     let mut state = state();
     lie_down(engine, &mut state);
@@ -234,6 +246,7 @@ pub fn sleep(engine: &Engine) {
     engine.departure().forget();
 }
 
+/// Suspends the engine if it is awake or in light mode, which also ends the wait for statements that are older than its last waking.
 fn lie_down(engine: &Engine, state: &mut Option<State>) {
     if engine.vigil().is_awake() || engine.vigil().is_dozing() {
         engine.rest();
@@ -243,7 +256,8 @@ fn lie_down(engine: &Engine, state: &mut Option<State>) {
     }
 }
 
-/// The part of a worker round that sends no query: wakes the engine, or suspends it when it has been unwanted for long enough.
+/// The part of a worker's round that sends no query: wakes the engine if the cache is wanted, or suspends it when it has been unwanted for
+/// a second.
 pub fn tend(engine: &Engine) {
     attend(engine);
     let mut state = state();
@@ -259,14 +273,17 @@ pub fn tend(engine: &Engine) {
     }
 }
 
+/// `dozing::judge`, which reports to the engine whether everything in the last period of light mode could be followed.
 type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 
-/// The part of a worker round that queries the server. Call when the catalogue is known. `judge` decides whether everything during the
-/// last doze could be followed.
+/// The part of a worker's round that queries the server. Call when the catalogue is known. If the engine is awake, looks whether statements
+/// older than its waking have ended, and calls `judge` if it was in light mode before. Otherwise switches the server's statement reports
+/// off if no plugin needs them.
 pub fn consult(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
     if engine.vigil().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
 }
 
+/// Looks which statements older than the engine's waking are still running. When none is left, results are stored and served.
 fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
     if state().as_ref().is_none_or(|state| state.past.is_none()) {
         return Ok(());
@@ -309,7 +326,7 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     Ok(())
 }
 
-/// Looks up the newest session: those up to it may have started before the engine woke.
+/// Looks up the newest thread id: sessions up to it may have started before the engine woke.
 fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
     let rows = link.query(engine().flavour().catalogue.newest_thread)?;
     bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
@@ -322,7 +339,7 @@ fn unheard(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     Ok(lasting.into_iter().filter(|older| !bystanders::has_heard(older.thread)).collect())
 }
 
-/// Switches the server's statement reports off if no plugin needs them.
+/// Switches the server's statement reports off if no plugin needs them. Does nothing for some seconds after the engine was suspended.
 fn quieten(link: &mut dyn Link) -> Result<(), String> {
     let is_drowsy = state().as_ref().is_none_or(|state| Instant::now() < state.quiet_from);
     if is_drowsy || server::get().is_deaf() {
@@ -342,6 +359,7 @@ fn quieten(link: &mut dyn Link) -> Result<(), String> {
     has_others.map(drop)
 }
 
+/// True if another audit plugin is installed, which may need the server's statement reports.
 fn has_other_listeners(link: &mut dyn Link) -> Result<bool, String> {
     Ok(!link.query(engine().flavour().catalogue.other_listeners)?.is_empty())
 }

@@ -1,4 +1,4 @@
-//! The parts of the server's plugin ABI that this plugin uses.
+//! The parts of MariaDB's plugin ABI that this plugin uses.
 //!
 //! Layouts follow the public headers `mysql/plugin.h`, `mysql/plugin_audit.h` and `mysql/service_*.h`
 //! (MariaDB plugin interface 1.15, audit interface 3.2). Only public structures are used: a `THD` stays opaque.
@@ -11,6 +11,7 @@ pub const AUDIT_INTERFACE_VERSION: c_int = 0x0302;
 pub const AUDIT_PLUGIN: c_int = 5;
 pub const MATURITY_STABLE: c_uint = 5;
 
+/// The declaration of a plugin (`st_maria_plugin`). A null name ends the list of them.
 #[repr(C)]
 pub struct Plugin {
     pub kind: c_int,
@@ -28,6 +29,7 @@ pub struct Plugin {
     pub maturity: c_uint,
 }
 
+/// The part of the declaration that audit plugins have: the callback for events, and the classes of events that it receives, one bit each.
 #[repr(C)]
 pub struct Audit {
     pub interface_version: c_int,
@@ -36,6 +38,7 @@ pub struct Audit {
     pub class_mask: [c_ulong; 1],
 }
 
+/// A string of the server: not terminated, and null if there is none.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LexString {
@@ -47,6 +50,7 @@ pub const GENERAL_CLASS: c_uint = 0;
 pub const GENERAL_LOG: c_uint = 0;
 pub const GENERAL_STATUS: c_uint = 3;
 
+/// An event of a statement or a command: its start (`GENERAL_LOG`), its result, or its end (`GENERAL_STATUS`).
 #[repr(C)]
 pub struct EventGeneral {
     pub subclass: c_uint,
@@ -69,6 +73,7 @@ pub const CONNECTION_CLASS: c_uint = 1;
 pub const CONNECTION_CONNECT: c_uint = 0;
 pub const CONNECTION_CHANGE_USER: c_uint = 2;
 
+/// An event of a login, a change of user or the end of a connection. `status` is 0 if it succeeded.
 #[repr(C)]
 pub struct EventConnection {
     pub subclass: c_uint,
@@ -93,6 +98,7 @@ pub const TABLE_CLASS: c_uint = 15;
 pub const TABLE_LOCK: c_uint = 0;
 pub const TABLE_RENAME: c_uint = 3;
 
+/// An event of a table: it is locked, created, altered, dropped or renamed.
 #[repr(C)]
 pub struct EventTable {
     pub subclass: c_uint,
@@ -112,7 +118,7 @@ pub struct EventTable {
     pub query_id: c_ulonglong,
 }
 
-/// The header of the server's growable array, the type of `all_status_vars`.
+/// The header of a growable array of the server, the type of `all_status_vars`.
 #[repr(C)]
 pub struct DynamicArray {
     pub buffer: *mut c_void,
@@ -124,7 +130,7 @@ pub struct DynamicArray {
     pub rest: [usize; 2],
 }
 
-/// The SQL service: a client library that connects to the server that it runs in.
+/// The SQL service: functions of the server that connect a plugin to the server that it runs in, and run its queries.
 #[repr(C)]
 pub struct SqlService {
     pub init: unsafe extern "C" fn(*mut c_void) -> *mut c_void,

@@ -16,7 +16,7 @@ thread_local! {
     static APPLIER: Cell<*mut Thd> = const { Cell::new(null_mut()) };
 }
 
-/// Notes the session of a report. Call on the session's own thread.
+/// Notes whether the session of this report is a replication applier, for `with_applier`. Call on the session's own thread.
 pub fn note(thd: &ThdRef) {
     let applier = if thd.is_applier() { thd.pointer() } else { null_mut() };
     let _ = APPLIER.try_with(|present| present.set(applier));

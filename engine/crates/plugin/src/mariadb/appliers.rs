@@ -22,10 +22,10 @@ use std::ptr::null_mut;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// `int do_apply_event(rpl_group_info *)` of an event: 0 if it was applied.
+/// The type of an event's method `int do_apply_event(rpl_group_info *)`, which returns 0 if the event was applied.
 type Apply = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 
-/// The server's function that a function of the plugin replaces and calls.
+/// The server's own function in a slot where the plugin has put one of its functions.
 struct Original(AtomicPtr<c_void>);
 
 impl Original {
@@ -42,8 +42,8 @@ static STATEMENT: Original = Original(AtomicPtr::new(null_mut()));
 static LOAD: Original = Original(AtomicPtr::new(null_mut()));
 static ROWS: Original = Original(AtomicPtr::new(null_mut()));
 
-/// Called for commits and for XA PREPARE. A prepared transaction may end here, because the session that commits it later first marks all
-/// tables as being written.
+/// Applies a commit or an XA PREPARE. A prepared transaction may end here, because the session that commits it later first marks all tables
+/// as being written.
 unsafe extern "C" fn on_commit(event: *mut c_void, group: *mut c_void) -> c_int {
     tell(|_| Report::Commits);
     let failed = COMMIT.call(event, group);
@@ -61,11 +61,14 @@ unsafe extern "C" fn on_load(event: *mut c_void, group: *mut c_void) -> c_int {
     around(&LOAD, event, group)
 }
 
+/// Applies changed rows. While this runs, `rows` observes the rows.
 unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
     let _inside = contain(Point::Event, None, || Some(rows::Inside::begin()));
     ROWS.call(event, group)
 }
 
+/// Applies an event of the binary log by the server's own function, and reports to the engine that a statement of the applier starts and
+/// ends. If the thread is not known to be an applier, no stored result counts as current until the event is applied.
 fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
     let is_told = tell(|thd| Report::Applies { state: thd.transaction_state() });
     let unheard = if is_told { None } else { contain(Point::Event, None, || Some(Unheard::new(engine()))) };
@@ -79,11 +82,13 @@ fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int 
     failed
 }
 
-/// Passes a report to the applier on this thread. Returns false if this thread is not known to be an applier.
+/// Passes a report to the applier on this thread. Returns false if this thread is not known to be an applier, or a panic was contained.
+/// True does not mean that the report was passed on (see `with_applier`).
 fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
     with_applier(|thd, bystander| bystander.report(engine(), report(thd)))
 }
 
+/// A method in the virtual function table of an event class, both by exported name, and the plugin's function that replaces it.
 struct Seam {
     table: &'static CStr,
     method: &'static CStr,
@@ -128,6 +133,8 @@ const fn seam(table: &'static CStr, method: &'static CStr, function: Apply, orig
 
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
+/// Puts the plugin's functions into the virtual function tables of the server's classes of binary log events. If that is not possible,
+/// changes nothing and logs that tables that appliers write are not cached. Does nothing if they are there already.
 pub fn install() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if !installed.is_empty() {
@@ -146,6 +153,7 @@ pub fn install() {
     }
 }
 
+/// Restores the virtual function tables that `install` has changed, and the one that `rows` has.
 pub fn remove() {
     rows::remove();
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));

@@ -8,7 +8,8 @@ use std::ptr::null_mut;
 const CALL: u8 = 0xe8;
 const LENGTH: usize = 5;
 
-/// True if `function` contains a direct x86-64 call of `other`. False if `function` is not known to be the start of a function.
+/// True if the function at address `function` contains a direct x86-64 call of the address `other`. False if `function` is not known to be
+/// the start of a function, and on other processors.
 pub fn calls(function: usize, other: usize) -> bool {
     if !cfg!(target_arch = "x86_64") {
         return false;
@@ -23,7 +24,8 @@ pub fn calls(function: usize, other: usize) -> bool {
     (0..(length + 1).saturating_sub(LENGTH)).any(is_call)
 }
 
-/// Returns the start of the function that contains an address, from the unwind tables. Any address is allowed; none if no function does.
+/// Returns the start of the function that contains an address, from the unwind tables. Any address may be passed. None if no known function
+/// contains it.
 fn start_of_function_at(address: usize) -> Option<usize> {
     let mut bases = Bases { text: null_mut(), data: null_mut(), function: null_mut() };
     // SAFETY: the call only searches for the number, and fills the structure if there is an entry.

@@ -20,7 +20,8 @@ use session::{Account, Report};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
 
-/// Called when `SET SESSION fqc_type` has run on this thread.
+/// Passes on the new value of `fqc_type` to the session, and wakes the engine if the cache is wanted now. Called when `SET SESSION
+/// fqc_type` has run on this thread.
 pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
@@ -28,6 +29,7 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
     waking::attend(engine());
 }
 
+/// Receives each audit event from the server, on the thread of the session that it is about.
 pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void) {
     if !is_loaded() || data.is_null() {
         return;
@@ -56,13 +58,14 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     });
 }
 
-/// True if the event is about a statement. The event about each statement's result holds nothing that is needed.
+/// True if the event is the start or the end of a statement. The event about each statement's result holds nothing that is needed.
 #[inline]
 fn tells_statement(event: &EventGeneral) -> bool {
     matches!(event.subclass, GENERAL_LOG | GENERAL_STATUS)
 }
 
-/// Handles an event while the engine is suspended: it only matters if a session older than the plugin sets the server's own cache.
+/// Handles an event while the engine is suspended or in light mode: it only matters if a session older than the plugin sets the server's
+/// own cache.
 fn on_unfollowed(class: c_uint, data: *const c_void) {
     if class != GENERAL_CLASS {
         return;
@@ -74,12 +77,14 @@ fn on_unfollowed(class: c_uint, data: *const c_void) {
     }
 }
 
+/// Has the worker look at the settings of the server's own query cache if this statement may have set them.
 fn note_native(query: &[u8]) {
     if sql::says(query, b"query_cache") {
         native::touched();
     }
 }
 
+/// Handles the event that a table is locked for a statement, or defined.
 fn on_table(thd: &ThdRef, event: &EventTable) {
     let (db, name) = (text(&event.database), text(&event.table));
     let is_read_only = event.read_only != 0;
@@ -117,6 +122,7 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     }
 }
 
+/// Handles the event that a statement starts or has ended.
 fn on_general(thd: &ThdRef, event: &EventGeneral) {
     let query = bytes(event.query, event.query_length as usize);
     let engine = engine();
@@ -154,14 +160,15 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
     });
 }
 
-/// False for events about connections, which a server whose general log is on reports too, and which have no end event.
+/// True if the event is about a statement. Events about connections, which a server whose general log is on reports too, have no end event.
 fn is_statement(event: &EventGeneral) -> bool {
     const OTHERS: [&[u8]; 6] =
         [b"Connect", b"Connect Out", b"Change user", b"Init DB", b"Register Slave", b"Binlog Dump"];
     !OTHERS.contains(&command(event))
 }
 
-/// Returns the text that was executed. The end of a PREPARE shows the text that it prepared, so that one is left out.
+/// Returns the text that was executed; empty if it failed, or if it was only prepared: the end of a PREPARE shows the text that it
+/// prepared.
 fn executed<'a>(event: &EventGeneral, query: &'a [u8]) -> &'a [u8] {
     if event.error_code == 0 && matches!(command(event), b"Query" | b"Execute") { query } else { b"" }
 }
@@ -170,6 +177,7 @@ fn command(event: &EventGeneral) -> &[u8] {
     bytes(event.command, event.command_length as usize)
 }
 
+/// Handles the event that a connection has logged in, changed its user or ended.
 fn on_connection(thd: &ThdRef, event: &EventConnection) {
     match event.subclass {
         CONNECTION_CONNECT if event.status == 0 => connect(thd, event),
@@ -191,6 +199,8 @@ fn account(thd: &ThdRef, event: &EventConnection) -> Account {
     Account { user, host, address: bytes(event.ip, event.ip_length as usize).to_vec() }
 }
 
+/// Connects a session that has logged in with the connection whose bytes this thread handled last. If its packets cannot be followed, it
+/// becomes a bystander.
 fn connect(thd: &ThdRef, event: &EventConnection) {
     let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;
     let Some(mut taken) = descriptors::take_current(is_new) else { return };
@@ -208,6 +218,7 @@ fn connect(thd: &ThdRef, event: &EventConnection) {
     bystanders::join(event.thread_id);
 }
 
+/// Returns the bytes of a string of the server; empty if there is none.
 fn text(string: &LexString) -> &[u8] {
     bytes(string.str, string.length)
 }

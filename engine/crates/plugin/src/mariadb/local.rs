@@ -1,4 +1,4 @@
-//! A connection from the plugin to the server that it runs in, through the SQL service: without a socket and without a password.
+//! A connection from the plugin to the MariaDB server that it runs in, through the SQL service: without a socket and without a password.
 //!
 //! Only for the worker's own thread, never for a client's.
 
@@ -12,44 +12,46 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// The version of the service that is requested. The server replaces it by the service's address when it loads the library.
+/// The version of the SQL service that is requested. The server replaces it by the service's address when it loads the library.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
 pub static sql_service: AtomicPtr<SqlService> = AtomicPtr::new(without_provenance_mut(0x0100));
 
-/// The service's address. The server clears its pointer in the library before the last statement of the worker has returned, if that
-/// statement is the last user of the plugin. The service itself stays.
+/// The address of the SQL service, copied at load. The server clears its pointer in the library before the last statement of the worker has
+/// returned, if that statement is the last user of the plugin. The service itself stays.
 static SERVICE: AtomicPtr<SqlService> = AtomicPtr::new(null_mut());
 
 /// True once the plugin has ended: results of queries are then replaced by an error.
 static IS_UNLINKED: AtomicBool = AtomicBool::new(false);
 
-/// Enables queries. Call when the plugin starts.
+/// Enables queries by `Local`. Call when the plugin starts.
 pub fn link() {
     SERVICE.store(sql_service.load(Ordering::Acquire), Ordering::Release);
     IS_UNLINKED.store(false, Ordering::Release);
 }
 
-/// Disables queries, because the plugin ends. The statement that is running may have kept the plugin loaded, and its result must be
-/// ignored.
+/// Makes all queries by `Local` fail, because the plugin ends. The statement that is running may have kept the plugin loaded, and its
+/// result must be ignored.
 pub fn unlink() {
     IS_UNLINKED.store(true, Ordering::Release);
 }
 
-/// A connection that opens with its first statement. While it is open, the server cannot end the plugin, and the memory of its
-/// statements, some kilobytes each, is not freed. So drop it soon.
+/// A connection that opens with its first query. While it is open, the server cannot end the plugin, and the memory of its statements, some
+/// kilobytes each, is not freed. So drop it soon.
 #[derive(Default)]
 pub struct Local {
     handle: Option<Handle>,
 }
 
+/// After this many queries, a `Local` opens a new connection, so that the server frees memory.
 const MOST_ASKED: u32 = 100;
 
-/// Initialises this thread for calls into the server.
+/// Initialises this thread for calls into the server. Call before the thread's first query.
 pub fn enter_thread() {
     call_thread_function(c"my_thread_init");
 }
 
+/// Undoes `enter_thread`. Call on the same thread, with no `Local` open.
 pub fn leave_thread() {
     call_thread_function(c"my_thread_end");
 }
@@ -80,10 +82,11 @@ impl Link for Local {
     }
 }
 
-/// The schema whose tables the server may materialise as temporary tables on disk.
+/// The schema in a query's text that says that the server may create temporary tables on disk.
 const WITH_FILES: &str = "information_schema";
 
-/// Returns the server's directories for temporary tables. They never change while the server runs.
+/// Returns the server's directories for temporary tables. They never change while the server runs, so only the first call runs a query, by
+/// `ask`; its error is returned.
 pub fn folders(mut ask: impl FnMut(&str) -> Result<Vec<Row>, String>) -> Result<&'static [PathBuf], String> {
     static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     if let Some(folders) = FOLDERS.get() {
@@ -94,6 +97,7 @@ pub fn folders(mut ask: impl FnMut(&str) -> Result<Vec<Row>, String>) -> Result<
     Ok(FOLDERS.get_or_init(|| neighbours::folders(&String::from_utf8_lossy(tmpdir))))
 }
 
+/// An open connection of the SQL service, and how many queries it has run.
 struct Handle {
     pointer: *mut c_void,
     asked: u32,
@@ -149,6 +153,8 @@ impl Handle {
     }
 }
 
+/// Copies a value of a row. None if it is NULL.
+///
 /// # Safety
 /// `start` is null, or points to `length` bytes.
 unsafe fn value(start: *const std::ffi::c_char, length: u64) -> Option<Vec<u8>> {

@@ -9,13 +9,13 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// True if the settings of the server's own cache may have changed.
+/// True if the settings of the server's own query cache may have changed since they were last read.
 static TOUCHED: AtomicBool = AtomicBool::new(false);
 
-/// The pause between two looks at these settings while no statements are reported.
+/// The pause between two looks at the settings of the server's own query cache while no statements are reported.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The settings of the server's own cache, as last seen.
+/// The settings of the server's own query cache, as last seen.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Native {
     cache_type: u64,
@@ -24,30 +24,32 @@ struct Native {
 }
 
 thread_local! {
-    /// The settings that the worker saw last, and when it last looked while no statements were reported. Used on the worker's thread only.
+    /// The settings that the worker saw last. Used on the worker's thread only; none before its first look.
     static LAST: Cell<Option<Native>> = const { Cell::new(None) };
+    /// When the worker last looked at the settings because no statements were reported.
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Resets what is known when the worker starts.
+/// Forgets which settings were seen last, when the worker starts, so that its first round reads them.
 pub fn begin() {
     LAST.set(None);
     LOOKED.set(Some(Instant::now()));
     doubt();
 }
 
-/// Makes the worker read the settings in its next round.
+/// Makes the worker read the settings of the server's own query cache in its next round.
 pub fn doubt() {
     TOUCHED.store(true, Ordering::Relaxed);
 }
 
-/// Wakes the worker: a session may just have changed the settings.
+/// Makes the worker read the settings of the server's own query cache at once: a session may just have changed them.
 pub fn touched() {
     doubt();
     signal::wake();
 }
 
-/// Reads the settings if they may have changed, and returns true if it did. For the worker's thread only.
+/// Takes over the settings of the server's own query cache if they may have changed, and returns true if it has read them. `is_deaf`: the
+/// server reports no statements, so the settings are read every second. An error is that of a failed query. For the worker's thread only.
 pub fn look(engine: &Engine, link: &mut dyn Link, is_deaf: bool) -> Result<bool, String> {
     if is_deaf && LOOKED.get().is_none_or(|looked| looked.elapsed() >= PAUSE) {
         LOOKED.set(Some(Instant::now()));
@@ -60,8 +62,8 @@ pub fn look(engine: &Engine, link: &mut dyn Link, is_deaf: bool) -> Result<bool,
     Ok(is_due)
 }
 
-/// Takes over changed settings and switches the server's own cache off. The settings come from the option file, and later from
-/// connections older than the plugin, whose statements it does not see.
+/// Takes over the settings that are not as in `last`, and switches the server's own query cache off. The settings come from the option
+/// file, and later from connections older than the plugin, whose statements it does not see. Returns the settings now.
 fn adopt(engine: &Engine, link: &mut dyn Link, last: Option<Native>) -> Result<Native, String> {
     let rows = link.query(
         "SELECT FIELD(@@GLOBAL.query_cache_type, 'ON', 'DEMAND'), @@GLOBAL.query_cache_size, \

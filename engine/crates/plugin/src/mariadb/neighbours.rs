@@ -18,26 +18,31 @@ const PROGRAMS: [&str; 2] = ["mariadbd", "mysqld"];
 const AFTER_REMOVAL: &str = "global_priv.MAI";
 /// The longest time that a start is waited for, because a server without privilege tables never opens `AFTER_REMOVAL`.
 const LONGEST_START: Duration = Duration::from_secs(60);
-/// The interval between two looks: far less than a server takes from its first unlinked file to the removal.
+/// The interval between two looks for servers that are starting: far less than a server takes from its first unlinked file to the removal
+/// of temporary tables.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Another server that uses one of this server's temporary directories.
+/// Another server process that uses one of this server's directories for temporary tables.
 pub struct Neighbour {
+    /// The process id.
     pub process: u32,
+    /// The directory that both use.
     pub folder: PathBuf,
+    /// True if that server has removed the temporary tables since its start, so that it will not do so again.
     has_removed: bool,
 }
 
-/// Returns the directories of `tmpdir`, the server's variable.
+/// Returns the directories of `tmpdir`, the value of the server's variable, as absolute paths. Leaves out those that do not exist.
 pub fn folders(tmpdir: &str) -> Vec<PathBuf> {
     tmpdir.split(':').filter_map(|folder| fs::canonicalize(folder).ok()).collect()
 }
 
+/// Returns the other servers that use one of these directories.
 pub fn all(folders: &[PathBuf]) -> impl Iterator<Item = Neighbour> {
     servers().filter_map(|process| neighbour(process, folders))
 }
 
-/// True if another server is about to remove temporary tables.
+/// True if another server with one of these directories is about to remove temporary tables. An answer is kept for five milliseconds.
 pub fn is_one_starting(folders: &[PathBuf]) -> bool {
     static LAST: Mutex<Option<(Instant, bool)>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,11 +68,13 @@ fn is_server(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| PROGRAMS.contains(&name.trim_end()))
 }
 
-/// Returns the mount namespace of a process. In another namespace, the same path may be another directory.
+/// Returns the mount namespace of a process, an id or `self`. In another namespace, the same path may be another directory. None if it may
+/// not be read.
 fn mounts(process: &str) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{process}/ns/mnt")).ok()
 }
 
+/// Returns the server with this process id if it has unlinked files in one of these directories open, as every server has in its own.
 fn neighbour(process: u32, folders: &[PathBuf]) -> Option<Neighbour> {
     let files = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
     let files: Vec<_> = files.filter_map(|file| fs::read_link(file.path()).ok()).collect();
@@ -80,6 +87,7 @@ fn is_nameless_in(file: &Path, folder: &Path) -> bool {
     file.parent() == Some(folder) && file.to_str().is_some_and(|name| name.ends_with(NAMELESS))
 }
 
+/// True if the process was started less than `LONGEST_START` ago.
 fn is_young(process: u32) -> bool {
     // SAFETY: no preconditions.
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;

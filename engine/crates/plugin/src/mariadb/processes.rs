@@ -1,10 +1,10 @@
-//! Queries what the server's threads are doing.
+//! Queries what the threads of a MariaDB server are doing.
 
 use host::{Link, Row, number};
 use session::Older;
 
-/// Returns the statements and open transactions that are running. Threads without a client show no statement, so their transactions are
-/// listed instead.
+/// Returns the statements and open transactions that are running, apart from the one that asks. Threads without a client show no statement,
+/// so their transactions are listed instead, with an empty text.
 pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     let rows = link.query(
         "SELECT ID, QUERY_ID, INFO FROM information_schema.PROCESSLIST \
@@ -16,7 +16,8 @@ pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     Ok(rows.iter().filter_map(older_of).collect())
 }
 
-/// Returns the threads without a client. They keep the list of plugins that they started with.
+/// Returns the threads without a client that write: replication appliers and those of delayed inserts. They keep the list of plugins that
+/// they started with.
 pub fn lasting_threads(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     let rows = link.query(
         "SELECT ID, 0, NULL FROM information_schema.PROCESSLIST \

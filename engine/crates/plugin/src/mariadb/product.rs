@@ -21,7 +21,8 @@ use host::Link;
 use session::{Engine, Older, Settings};
 use std::sync::atomic::Ordering;
 
-/// Finds every symbol. The error names the first one that this server build does not export.
+/// Checks that the plugin may be loaded into this server and finds every symbol that it needs. The error says why not, or names the first
+/// symbol that this server build does not export.
 pub fn find() -> Result<&'static dyn Server, String> {
     admission::check()?;
     symbols::find().map(|symbols| symbols as &dyn Server)

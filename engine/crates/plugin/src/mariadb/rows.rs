@@ -34,12 +34,14 @@ type Update = unsafe extern "C" fn(Handler, *const u8, *const u8) -> c_int;
 
 const INNODB: c_int = 12;
 const WRITE_LOCK: c_int = 1;
-/// The name of the class in its type information.
+/// The name of InnoDB's handler class in its type information.
 const CLASS: &CStr = c"11ha_innobase";
-/// The virtual function table of a class with the same base, whose functions are exported.
+/// The exported name of the virtual function table of another engine's handler class, whose functions are exported, too. It has the same
+/// functions at the same slots as InnoDB's.
 const PATTERN: &CStr = c"_ZTV8ha_maria";
 
-/// The server's own functions.
+/// The server's own functions of InnoDB's handler class, in this variable and the next five: those that the plugin replaces, and
+/// `position`, which is only called.
 static FIND: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static LOCK: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static WRITE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
@@ -47,7 +49,8 @@ static UPDATE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static DELETE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static POSITION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
-/// Offset, in words from the start of a handler, of the pointer to the last row's key. 0 until the server has revealed it.
+/// The offset, in words from the start of a handler (the server's object for an open table), of the pointer to the key that the handler
+/// stored last. 0 until the server has revealed it.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 /// How many words of a handler are searched. `install` checks that handlers are longer; otherwise no rows are identified.
 const WORDS: usize = 64;
@@ -55,14 +58,16 @@ const WORDS: usize = 64;
 thread_local! {
     /// True while this thread applies a row event.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// The handler that this thread has just locked for writing.
+    /// The address of the handler, the server's object for an open table, that this thread has just locked for writing while it applies a
+    /// row event.
     static LOCKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// While it lives, this thread applies a row event.
+/// While this value lives, its thread applies a row event: locks and rows of InnoDB tables are observed.
 pub struct Inside(());
 
 impl Inside {
+    /// Starts to observe this thread. If the plugin's functions are not in InnoDB's virtual function table yet, puts them there.
     pub fn begin() -> Inside {
         install();
         take_locked();
@@ -77,15 +82,19 @@ impl Drop for Inside {
     }
 }
 
+/// True while this thread applies a row event.
 fn is_inside() -> bool {
     IS_INSIDE.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Takes the handler that was locked last on this thread: the one of the table whose lock the server reports next.
+/// Returns the address of the handler, the server's object for an open table, that was locked for writing last on this thread while it
+/// applied a row event, and forgets it. Its table is the one whose lock the server reports next. None if there was none.
 pub fn take_locked() -> Option<usize> {
     LOCKED.try_with(Cell::take).ok().flatten()
 }
 
+/// Returns the server's own function that is kept in `place`.
+///
 /// # Safety
 /// `F` is the type of the function that `place` holds.
 unsafe fn original<F: Copy>(place: &AtomicPtr<c_void>) -> F {
@@ -94,6 +103,7 @@ unsafe fn original<F: Copy>(place: &AtomicPtr<c_void>) -> F {
     unsafe { std::mem::transmute_copy(&place.load(Ordering::Acquire)) }
 }
 
+/// Locks a table by the server's own function, and notes the handler if that succeeds and this thread applies a row event.
 unsafe extern "C" fn on_lock(handler: Handler, thd: *mut Thd, kind: c_int) -> c_int {
     // SAFETY: the arguments are those of the server.
     let failed = unsafe { original::<Lock>(&LOCK)(handler, thd, kind) };
@@ -103,6 +113,7 @@ unsafe extern "C" fn on_lock(handler: Handler, thd: *mut Thd, kind: c_int) -> c_
     failed
 }
 
+/// Finds a row by its key by the server's own function. First searches the handler for the pointer to that key.
 unsafe extern "C" fn on_find(handler: Handler, row: *mut u8, key: *mut u8) -> c_int {
     if KEPT.load(Ordering::Relaxed) == 0 && is_inside() {
         // SAFETY: a handler is longer than that, as `install` has checked.
@@ -115,7 +126,8 @@ unsafe extern "C" fn on_find(handler: Handler, row: *mut u8, key: *mut u8) -> c_
     unsafe { original::<Find>(&FIND)(handler, row, key) }
 }
 
-/// True if the handler holds at `at` a pointer to a key of at most eight bytes, followed by a pointer to a second key right behind it.
+/// True if the handler holds, `at` words from its start, a pointer to this key of at most eight bytes, followed by a pointer to a second
+/// key right behind it.
 unsafe fn holds(handler: Handler, at: usize, key: *mut u8) -> bool {
     // SAFETY: the caller guarantees that the handler is that long.
     let [first, second] = [at, at + 1].map(|at| unsafe { handler.add(at).read() } as usize);
@@ -143,7 +155,8 @@ unsafe extern "C" fn on_delete(handler: Handler, row: *const u8) -> c_int {
     failed
 }
 
-/// Reports the rows. Called after the server's own function, which may have generated the key, and before any session sees the row.
+/// Reports rows that were changed through a handler, if the applier on this thread wants rows of it. Called after the server's own
+/// function, which may have generated the key, and before any session sees the row.
 fn tell(handler: Handler, rows: &[*const u8]) {
     if !is_inside() {
         return;
@@ -159,6 +172,8 @@ fn tell(handler: Handler, rows: &[*const u8]) {
     });
 }
 
+/// Returns the first eight bytes of the key that the handler stores for a row. None if it is not known where, or anything is not as
+/// expected.
 fn key_of(handler: Handler, row: *const u8) -> Option<[u8; 8]> {
     let at = Some(KEPT.load(Ordering::Relaxed)).filter(|at| *at != 0)?;
     // SAFETY: the server makes the same call, for a row of this handler's table; it changes only the buffer of the last key.
@@ -172,7 +187,8 @@ fn key_of(handler: Handler, row: *const u8) -> Option<[u8; 8]> {
 
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// The lock comes last when installing and is removed first: whenever locks are reported, rows are reported too.
+/// The slots, by the names of functions of the class in `PATTERN`. The lock comes last when installing and is removed first: whenever locks
+/// are reported, rows are reported too.
 const SEAMS: [(&CStr, *mut c_void, &AtomicPtr<c_void>); 5] = [
     (c"_ZN8ha_maria7rnd_posEPhS0_", on_find as *mut c_void, &FIND),
     (c"_ZN8ha_maria9write_rowEPKh", on_write as *mut c_void, &WRITE),
@@ -181,7 +197,9 @@ const SEAMS: [(&CStr, *mut c_void, &AtomicPtr<c_void>); 5] = [
     (c"_ZN8ha_maria13external_lockEP3THDi", on_lock as *mut c_void, &LOCK),
 ];
 
-/// Installs the functions. Must run on an applier's thread, because the server makes handlers only for its sessions.
+/// Puts the plugin's functions into the virtual function table of InnoDB's handlers, unless they are there or the plugin is unloaded. If
+/// that is not possible, rows are not tracked, only tables. Must run on an applier's thread, because the server makes handlers only for its
+/// sessions.
 fn install() {
     static PLACES: OnceLock<Option<Vec<Pointer>>> = OnceLock::new();
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,6 +215,7 @@ fn install() {
     }
 }
 
+/// Restores the virtual function table of InnoDB's handlers.
 pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
 }
@@ -207,7 +226,8 @@ fn put_back(installed: &mut Exchanged) {
     }
 }
 
-/// Finds the slots of the functions. `position` is not replaced, only called.
+/// Finds the plugin's slots in the virtual function table of InnoDB's handlers. None if anything is not as expected. `position` is not
+/// replaced, only called.
 fn find() -> Option<Vec<Pointer>> {
     let table = table_of_innodb()? as *mut *mut c_void;
     // SAFETY: this table has the functions of its base at the same slots as the tables of all other engines.
@@ -216,10 +236,11 @@ fn find() -> Option<Vec<Pointer>> {
     SEAMS.iter().map(|(name, ..)| place(name)).collect()
 }
 
-/// More bytes than a handler takes.
+/// The size in bytes of the memory block in which a handler is made for inspection: more than a handler takes.
 const BLOCK: usize = 8192;
 
-/// Returns the address of the functions of InnoDB's handler class. None if a handler is shorter than `WORDS`, or anything else differs.
+/// Returns the address of the functions of InnoDB's handler class. None if a handler is shorter than `WORDS` words, or anything else
+/// differs.
 fn table_of_innodb() -> Option<usize> {
     type Resolve = unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_void;
     type Make = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> Handler;
@@ -257,6 +278,8 @@ fn table_of_innodb() -> Option<usize> {
     }
 }
 
+/// True if the class is InnoDB's handler class, by its name.
+///
 /// # Safety
 /// `table` is null, or points to the functions of a class, after the head of its table.
 unsafe fn is_of_innodb(table: *mut *mut c_void) -> bool {

@@ -23,15 +23,16 @@ use std::ptr::null_mut;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The log's function for a snapshot, in older servers. Returns 0 on success.
+/// The binary log's function that enters it into a transaction with a snapshot, in older servers. Returns 0 on success.
 type OfEngine = unsafe extern "C" fn(*mut c_void, *mut Thd) -> c_int;
+/// The binary log's function that enters it into a transaction with a snapshot, in newer servers. Returns 0 on success.
 type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
 
-/// The log's own function, which is called for all other snapshots.
+/// The binary log's own function, which is called for all snapshots that the engine has not opened itself.
 static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// For older servers, in which the log takes part in transactions as a storage engine.
+/// Replaces the binary log's function in older servers, in which the log takes part in transactions as a storage engine.
 unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {
     // SAFETY: `install` stored the log's own function before this one was reachable; the arguments are those of the server.
     around(thd, |original| unsafe { std::mem::transmute::<*mut c_void, OfEngine>(original)(log, thd) })
@@ -42,6 +43,7 @@ unsafe extern "C" fn of_participant(thd: *mut Thd) -> c_int {
     around(thd, |original| unsafe { std::mem::transmute::<*mut c_void, OfParticipant>(original)(thd) })
 }
 
+/// Does nothing for a snapshot that the engine opens on this thread, and returns success. Otherwise calls the log's own function.
 fn around(thd: *mut Thd, call: impl FnOnce(*mut c_void) -> c_int) -> c_int {
     let is_own = contain(Point::Event, false, || {
         // SAFETY: the server passes the session that runs the statement, on its thread.
@@ -51,6 +53,8 @@ fn around(thd: *mut Thd, call: impl FnOnce(*mut c_void) -> c_int) -> c_int {
     if is_own { 0 } else { call(ORIGINAL.load(Ordering::Acquire)) }
 }
 
+/// Puts the plugin's function into the slot of the binary log's. Does nothing if there is no binary log. If it is not possible, logs that
+/// savepoints are logged, and changes nothing.
 pub fn install() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if !installed.is_empty() {
@@ -71,14 +75,16 @@ pub fn install() {
     }
 }
 
+/// Restores the slot of the binary log's function for snapshots. If that is not possible, only logs a warning.
 pub fn remove() {
     if let Err(error) = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner).put_back() {
         log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
     }
 }
 
-/// Returns the slot of the log's snapshot function, and the function that replaces it. It is the only function of the log that enters the
-/// log into a transaction. Its arguments are known for tested server lines only.
+/// Returns the slot of the binary log's function for snapshots, and the plugin's function that replaces it. The log's function is the only
+/// one that enters the log into a transaction. None if it is not found, or if the server version is not a tested one: the arguments are
+/// known for those only.
 fn find() -> Option<(Pointer, *mut c_void)> {
     if admission::untested(&server::get().version()).is_some() {
         return None;
@@ -99,6 +105,8 @@ fn find() -> Option<(Pointer, *mut c_void)> {
 const REGISTER_ENGINE: &CStr = c"_Z17trans_register_haP3THDbP10handlertony";
 const REGISTER_PARTICIPANT: &CStr = c"_Z17trans_register_haP3THDbP23transaction_participanty";
 
+/// Returns the slot of the only function in `log` that calls `register`. None if there is no such function, or more than one.
+///
 /// # Safety
 /// `log` is null, or points to `words` words; some of these point to functions.
 unsafe fn find_in(log: *mut *mut c_void, words: usize, register: *mut c_void) -> Option<Pointer> {

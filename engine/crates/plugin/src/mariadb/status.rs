@@ -8,7 +8,7 @@ use locks::Mutex;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// A redirected entry and its original pointer.
+/// An entry that was redirected, by its name, and the pointer that it had before.
 struct Redirected {
     name: &'static CStr,
     original: *mut c_void,
@@ -18,7 +18,8 @@ unsafe impl Send for Redirected {}
 
 static REDIRECTED: Mutex<Vec<Redirected>> = Mutex::new(Vec::new());
 
-/// Points the server's `Qcache_*` entries to the plugin's counters. Returns false if this server does not have all of them.
+/// Points the server's `Qcache_*` entries to the plugin's counters. Returns false if this server does not have all of them; those that it
+/// has are then redirected, and the caller calls `restore`.
 pub fn redirect() -> bool {
     let mut redirected = REDIRECTED.lock().unwrap_or_else(|e| e.into_inner());
     if !redirected.is_empty() {
@@ -33,6 +34,7 @@ pub fn redirect() -> bool {
     redirected.len() == CLASSIC.len()
 }
 
+/// Points the server's `Qcache_*` entries to its own counters again.
 pub fn restore() {
     let mut redirected = REDIRECTED.lock().unwrap_or_else(|e| e.into_inner());
     for_each_row(|name, value| {
@@ -43,6 +45,8 @@ pub fn restore() {
     redirected.clear();
 }
 
+/// Calls `visit` with name and value pointer of each of the server's status variables. Does not call it if their layout is not the expected
+/// one.
 fn for_each_row(mut visit: impl FnMut(&CStr, &AtomicPtr<c_void>)) {
     // SAFETY: the server's array of status rows; it moves only when a plugin with status variables is
     // installed or removed, which the server serialises with our own installation and removal.

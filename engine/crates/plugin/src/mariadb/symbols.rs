@@ -1,4 +1,4 @@
-//! Functions and variables that the server exports and this plugin uses, looked up once at load.
+//! Functions and variables that MariaDB exports and this plugin uses, looked up once at load.
 //!
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 
@@ -10,6 +10,7 @@ use std::ptr::null;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
+/// The addresses of what the server exports. All sessions and threads share one value.
 pub struct Symbols {
     thread_id: unsafe extern "C" fn(*const Thd) -> c_ulong,
     isolation: unsafe extern "C" fn(*const Thd) -> c_int,
@@ -20,15 +21,18 @@ pub struct Symbols {
     started: *const AtomicU8,
     ending: *const AtomicU8,
     thread_handling: *const AtomicU64,
-    /// Null if the server does not export a variable of this name and size.
+    /// The classes of events that the server generates, one bit each. Null if the server does not export a variable of this name and size.
     reported_classes: *const AtomicU64,
-    /// Null if the server does not export a variable of this name and size.
+    /// The number of changes of plugins so far. Null if the server does not export a variable of this name and size.
     plugins_version: *const AtomicU32,
-    /// Null if the server does not export a variable of this name and size.
+    /// True if this server is a node of a Galera cluster. Null if the server does not export a variable of this name and size.
     is_cluster_node: *const AtomicU8,
+    /// The server's list of status variables (`all_status_vars`).
     pub status_variables: *mut DynamicArray,
+    /// The server's function for errors, warnings and lines of the log: error number, format, flags `ME_...`, arguments.
     pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
     test_options: unsafe extern "C" fn(*const Thd, c_longlong) -> c_longlong,
+    /// Tells if a session is a replication applier. None if the server does not export the function.
     is_applier: Option<unsafe extern "C" fn(*const Thd) -> u8>,
 }
 
@@ -39,7 +43,7 @@ unsafe impl Sync for Symbols {}
 
 static SYMBOLS: OnceLock<Symbols> = OnceLock::new();
 
-/// Finds every symbol. The error names the first one that this server build does not export.
+/// Finds every symbol. The error names the first one that this server build does not export. Later calls return the same symbols.
 pub fn find() -> Result<&'static Symbols, String> {
     if SYMBOLS.get().is_none() {
         let symbols = Symbols::find()?;
@@ -48,7 +52,7 @@ pub fn find() -> Result<&'static Symbols, String> {
     Ok(get())
 }
 
-/// Returns the symbols found at load. Call only after a successful load.
+/// Returns the symbols found at load. Panics before a successful `find`.
 pub fn get() -> &'static Symbols {
     SYMBOLS.get().expect("the plugin has been loaded")
 }
@@ -98,14 +102,16 @@ impl Symbols {
             .is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed) != 0)
     }
 
-    /// The classes of events that the server generates, one bit each. None if the server does not export them.
+    /// Returns the classes of events that the server generates for all audit plugins, one bit each. The caller may change them. None if the
+    /// server does not export them.
     pub fn reported_classes(&self) -> Option<&'static AtomicU64> {
         // SAFETY: null, or an exported aligned word, which the server itself reads without a lock. The server writes it, under a lock, when
         // plugins are installed or removed; `waking` checks again after its own changes.
         unsafe { self.reported_classes.as_ref() }
     }
 
-    /// Makes every session acquire its list of audit plugins again, at its next command.
+    /// Makes every session acquire its list of audit plugins again, at its next command. Does nothing if the server does not export the
+    /// number that this needs.
     pub fn renew_plugins(&self) {
         // SAFETY: null, or an exported aligned word that sessions read without a lock, to compare it. Losing a concurrent change by the
         // server does no harm, because the number differs from its previous value either way.
@@ -114,7 +120,7 @@ impl Symbols {
         }
     }
 
-    /// True if connections may move between threads, and the server polls the socket itself.
+    /// True if the server runs a thread pool: connections may move between threads, and the server polls the socket itself.
     pub fn has_thread_pool(&self) -> bool {
         // SAFETY: an exported word, fixed before plugins load.
         unsafe { &*self.thread_handling }.load(std::sync::atomic::Ordering::Relaxed) >= 2
@@ -125,28 +131,32 @@ impl Symbols {
 pub struct ThdRef(*mut Thd);
 
 impl ThdRef {
+    /// Refers to a session of the server.
+    ///
     /// # Safety
     /// `thd` is the session that the server passed to a callback which has not returned yet.
     pub unsafe fn of(thd: *mut Thd) -> ThdRef {
         ThdRef(thd)
     }
 
+    /// Returns the server's id of the session, as in the process list.
     pub fn thread_id(&self) -> u64 {
         // SAFETY: `ThdRef::of`.
         unsafe { (get().thread_id)(self.0) }
     }
 
+    /// True if the server shows which sessions are replication appliers. If not, `is_applier` is false for all.
     pub fn knows_appliers() -> bool {
         get().is_applier.is_some()
     }
 
-    /// True if the session applies changes from another server.
+    /// True if the session is a replication applier: it applies changes from another server. False if the server cannot tell.
     pub fn is_applier(&self) -> bool {
         // SAFETY: `ThdRef::of`.
         get().is_applier.is_some_and(|is_applier| unsafe { is_applier(self.0) } != 0)
     }
 
-    /// Returns the account whose privileges apply: user and host part of the matched grant row.
+    /// Returns the account whose privileges apply: copies of user and host part of the matched grant row.
     pub fn account(&self) -> (Vec<u8>, Vec<u8>) {
         let mut length = 0usize;
         // SAFETY: `ThdRef::of`; both return NUL-terminated strings or null, the length is also written.
@@ -173,7 +183,7 @@ impl Facts for ThdRef {
         unsafe { (get().is_read_only)(self.0) != 0 }
     }
 
-    /// Returns the collation id, which is the first field of the public charset structure.
+    /// Returns the collation id, which is the first field of the public charset structure; 0 if the server does not say.
     fn collation_id(&self) -> u32 {
         // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
         unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
@@ -185,6 +195,8 @@ impl Facts for ThdRef {
     }
 }
 
+/// Returns the bytes of a C string; empty if it is null.
+///
 /// # Safety
 /// `text` is null or NUL-terminated and lives as long as the result is used.
 unsafe fn bytes_until_nul<'a>(text: *const c_char) -> &'a [u8] {

@@ -4,12 +4,13 @@ use crate::exports::symbol;
 use crate::pointers::Pointer;
 use std::ffi::{CStr, c_void};
 
-/// The words before the functions: the offset of the object, and its type.
+/// The words of a table before the functions: the offset of the object, and its type.
 const HEAD: usize = 2;
-/// The most functions that are searched; more than any class here has.
+/// The most functions of a table that are searched; more than any class here has.
 const MOST: usize = 256;
 
-/// Returns the slot of a function in the table of a class, both by exported name. None unless the function is there exactly once.
+/// Returns the slot of a function in the virtual function table of a class, both by exported name. None unless the function is there
+/// exactly once.
 pub fn find(table: &CStr, function: &CStr) -> Option<Pointer> {
     let slot = slot(table, function)?;
     let table: *mut *mut c_void = symbol(table).ok()?.cast();
@@ -17,7 +18,8 @@ pub fn find(table: &CStr, function: &CStr) -> Option<Pointer> {
     Some(unsafe { Pointer::at(table.add(HEAD + slot)) })
 }
 
-/// Returns the index of a function in its table. It is the same in the tables of all classes derived from the one that declares it.
+/// Returns the index of a function in the virtual function table of a class, both by exported name. It is the same in the tables of all
+/// classes derived from the one that declares it. None unless the function is there exactly once.
 pub fn slot(table: &CStr, function: &CStr) -> Option<usize> {
     let table: *mut *mut c_void = symbol(table).ok()?.cast();
     let function = symbol(function).ok()?;

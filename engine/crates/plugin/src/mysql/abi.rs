@@ -1,4 +1,4 @@
-//! The parts of the server's plugin ABI that this plugin uses.
+//! The parts of MySQL's plugin ABI that this plugin uses.
 //!
 //! Layouts follow the public headers `mysql/plugin.h`, `mysql/plugin_audit.h`, `mysql/service_command.h` and
 //! `mysql/com_data.h` (plugin interface 1.11, audit interface 4.1). Only public structures are used: a `THD` stays opaque.
@@ -13,6 +13,7 @@ pub const AUDIT_PLUGIN: c_int = 5;
 
 type Function = unsafe extern "C" fn(*mut c_void) -> c_int;
 
+/// The declaration of a plugin (`st_mysql_plugin`). A null name ends the list of them.
 #[repr(C)]
 pub struct Plugin {
     pub kind: c_int,
@@ -31,8 +32,10 @@ pub struct Plugin {
     pub flags: c_ulong,
 }
 
+/// The number of classes of audit events.
 pub const CLASSES: usize = 13;
 
+/// The part of the declaration that audit plugins have: the callback for events, and for each class a mask of the events that it receives.
 #[repr(C)]
 pub struct Audit {
     pub interface_version: c_int,
@@ -41,6 +44,7 @@ pub struct Audit {
     pub class_mask: [c_ulong; CLASSES],
 }
 
+/// A string of the server: not terminated, and null if there is none.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LexString {
@@ -52,6 +56,7 @@ pub const GENERAL_CLASS: c_uint = 0;
 pub const GENERAL_LOG: c_uint = 1 << 0;
 pub const GENERAL_STATUS: c_uint = 1 << 3;
 
+/// An event of a command: its start (`GENERAL_LOG`) or its end (`GENERAL_STATUS`).
 #[repr(C)]
 pub struct EventGeneral {
     pub subclass: c_uint,
@@ -74,6 +79,7 @@ pub const CONNECTION_CONNECT: c_uint = 1 << 0;
 pub const CONNECTION_DISCONNECT: c_uint = 1 << 1;
 pub const CONNECTION_CHANGE_USER: c_uint = 1 << 2;
 
+/// An event of a login, a change of user or the end of a connection. `status` is 0 if it succeeded.
 #[repr(C)]
 pub struct EventConnection {
     pub subclass: c_uint,
@@ -92,6 +98,7 @@ pub struct EventConnection {
 pub const QUERY_CLASS: c_uint = 9;
 pub const QUERY_NESTED_START: c_uint = 1 << 1;
 
+/// An event of a statement that runs inside of another one, such as in a stored routine.
 #[repr(C)]
 pub struct EventQuery {
     pub subclass: c_uint,
@@ -105,7 +112,7 @@ pub struct EventQuery {
 pub const COM_QUERY: c_int = 3;
 pub const TEXT: c_int = 1;
 
-/// The query variant of the server's union of commands, with space for any other variant.
+/// A command with the text of a query: this variant of the server's union of commands, with space for any other variant.
 #[repr(C)]
 pub struct QueryCommand {
     pub query: *const c_char,
@@ -115,7 +122,8 @@ pub struct QueryCommand {
     pub room: [u64; 8],
 }
 
-/// The callbacks that receive a result when a caller in the server's own process runs a statement.
+/// The callbacks that receive a result when a plugin runs a statement in the server's own process. The first argument of each is what the
+/// caller has passed for them.
 #[repr(C)]
 pub struct Callbacks {
     pub start_result_metadata: unsafe extern "C" fn(*mut c_void, c_uint, c_uint, *const c_void) -> c_int,

@@ -10,8 +10,11 @@ use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+/// The type of a coordinator's functions: coordinator, session, and whether the whole transaction ends, or only a statement. Returns 0 on
+/// success.
 type End = unsafe extern "C" fn(*mut c_void, *mut Thd, bool) -> c_int;
 
+/// A class of transaction coordinators, and its functions for commit and rollback, by exported names.
 struct Coordinator {
     table: &'static CStr,
     commit: &'static CStr,
@@ -38,6 +41,7 @@ const COORDINATORS: [Coordinator; 3] = [
 const COMMIT: usize = 0;
 const ROLLBACK: usize = 1;
 
+/// A class whose table holds the plugin's functions: the address that its objects begin with, and the server's own functions.
 struct Class {
     point: AtomicUsize,
     originals: [AtomicPtr<c_void>; 2],
@@ -47,6 +51,7 @@ static ORIGINALS: [Class; COORDINATORS.len()] =
     [const { Class { point: AtomicUsize::new(0), originals: [const { AtomicPtr::new(std::ptr::null_mut()) }; 2] } };
         COORDINATORS.len()];
 
+/// Returns the server's own function for a coordinator: `which` is `COMMIT` or `ROLLBACK`.
 fn original(coordinator: *mut c_void, which: usize) -> End {
     // SAFETY: an object of a class with virtual functions begins with the address of their table; `install` has stored the function from
     // that slot, which has this signature.
@@ -58,6 +63,7 @@ fn original(coordinator: *mut c_void, which: usize) -> End {
     }
 }
 
+/// Commits by the server's own function. Reports beginning and end for threads whose connection is not followed.
 unsafe extern "C" fn on_commit(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
     let commit = original(coordinator, COMMIT);
     selftest::note(|| Seen { seam: Seam::Commit, name: None, writes: true });
@@ -70,6 +76,7 @@ unsafe extern "C" fn on_commit(coordinator: *mut c_void, thd: *mut Thd, is_whole
     outcome
 }
 
+/// Rolls back by the server's own function. Reports the end for threads whose connection is not followed.
 unsafe extern "C" fn on_rollback(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
     let rollback = original(coordinator, ROLLBACK);
     // SAFETY: as above.
@@ -80,6 +87,8 @@ unsafe extern "C" fn on_rollback(coordinator: *mut c_void, thd: *mut Thd, is_who
 
 static SLOTS: Slots = Slots::none();
 
+/// Puts the plugin's functions into the virtual function tables of the server's transaction coordinators. An error leaves the tables
+/// unchanged.
 pub fn install() -> Result<(), String> {
     SLOTS.install(find)
 }
@@ -97,6 +106,7 @@ fn find() -> Result<Vec<Slot>, String> {
     Ok(slots)
 }
 
+/// Restores the virtual function tables of the server's transaction coordinators. An error if one of them could not be restored.
 pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }

@@ -11,8 +11,8 @@ use session::Report;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The key of a metadata lock: the lengths of the whole, of the database's name and of the object's name; then a byte for the kind of
-/// object and both names, each terminated by a NUL.
+/// The server's key of a metadata lock: the lengths of the whole, of the database's name and of the object's name; then a byte for the kind
+/// of object and both names, each terminated by a NUL.
 #[repr(C)]
 pub struct Key {
     length: u16,
@@ -23,7 +23,7 @@ pub struct Key {
 const LONGEST: usize = 387;
 
 const TABLE: u8 = 4;
-/// Kinds of objects whose keys hold the names once more, as they were written.
+/// Kinds of objects, as in the key of a metadata lock, whose keys hold the names twice, the second time as they were written.
 const LATER: [u8; 6] = [5, 6, 7, 8, 15, 18];
 
 type Before = unsafe extern "C" fn(*mut Thd, *const Key, *mut bool) -> bool;
@@ -33,7 +33,7 @@ static BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static AFTER: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 impl Key {
-    /// Returns database and name of a table or view; none for anything else, or if the bytes are not as expected.
+    /// Returns database and name of the table or view that the lock is on; none for anything else, or if the bytes are not as expected.
     fn table(&self) -> Option<(&[u8], &[u8])> {
         let (db_length, name_length) = (usize::from(self.db_length), usize::from(self.name_length));
         let end = 1 + db_length + 1 + name_length;
@@ -47,6 +47,7 @@ impl Key {
     }
 }
 
+/// Runs before the server locks a name exclusively: reports the definition, then calls the server's own function.
 unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool) -> bool {
     // SAFETY: the server's own key, which lives as long as the call.
     let table = unsafe { key.as_ref() }.and_then(Key::table);
@@ -64,6 +65,7 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
     unsafe { std::mem::transmute::<*mut c_void, Before>(BEFORE.load(Ordering::Acquire))(thd, key, is_victim) }
 }
 
+/// Runs after the server has unlocked a name: reports the end, then calls the server's own function.
 unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
     reach::on_call(thd, |actor| reach::has_ended(actor, true));
     // SAFETY: as above.
@@ -72,6 +74,7 @@ unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
 
 static SLOTS: Slots = Slots::none();
 
+/// Puts the plugin's functions into the virtual function table of the server's sessions (`THD`). An error leaves it unchanged.
 pub fn install() -> Result<(), String> {
     SLOTS.install(|| {
         let table = Vtable::find(c"_ZTV3THD")?;
@@ -81,6 +84,7 @@ pub fn install() -> Result<(), String> {
     })
 }
 
+/// Restores the virtual function table of the server's sessions (`THD`). An error if that is not possible.
 pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }

@@ -24,14 +24,17 @@ unsafe impl Sync for Declarations {}
 // SAFETY: as above.
 unsafe impl Sync for Audit {}
 
-/// The version of the server that loads the library: a plugin of this type must name exactly that.
+/// The version of the server that loads the library, which is set before the server reads it: a plugin of this type must name exactly that
+/// version.
 static DAEMON: AtomicI32 = AtomicI32::new(0);
 
-/// Runs when the library is loaded, before the server reads anything in it. `init` checks the server itself.
+/// Runs when the library is loaded, before the server reads anything in it. Does not decide about the load: `init` checks the server
+/// itself.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEFORE_ALL: extern "C" fn() = name_server;
 
+/// Fills in the server's version, and has an old MySQL refuse the library.
 extern "C" fn name_server() {
     let number = exports::real_server_version().ok().and_then(|version| {
         let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<c_int>().ok());
@@ -43,8 +46,8 @@ extern "C" fn name_server() {
     }
 }
 
-/// The first server version whose `Plugin` has `check_uninstall`. An older MySQL would read every field after it as the next one, and
-/// crash. It checks the interface version before it reads a plugin, but accepts a newer one.
+/// The first server version, as a number, whose `Plugin` has `check_uninstall`. An older MySQL would read every field after it as the next
+/// one, and crash. It checks the interface version before it reads a plugin, but accepts a newer one.
 const FIRST_WITH_THIS_PLUGIN: c_int = 8_00_00;
 
 static AUDIT: Audit = Audit {
@@ -54,6 +57,7 @@ static AUDIT: Audit = Audit {
     class_mask: events::MASK,
 };
 
+/// Declares a plugin without functions and variables.
 const fn plugin(kind: c_int, info: *const c_void, name: &'static CStr, description: &'static CStr) -> Plugin {
     Plugin {
         kind,
@@ -133,7 +137,8 @@ unsafe extern "C" fn init(plugin: *mut c_void) -> c_int {
     }
 }
 
-/// Logs why the plugin is not loaded, what the effect is and what to do. An administrator may read the line without any context.
+/// Logs why a plugin is not loaded, what the effect is and what to do. Returns 1, with which its start fails. An administrator may read the
+/// line without any context.
 fn refuse(plugin: *mut c_void, reason: &str) -> c_int {
     let line = format!(
         "not loaded, and nothing was changed: {reason}. The server goes on without this plugin. To start it without this line in \
@@ -156,7 +161,8 @@ unsafe extern "C" fn begin_names(plugin: *mut c_void) -> c_int {
     begin_part(plugin, reconcile)
 }
 
-/// Starts one of the other two plugins, which are refused if `fqc` cannot be loaded.
+/// Starts `fqc_events` or `query`, by `begin`. They are refused if `fqc` cannot be loaded into this server. Returns what the server
+/// expects: 0 on success.
 fn begin_part(plugin: *mut c_void, begin: impl FnOnce() + UnwindSafe) -> c_int {
     match std::panic::catch_unwind(|| admission::check().map(|()| begin())) {
         Ok(Ok(())) => 0,
@@ -165,6 +171,7 @@ fn begin_part(plugin: *mut c_void, begin: impl FnOnce() + UnwindSafe) -> c_int {
     }
 }
 
+/// Makes the variables with two names equal, and passes them on if the plugin is loaded.
 fn reconcile() {
     variables::reconcile();
     if is_loaded() {
@@ -180,7 +187,8 @@ unsafe extern "C" fn begin_events(plugin: *mut c_void) -> c_int {
     })
 }
 
-/// Called when `fqc_events` is removed. Connections accepted from then on are not reported, so nothing may be served.
+/// Called when `fqc_events` is removed. Connections accepted from then on are not reported, so nothing is served until it is installed
+/// again.
 unsafe extern "C" fn end_events(_: *mut c_void) -> c_int {
     let _ = std::panic::catch_unwind(|| {
         gate::set(Obstacle::NoEvents, true);

@@ -1,4 +1,4 @@
-//! Receives statements and connections from the audit interface. Tables are observed elsewhere (see `mysql`).
+//! Receives statements and connections from MySQL's audit interface. Tables are observed elsewhere (see `mysql`).
 
 use crate::connections;
 use crate::containment::contain;
@@ -17,7 +17,7 @@ use session::{Account, Report};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::Ordering;
 
-/// The events that the plugin subscribes to: a word for each class, a bit for each kind of event.
+/// The events that the plugin subscribes to: a word for each class, with a bit for each kind of event.
 pub const MASK: [std::ffi::c_ulong; CLASSES] = {
     let mut mask = [0; CLASSES];
     mask[CONNECTION_CLASS as usize] = (CONNECTION_CONNECT | CONNECTION_DISCONNECT | CONNECTION_CHANGE_USER) as u64;
@@ -26,13 +26,14 @@ pub const MASK: [std::ffi::c_ulong; CLASSES] = {
     mask
 };
 
-/// The subset of these events that is about statements.
+/// The subset of the events in `MASK` that is about statements, by class. The plugin does not need them while the engine is suspended.
 pub const STATEMENTS: [(usize, std::ffi::c_ulong); 2] = [
     (GENERAL_CLASS as usize, (GENERAL_LOG | GENERAL_STATUS) as u64),
     (QUERY_CLASS as usize, QUERY_NESTED_START as u64),
 ];
 
-/// Called when `SET SESSION fqc_type` has run on this thread.
+/// Passes on the new value of `fqc_type` to the session, and wakes the engine if the cache is wanted now. Called when `SET SESSION
+/// fqc_type` has run on this thread.
 pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
@@ -40,6 +41,7 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
     waking::attend(engine());
 }
 
+/// Receives each audit event from the server, on the thread of the session that it is about. Returns 0: the server goes on.
 pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void) -> c_int {
     if is_loaded() && !data.is_null() && !thd.is_null() {
         contain(Point::Event, (), || {
@@ -64,6 +66,8 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     0
 }
 
+/// Handles the event that a statement starts inside of another one.
+///
 /// # Safety
 /// `event` is an event whose callback has not returned.
 unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
@@ -72,6 +76,7 @@ unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
     tell_statement(thd, text);
 }
 
+/// Reports to the engine that a statement starts, for the session of this thread or for a bystander.
 fn tell_statement(thd: &ThdRef, text: &[u8]) {
     let thread_id = reach::number(thd);
     reach::told_text(thread_id);
@@ -82,6 +87,8 @@ fn tell_statement(thd: &ThdRef, text: &[u8]) {
     }
 }
 
+/// Handles the event that a command starts or has ended.
+///
 /// # Safety
 /// `event` is an event whose callback has not returned.
 unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
@@ -127,7 +134,7 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
     }
 }
 
-/// False for commands about connections, which a server whose general log is on reports too.
+/// True if the event of this command is about a statement. A server whose general log is on also reports commands about connections.
 fn is_statement(command: &[u8]) -> bool {
     const OTHERS: [&[u8]; 7] = [
         b"Connect",
@@ -141,6 +148,8 @@ fn is_statement(command: &[u8]) -> bool {
     !OTHERS.contains(&command)
 }
 
+/// Handles the event that a connection has logged in, changed its user or ended.
+///
 /// # Safety
 /// `event` is an event whose callback has not returned.
 unsafe fn on_connection(thd: &ThdRef, event: &EventConnection) {
@@ -165,11 +174,14 @@ unsafe fn on_connection(thd: &ThdRef, event: &EventConnection) {
     }
 }
 
+/// Returns the session's account with the client's address. None if the server does not say.
 fn account(thd: &ThdRef, address: &[u8]) -> Option<Account> {
     let (user, host) = thd.account()?;
     Some(Account { user, host, address: address.to_vec() })
 }
 
+/// Connects a session that has logged in with the connection whose bytes this thread handled last. If it cannot be followed, it becomes a
+/// bystander.
 fn connect(thd: &ThdRef, thread_id: u64, address: &[u8]) {
     let (account, state) = (account(thd, address), thd.session_state(None));
     let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;

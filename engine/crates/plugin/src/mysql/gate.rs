@@ -2,25 +2,28 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The reasons against serving, one bit each. The first two hold from the start, until an examination of the server clears them.
+/// The reasons against serving, one bit each. The first two hold from the start, until an examination of the server (`Server::examine`)
+/// clears them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The self-test has not observed a write at every seam of this server.
+    /// The self-test has not observed a write at every seam of this server, that is, in each table of functions that the plugin has
+    /// changed.
     Untested = 1 << 0,
-    /// The plugin `fqc_events` is not installed, or is being removed.
+    /// The plugin `fqc_events`, which receives statements and connections, is not installed, or is being removed.
     NoEvents = 1 << 1,
-    /// A storage engine whose locks are not reported.
+    /// A storage engine is loaded whose locks are not reported.
     Engine = 1 << 2,
-    /// Group Replication, whose other members write to this server too.
+    /// The server is a member of Group Replication, whose other members write to it too.
     Group = 1 << 3,
-    /// A thread pool, whose connections cannot be followed.
+    /// A thread pool is loaded, whose connections cannot be followed.
     Pool = 1 << 4,
-    /// The Rewriter plugin, which replaces statements before they run, by rules that may change.
+    /// The Rewriter plugin is installed, which replaces statements before they run, by rules that may change.
     Rewriter = 1 << 5,
 }
 
 static OBSTACLES: AtomicU32 = AtomicU32::new(Obstacle::Untested as u32 | Obstacle::NoEvents as u32);
 
+/// Sets or clears a reason against serving. It takes effect with the next `settings::note_obstacle`, which runs before every response.
 pub fn set(obstacle: Obstacle, is_there: bool) {
     match is_there {
         true => OBSTACLES.fetch_or(obstacle as u32, Ordering::Release),
@@ -28,11 +31,12 @@ pub fn set(obstacle: Obstacle, is_there: bool) {
     };
 }
 
+/// True if this reason against serving holds.
 pub fn is_set(obstacle: Obstacle) -> bool {
     OBSTACLES.load(Ordering::Acquire) & obstacle as u32 != 0
 }
 
-/// Returns why nothing is served, none if there is no obstacle.
+/// Returns why nothing may be served, one reason if several hold. None if there is no obstacle.
 #[inline]
 pub fn obstacle() -> Option<&'static str> {
     let all = OBSTACLES.load(Ordering::Acquire);

@@ -25,14 +25,15 @@ type Lock = unsafe extern "C" fn(*mut c_void, *mut Thd, c_int) -> c_int;
 
 const READ_LOCK: c_int = 0;
 const WRITE_LOCK: c_int = 1;
-/// The lowest lock type that writes.
+/// The lowest lock type that writes, in the server's numbering.
 const LEAST_WRITE: c_int = 6;
 
-/// The tables in which the server stores how far replication has come: at each checkpoint of a replica's applier, and after any write
-/// where transactions have GTIDs.
+/// The tables of schema `mysql` in which the server stores how far replication has come: at each checkpoint of a replica's applier, and
+/// after any write where transactions have GTIDs.
 const POSITIONS: [&[u8]; 4] = [b"gtid_executed", b"slave_master_info", b"slave_relay_log_info", b"slave_worker_info"];
 
-/// The engines' names, as the server lists them, with their handler classes. The slots are looked up in the first two.
+/// The storage engines that are reported, by the server's names for them, with the tables of their handler classes. The positions of the
+/// functions are looked up in the first two.
 const CLASSES: [(&str, &CStr); 10] = [
     ("InnoDB", c"_ZTV11ha_innobase"),
     ("InnoDB", c"_ZTV11ha_innopart"),
@@ -45,6 +46,7 @@ const CLASSES: [(&str, &CStr); 10] = [
     ("MRG_MYISAM", c"_ZTV12ha_myisammrg"),
     ("PERFORMANCE_SCHEMA", c"_ZTV13ha_perfschema"),
 ];
+/// The engine classes from the start of `CLASSES` that every server must have.
 const REQUIRED: usize = 2;
 const INNOBASE: [&CStr; 4] = [
     c"_ZN11ha_innobase4openEPKcijPKN2dd5TableE",
@@ -63,7 +65,7 @@ const CLOSE: usize = 1;
 const LOCK: usize = 2;
 const STATEMENT: usize = 3;
 
-/// A class whose table holds the plugin's functions: the address that its objects begin with, and its own functions.
+/// A handler class whose table holds the plugin's functions: the address that its objects begin with, and the server's own functions.
 struct Class {
     point: AtomicUsize,
     originals: [AtomicPtr<c_void>; 4],
@@ -73,6 +75,7 @@ static ORIGINALS: [Class; CLASSES.len()] =
     [const { Class { point: AtomicUsize::new(0), originals: [const { AtomicPtr::new(std::ptr::null_mut()) }; 4] } };
         CLASSES.len()];
 
+/// Returns the server's own function for a handler: `which` is `OPEN`, `CLOSE`, `LOCK` or `STATEMENT`.
 fn original(handler: *mut c_void, which: usize) -> *mut c_void {
     // SAFETY: an object of a class with virtual functions begins with the address of their table.
     let point = unsafe { handler.cast::<usize>().read() };
@@ -80,33 +83,36 @@ fn original(handler: *mut c_void, which: usize) -> *mut c_void {
     class.expect("only these classes have our functions").originals[which].load(Ordering::Acquire)
 }
 
-/// The table behind a handler.
+/// The table that a handler, the server's object for an open table, was opened for.
 enum Place {
     Table {
         db: Vec<u8>,
         name: Vec<u8>,
     },
-    /// A temporary table.
+    /// A temporary table, which no other session can read.
     Elsewhere,
 }
 
 const SHARDS: usize = 64;
 type Places = RwLock<HashMap<usize, Arc<Place>, FixedState>>;
-/// Padded to two cache lines, because processors prefetch them in pairs.
+/// A part of the map from handlers to tables. Padded to two cache lines, because processors prefetch them in pairs.
 #[repr(align(128))]
 #[derive(Default)]
 struct Shard(Places);
 
+/// Returns the part of the map in which a handler is. `handler` is its address.
 fn shard(handler: usize) -> &'static Places {
     static PLACES: OnceLock<Vec<Shard>> = OnceLock::new();
     let places = PLACES.get_or_init(|| (0..SHARDS).map(|_| Shard::default()).collect());
     &places[(handler >> 6) % SHARDS].0
 }
 
+/// Returns the table that the handler at this address stands for. None if the handler was opened before the load.
 fn place_of(handler: usize) -> Option<Arc<Place>> {
     shard(handler).read().unwrap_or_else(PoisonError::into_inner).get(&handler).cloned()
 }
 
+/// Returns the table that is stored at a path. One outside of the data directory is a temporary table.
 fn read_path(path: &[u8]) -> Place {
     let parts = path.strip_prefix(b"./").and_then(|path| {
         let slash = path.iter().position(|byte| *byte == b'/')?;
@@ -117,6 +123,7 @@ fn read_path(path: &[u8]) -> Place {
     Place::Table { db: decode(db), name: decode(name) }
 }
 
+/// Opens a table by the server's own function, and notes which table the handler stands for.
 unsafe extern "C" fn on_open(
     handler: *mut c_void,
     path: *const c_char,
@@ -139,6 +146,7 @@ unsafe extern "C" fn on_open(
     failed
 }
 
+/// Closes a table by the server's own function, and forgets the handler.
 unsafe extern "C" fn on_close(handler: *mut c_void) -> c_int {
     let close = original(handler, CLOSE);
     let _ = std::panic::catch_unwind(|| {
@@ -149,6 +157,8 @@ unsafe extern "C" fn on_close(handler: *mut c_void) -> c_int {
     unsafe { std::mem::transmute::<*mut c_void, Close>(close)(handler) }
 }
 
+/// Locks or unlocks a table by the server's own function, and reports a lock before that. When a session unlocks the last table that it had
+/// locked for writing, first reports that its statement has ended.
 unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
     let function = original(handler, LOCK);
     match kind {
@@ -168,6 +178,7 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
     refused
 }
 
+/// Starts a statement on a table under LOCK TABLES by the server's own function, and reports it as a lock first.
 unsafe extern "C" fn on_statement(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
     let function = original(handler, STATEMENT);
     selftest::note(|| seen(Seam::Statement, handler, kind >= LEAST_WRITE));
@@ -183,11 +194,13 @@ fn locks(actor: Actor, handler: usize, writes: bool) {
     tell(actor, handler, writes);
 }
 
+/// True if the handler's table stores how far replication has come.
 fn keeps_positions(handler: usize) -> bool {
     let place = place_of(handler);
     matches!(place.as_deref(), Some(Place::Table { db, name }) if db == b"mysql" && POSITIONS.contains(&name.as_slice()))
 }
 
+/// Reports that a handler's table is locked for reading or writing.
 fn tell(actor: Actor, handler: usize, writes: bool) {
     let place = place_of(handler);
     let (db, name) = match place.as_deref() {
@@ -209,6 +222,7 @@ fn tell(actor: Actor, handler: usize, writes: bool) {
     }
 }
 
+/// Returns what the self-test records about a handler.
 fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::Seen {
     let name = match place_of(handler as usize).as_deref() {
         Some(Place::Table { db, name }) => Some((db.clone(), name.clone())),
@@ -219,6 +233,7 @@ fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::Seen {
 
 static SLOTS: Slots = Slots::none();
 
+/// Puts the plugin's functions into the virtual function tables of the storage engines' handlers. An error leaves them unchanged.
 pub fn install() -> Result<(), String> {
     SLOTS.install(slots)
 }
@@ -240,11 +255,13 @@ fn slots() -> Result<Vec<Slot>, String> {
     Ok(slots)
 }
 
+/// Restores the virtual function tables of the storage engines' handlers. An error if one of them could not be restored.
 pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }
 
-/// Finds the classes' tables. Engines that this server was built without are left out, except for InnoDB.
+/// Finds the virtual function tables of the storage engines' handlers. Engines that this server was built without are left out, except for
+/// InnoDB: without it, returns an error.
 fn find() -> Result<Vec<Vtable>, String> {
     let all = CLASSES.iter().enumerate().map(|(at, (_, class))| (at, Vtable::find(class)));
     all.filter(|(at, found)| *at < REQUIRED || found.is_ok()).map(|(_, found)| found).collect()
@@ -258,7 +275,7 @@ fn positions(table: &Vtable, functions: [&CStr; 4]) -> Result<[usize; 4], String
     Ok(positions)
 }
 
-/// True if locks of this engine's tables are reported.
+/// True if locks of this storage engine's tables are reported. `name` is the server's name for it, in any case.
 pub fn knows_engine(name: &[u8]) -> bool {
     CLASSES.iter().any(|(engine, _)| engine.as_bytes().eq_ignore_ascii_case(name))
 }

@@ -1,4 +1,4 @@
-//! A session of the plugin in the server that it runs in: without a socket and without a password.
+//! A session of the plugin in the MySQL server that it runs in: without a socket and without a password.
 //!
 //! Only for the worker's own thread, never for a client's.
 
@@ -9,37 +9,43 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_ulonglong, c_void};
 use std::ptr::null;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// The handle that the server gave to the plugin.
+/// The handle that the server gave to the plugin `fqc` at its start.
 static PLUGIN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-/// True once the plugin has ended: results of queries are then replaced by an error.
+/// True once the plugin has ended: each query then returns an error instead of its result.
 static IS_UNLINKED: AtomicBool = AtomicBool::new(false);
 
+/// Keeps the plugin's handle. Call at load, before anything needs it.
 pub fn keep(plugin: *mut c_void) {
     PLUGIN.store(plugin, Ordering::Release);
 }
 
+/// Returns the plugin's handle; null before the first load.
 pub fn plugin() -> *mut c_void {
     PLUGIN.load(Ordering::Acquire)
 }
 
+/// Enables queries by `Local`. Call when the plugin starts.
 pub fn link() {
     IS_UNLINKED.store(false, Ordering::Release);
 }
 
+/// Makes all queries by `Local` fail, also a running one, because the plugin ends.
 pub fn unlink() {
     IS_UNLINKED.store(true, Ordering::Release);
 }
 
 thread_local! {
+    /// True if this thread is initialised for sessions.
     static HAS_ENTERED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Initialises this thread for calls into the server.
+/// Initialises this thread for calls into the server. Call before the thread's first query.
 pub fn enter_thread() {
     // SAFETY: takes no argument.
     unsafe { (symbols::get().thread_begin)() };
 }
 
+/// Undoes `enter_thread`, and the initialisation for sessions. Call on the same thread, with no `Local` open.
 pub fn leave_thread() {
     // SAFETY: as above; the sessions of this thread are closed.
     unsafe {
@@ -50,7 +56,7 @@ pub fn leave_thread() {
     }
 }
 
-/// A session that opens with its first statement.
+/// A session that opens with its first query, with all privileges. Its statements are not written to the binary log.
 #[derive(Default)]
 pub struct Local {
     session: Option<Session>,
@@ -66,6 +72,7 @@ impl Link for Local {
     }
 }
 
+/// An open session, which ends when it is dropped.
 struct Session(*mut c_void);
 
 impl Session {
@@ -129,6 +136,7 @@ impl Drop for Session {
 
 unsafe extern "C" fn on_open_error(_: *mut c_void, _: c_uint, _: *const c_char) {}
 
+/// The part of a query's result that the callbacks have received so far.
 #[derive(Default)]
 struct Collected {
     rows: Vec<Row>,
@@ -138,6 +146,8 @@ struct Collected {
     is_unreadable: bool,
 }
 
+/// Returns what the callbacks share.
+///
 /// # Safety
 /// `context` is the `Collected` of a query that has not returned.
 unsafe fn collected<'a>(context: *mut c_void) -> &'a mut Collected {
@@ -145,6 +155,8 @@ unsafe fn collected<'a>(context: *mut c_void) -> &'a mut Collected {
     unsafe { &mut *context.cast::<Collected>() }
 }
 
+/// Appends a value to the present row. Returns 0, with which the server goes on.
+///
 /// # Safety
 /// `context` is the `Collected` of a query that has not returned.
 unsafe fn value(context: *mut c_void, value: Option<Vec<u8>>) -> c_int {
@@ -153,6 +165,8 @@ unsafe fn value(context: *mut c_void, value: Option<Vec<u8>>) -> c_int {
     0
 }
 
+/// Notes that a value cannot be read, so that the query fails. Returns 0, with which the server goes on.
+///
 /// # Safety
 /// `context` is the `Collected` of a query that has not returned.
 unsafe fn unreadable(context: *mut c_void) -> c_int {

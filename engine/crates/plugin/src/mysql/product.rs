@@ -21,28 +21,30 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Finds every symbol. The error names the first one that this server build does not export.
+/// Checks that the plugin may be loaded into this server and finds every symbol that it needs. The error says why not, or names the first
+/// symbol that this server build does not export. `plugin` is the server's handle of the plugin `fqc`.
 pub fn find(plugin: *mut c_void) -> Result<&'static dyn Server, String> {
     admission::check()?;
     local::keep(plugin);
     symbols::find().map(|symbols| symbols as &dyn Server)
 }
 
-/// True if the server's settings must be read in the next round.
+/// True if the server's settings must be read in the worker's next round.
 static IS_DUE: AtomicBool = AtomicBool::new(true);
-/// True once the plugin has switched off the server's statement events.
+/// True once the plugin has switched off the server's statement events in this process.
 static HAS_BEEN_DEAF: AtomicBool = AtomicBool::new(false);
-/// The pause between two looks for obstacles, while there are some.
+/// The pause between two looks for obstacles to serving, while there are some.
 const PAUSE: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// When the worker last looked.
+    /// When the worker last looked for obstacles.
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// The last self-test failure that was logged.
+/// The last failure of the self-test that was logged. The same one is not logged again.
 static TOLD: Mutex<String> = Mutex::new(String::new());
 
+/// Returns a text for the server, which ends with a NUL; others in it become spaces.
 fn text(words: &str) -> CString {
     CString::new(words.replace('\0', " ")).unwrap_or_default()
 }
@@ -211,17 +213,19 @@ impl Server for Symbols {
         processes::running(link)
     }
 
-    /// None: every thread reports tables and commits from the moment of the load.
+    /// Returns none: every thread reports tables and commits from the moment of the load.
     fn lasting_threads(&self, _: &mut dyn Link) -> Result<Vec<Older>, String> {
         Ok(Vec::new())
     }
 }
 
+/// Returns the first value of each row. Rows in which it is NULL are left out.
 fn first_column(rows: &[Row]) -> impl Iterator<Item = &[u8]> {
     rows.iter().filter_map(|row| row.first()?.as_deref())
 }
 
-/// Runs the self-test, then closes handlers that were opened before the load, so that their tables are known from here on.
+/// Runs the self-test, then closes handlers that were opened before the load, so that their tables are known from here on. An error says
+/// why the self-test failed; that handlers could not be closed is only logged.
 fn test(link: &mut dyn Link) -> Result<(), String> {
     selftest::run(link)?;
     if let Err(error) = link.query("FLUSH LOCAL TABLES") {
@@ -230,6 +234,7 @@ fn test(link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
+/// Logs a failure of the self-test, unless it was the last one logged.
 fn tell(error: &str) {
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     if *told != error {

@@ -15,11 +15,11 @@ use crate::signal::{self, wake_if_wanted};
 use session::{Report, SessionState};
 use std::cell::{Cell, RefCell};
 
-/// A session of the server, on the thread that runs it.
+/// A session of the server, on the thread that runs it, for as long as a call of the server lasts.
 #[derive(Clone, Copy)]
 pub struct Actor {
     pub thd: ThdRef,
-    /// The thread id. A thread without one gets its address in memory with the top bit set, which no thread id has.
+    /// The thread id. A session without one gets its address in memory with the top bit set, which no thread id has.
     pub id: u64,
 }
 
@@ -35,8 +35,8 @@ impl Actor {
     }
 }
 
-/// Returns the id of an actor. Statements of a thread without a thread id are reported under the same id, so that its commit can end the
-/// writes that they began.
+/// Returns the id of a session in reports: its thread id, or a number made of its address. Statements of a thread without a thread id are
+/// reported with the same number, so that its commit can end the writes that they began.
 pub fn number(thd: &ThdRef) -> u64 {
     match thd.thread_id() {
         0 => thd.pointer() as u64 | 1 << 63,
@@ -44,7 +44,8 @@ pub fn number(thd: &ThdRef) -> u64 {
     }
 }
 
-/// Runs `work` for a call of the server, and contains panics. Returns the default while the plugin is unloaded or the engine suspended.
+/// Runs `work` for a call of the server, and contains panics. Returns the default without running it while the plugin is unloaded or the
+/// engine suspended, and on the worker's thread; and also after a panic.
 pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
     if thd.is_null() || !is_loaded() || !engine().vigil().is_awake() {
         return T::default();
@@ -61,7 +62,8 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
     contain(Point::Event, None, || Some(work())).unwrap_or_default()
 }
 
-/// Delivers the reports to the session or the background thread. Reads are reported to sessions only.
+/// Delivers reports about a session: `report` gets a function to pass each of them to. They go to the followed session, or else to the
+/// thread's bystander. Reads are reported to sessions only.
 pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
     let engine = engine();
     let found = with_session(actor.id, |connection| {
@@ -72,7 +74,7 @@ pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(R
     }
 }
 
-/// A handler that is locked for writing.
+/// A handler, the server's object for an open table, that a session has locked for writing.
 struct Held {
     thd: usize,
     handler: usize,
@@ -80,20 +82,24 @@ struct Held {
 }
 
 thread_local! {
-    /// The handlers that this thread has locked for writing.
+    /// The handlers, the server's objects for open tables, that sessions on this thread have locked for writing.
     static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Runs `work` on the list of handlers that sessions on this thread have locked for writing. None if the thread is ending, or is inside of
+/// another such call.
 fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
     HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
 }
 
-/// Records that the session has locked a handler for writing.
+/// Records that the session has locked a handler, the server's object for an open table, for writing. `handler` is its address.
+/// `keeps_positions`: its table stores how far replication has come.
 pub fn holds(actor: Actor, handler: usize, keeps_positions: bool) {
     with_held(|held| held.push(Held { thd: actor.thd.pointer() as usize, handler, keeps_positions }));
 }
 
-/// True if the last handler that this session had locked for writing is about to be unlocked. Tracked even while the engine is suspended.
+/// Records that the session unlocks a handler, the server's object for an open table. True if it was the last one that this session had
+/// locked for writing. Tracked even while the engine is suspended.
 pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
     let thd = thd as usize;
     let of_session = |held: &mut Vec<Held>| {
@@ -104,13 +110,14 @@ pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
     with_held(of_session).unwrap_or(false)
 }
 
+/// True if the session has any table locked for writing, or if that is not known.
 fn holds_any(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
     with_held(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)
 }
 
-/// True if the session is just storing how far replication has come, and nothing else, and not under LOCK TABLES. A statement that ends
-/// another session's prepared transaction holds no such table while it does so.
+/// True if all tables that the session has locked for writing store how far replication has come, and there are some, and LOCK TABLES is
+/// not in force. A statement that ends another session's prepared transaction holds no such table while it does so.
 fn notes_positions(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
     let alone = |held: &mut Vec<Held>| {
@@ -120,25 +127,27 @@ fn notes_positions(actor: Actor) -> bool {
     !actor.thd.in_lock_tables() && with_held(alone).unwrap_or(false)
 }
 
+/// True if autocommit is off, or the session has started a transaction explicitly: the end of a statement then ends no transaction.
 fn is_in_transaction(actor: Actor) -> bool {
     actor.thd.option(facts::NOT_AUTOCOMMIT | facts::BEGIN)
 }
 
 thread_local! {
-    /// The session that the audit interface last reported on this thread. The text of whatever it runs has been reported.
+    /// The id of the session that the audit interface last reported on this thread. The text of whatever it runs has been reported.
     static TOLD: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Records that the audit interface has reported a statement of this session on this thread.
+/// Records that the audit interface has reported a statement of the session with this id, on this thread.
 pub fn told_text(id: u64) {
     let _ = TOLD.try_with(|told| told.set(id));
 }
 
-/// Called when a background thread is about to make its writes visible. What it wrote is unknown if the thread has no thread id, since it
-/// may be older than the engine's waking, or if no write was seen and its statement was not reported. Then everything is marked as
-/// being written. Replication positions are part of no result, and are stored all the time, so they are exempt.
+/// Called when a thread is about to make its writes visible. If it is a background thread, reports the commit. What it wrote is unknown if
+/// the thread has no thread id, since it may be older than the engine's waking, or if no write was seen and its statement was not reported:
+/// then everything is marked as being written. Replication positions are part of no result, and are stored all the time, so they are
+/// exempt.
 ///
-/// Returns true for a session with a followed connection: its end need not be reported here either.
+/// Returns true for a session with a followed connection: its end need not be reported here either, because its response shows it.
 pub fn begins_to_commit(actor: Actor) -> bool {
     if with_session(actor.id, |_| ()).is_some() {
         return true;
@@ -154,11 +163,12 @@ pub fn begins_to_commit(actor: Actor) -> bool {
 }
 
 thread_local! {
-    /// The session on this thread that ends a prepared transaction.
+    /// The address of the session on this thread that ends a prepared transaction; 0 if none does.
     static SECOND_PHASE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Marks everything as being written if the session is a background thread: a prepared transaction may become visible from here on.
+/// Called before a session ends a prepared transaction, perhaps another session's. If it is a background thread, marks everything as being
+/// written: that transaction may become visible from here on.
 pub fn begins_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(thd as usize));
     on_call(thd, |actor| {
@@ -168,14 +178,15 @@ pub fn begins_second_phase(thd: *mut Thd) {
     });
 }
 
-/// Ends the writes that `begins_second_phase` began.
+/// Called when the session has ended the prepared transaction: ends the writes that `begins_second_phase` began.
 pub fn ends_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(0));
     on_call(thd, |actor| has_ended(actor, true));
 }
 
-/// Ends the writes of a background thread, which are visible or rolled back. They go on while anything is locked for writing, and while
-/// the session ends a prepared transaction.
+/// Ends the writes of a background thread, which are visible or rolled back; does nothing for a session whose connection is followed. The
+/// writes go on while the session has anything locked for writing or is in a transaction, and while it ends a prepared transaction.
+/// `is_whole`: the transaction has ended, and not only a statement in it.
 pub fn has_ended(actor: Actor, is_whole: bool) {
     let is_inside = SECOND_PHASE.try_with(|ending| ending.get() == actor.thd.pointer() as usize).unwrap_or(false);
     if is_inside || with_session(actor.id, |_| ()).is_some() {

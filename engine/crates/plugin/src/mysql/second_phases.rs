@@ -12,9 +12,10 @@ use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Returns true if the command failed.
+/// The type of a command's function. It returns true if the command failed.
 type Execute = unsafe extern "C" fn(*mut c_void, *mut Thd) -> bool;
 
+/// A class of commands, its function by exported names, and the plugin's function that replaces it.
 struct Command {
     table: &'static CStr,
     function: &'static CStr,
@@ -48,6 +49,7 @@ unsafe extern "C" fn on_rollback(command: *mut c_void, thd: *mut Thd) -> bool {
     around(&ROLLBACK, command, thd)
 }
 
+/// Runs the command by the server's own function, and reports its beginning and end.
 fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> bool {
     selftest::note(|| Seen { seam: Seam::SecondPhase, name: None, writes: true });
     reach::begins_second_phase(thd);
@@ -59,6 +61,7 @@ fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> 
 
 static SLOTS: Slots = Slots::none();
 
+/// Puts the plugin's functions into the virtual function tables of XA COMMIT and XA ROLLBACK. An error leaves them unchanged.
 pub fn install() -> Result<(), String> {
     let find = |command: &'static Command| -> Result<Slot, String> {
         let table = Vtable::find(command.table)?;
@@ -67,6 +70,7 @@ pub fn install() -> Result<(), String> {
     SLOTS.install(|| COMMANDS.iter().map(find).collect())
 }
 
+/// Restores the virtual function tables of XA COMMIT and XA ROLLBACK. An error if one of them could not be restored.
 pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }

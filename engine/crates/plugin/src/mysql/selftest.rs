@@ -1,11 +1,14 @@
-//! The self-test: before anything is served, a session of the plugin writes, and each seam must report that write. Another build of the
-//! server may have inlined functions, or may call them without going through their table.
+//! The self-test: before anything is served, a session of the plugin writes, and each seam (a place in a table of functions of the server
+//! where the plugin has put its own) must report that write. Another build of the server may have inlined functions, or may call them
+//! without going through their table.
 
 use crate::faults;
 use crate::mysql::gate::{self, Obstacle};
 use host::Link;
 use std::cell::RefCell;
 
+/// A place where the plugin observes the server by a function of its own in one of the server's tables: a lock on a table, a statement
+/// under LOCK TABLES, a commit, a change of a definition, the end of a prepared transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seam {
     Lock,
@@ -15,20 +18,23 @@ pub enum Seam {
     SecondPhase,
 }
 
+/// A report, during the self-test, of a function that the plugin has put into a table of the server.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Seen {
     pub seam: Seam,
-    /// Database and table.
+    /// Database and table. None if the report has none.
     pub name: Option<(Vec<u8>, Vec<u8>)>,
+    /// False if the report is about a read.
     pub writes: bool,
 }
 
 thread_local! {
-    /// The reports of the seams on this thread; none outside of the test.
+    /// The reports of the seams on this thread since the present step began; none outside of the test.
     static SEEN: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
 }
 
-/// Records a report of a seam. Does nothing unless the self-test runs on this thread.
+/// Records a report of a seam, that is, of a function that the plugin has put into a table of the server. Does nothing, and does not call
+/// `seen`, unless the self-test runs on this thread.
 #[inline]
 pub fn note(seen: impl FnOnce() -> Seen) {
     let tests = SEEN.try_with(|all| all.try_borrow().is_ok_and(|all| all.is_some())).unwrap_or(false);
@@ -38,14 +44,15 @@ pub fn note(seen: impl FnOnce() -> Seen) {
     }
 }
 
-/// A table name that is encoded in a file path.
+/// A table name that is encoded in the name of its file.
 const CODED: &str = "t-ä";
 
-/// Storage engines besides InnoDB in which any client can create tables. Their results are not cached because their locks are reported, so
-/// the test requires that report.
+/// Storage engines besides InnoDB in which any client can create tables. Their locks must be reported, because that is what keeps their
+/// results from being cached.
 const OTHER_ENGINES: [&str; 5] = ["myisam", "memory", "csv", "archive", "blackhole"];
 
-/// Runs the test. The error says which report was missing.
+/// Runs the self-test, by statements in a database of its own, which is dropped at the end. The error names the statement that was not
+/// reported, or is that of a failed statement. `link` must run statements on this thread.
 pub fn run(link: &mut dyn Link) -> Result<(), String> {
     let db = format!("fqc_self_test_{}", std::process::id());
     let outcome = told(link, &db);
@@ -59,7 +66,7 @@ fn told(link: &mut dyn Link, db: &str) -> Result<(), String> {
     OTHER_ENGINES.iter().try_for_each(|engine| of_other_engine(link, db, engine))
 }
 
-/// Tests one engine. An engine that is disabled or not part of this server creates no table, and is skipped.
+/// Tests one storage engine. An engine that is disabled or not part of this server creates no table, and is skipped.
 fn of_other_engine(link: &mut dyn Link, db: &str, engine: &str) -> Result<(), String> {
     let table = format!("{db}.{engine}");
     if link.query(&format!("CREATE TABLE {table} (v INT NOT NULL) ENGINE = {engine}")).is_err() {
@@ -102,6 +109,8 @@ fn of_innodb(link: &mut dyn Link, db: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Runs one statement and checks that each of the wanted reports has come: seam, table (empty for any) and whether it is a write. More may
+/// come. The error says which one was missing, or why the statement failed.
 fn tell(link: &mut dyn Link, db: &str, statement: &str, wanted: &[(Seam, &str, bool)]) -> Result<(), String> {
     SEEN.set(Some(Vec::new()));
     let ran = link.query(statement);
@@ -126,7 +135,7 @@ fn tell(link: &mut dyn Link, db: &str, statement: &str, wanted: &[(Seam, &str, b
     Ok(())
 }
 
-/// True until the self-test has passed.
+/// True until the self-test has passed in this load.
 pub fn is_needed() -> bool {
     gate::is_set(Obstacle::Untested)
 }

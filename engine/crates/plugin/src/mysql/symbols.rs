@@ -1,4 +1,4 @@
-//! Functions and variables that the server exports and this plugin uses, looked up once at load.
+//! Functions and variables that MySQL exports and this plugin uses, looked up once at load.
 //!
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 
@@ -15,7 +15,7 @@ type Release = unsafe extern "C" fn(*const c_void) -> c_int;
 type Print = unsafe extern "C" fn(*mut *mut c_void, c_int, *const c_char, ...) -> c_int;
 const PRINT: &CStr = c"_Z21my_plugin_log_messagePPv16plugin_log_levelPKcz";
 
-/// A service of the server's registry: its first functions.
+/// The server's registry of services, as a service: only its first functions.
 #[repr(C)]
 struct Registry {
     acquire: unsafe extern "C" fn(*const c_char, *mut *const c_void) -> c_int,
@@ -27,7 +27,7 @@ type Get = unsafe extern "C" fn(*mut Thd, *const c_char, *mut c_void) -> bool;
 type Convert = unsafe extern "C" fn(*mut c_void, *mut c_char, u64, *const c_char) -> bool;
 type Destroy = unsafe extern "C" fn(*mut c_void);
 
-/// The services that the server's own components use to query a session's database.
+/// Functions of the services that the server's own components use to query a session's database.
 #[derive(Clone, Copy)]
 struct Attributes {
     get: Get,
@@ -35,6 +35,7 @@ struct Attributes {
     destroy: Destroy,
 }
 
+/// The addresses of what the server exports. All sessions and threads share one value.
 pub struct Symbols {
     thread_id: unsafe extern "C" fn(*const Thd) -> u32,
     isolation: unsafe extern "C" fn(*const Thd) -> c_int,
@@ -52,15 +53,21 @@ pub struct Symbols {
     print: Print,
     raise: unsafe extern "C" fn(c_uint, *const c_char, c_int, ...),
     warn: unsafe extern "C" fn(*mut Thd, c_int, c_uint, *const c_char),
+    /// Initialises a thread for calls into the server; `thread_end` undoes it.
     pub thread_begin: unsafe extern "C" fn() -> bool,
     pub thread_end: unsafe extern "C" fn(),
+    /// Initialises a thread for sessions, with the plugin's handle; returns 0 on success. `session_thread_end` undoes it.
     pub session_thread_begin: unsafe extern "C" fn(*const c_void) -> c_int,
     pub session_thread_end: unsafe extern "C" fn(),
+    /// Opens a session, with a callback for errors and its argument; returns null on failure. `session_close` ends the session.
     pub session_open:
         unsafe extern "C" fn(unsafe extern "C" fn(*mut c_void, c_uint, *const c_char), *mut c_void) -> *mut c_void,
     pub session_close: unsafe extern "C" fn(*mut c_void) -> c_int,
+    /// Returns the server's structure for an open session.
     pub session_thd: unsafe extern "C" fn(*mut c_void) -> *mut Thd,
     are_sessions_available: unsafe extern "C" fn() -> c_int,
+    /// Runs a command in a session: the command's kind and content, character set, callbacks for the result, its format, and what the
+    /// callbacks get. Returns 0 on success.
     pub run_command: unsafe extern "C" fn(
         *mut c_void,
         c_int,
@@ -70,9 +77,10 @@ pub struct Symbols {
         c_int,
         *mut c_void,
     ) -> c_int,
+    /// The character set utf8mb4, to pass to `run_command`.
     pub utf8: *const c_void,
     decode_name: unsafe extern "C" fn(*const c_char, *mut c_char, usize, bool, *mut bool) -> usize,
-    /// Is none if the server does not offer all of these services.
+    /// How to query a session's database. None if the server does not offer all of the services for that.
     attributes: Option<Attributes>,
 }
 
@@ -83,7 +91,7 @@ unsafe impl Sync for Symbols {}
 
 static SYMBOLS: OnceLock<Symbols> = OnceLock::new();
 
-/// Finds every symbol. The error names the first one that this server build does not export.
+/// Finds every symbol. The error names the first one that this server build does not export. Later calls return the same symbols.
 pub fn find() -> Result<&'static Symbols, String> {
     if SYMBOLS.get().is_none() {
         let symbols = Symbols::find()?;
@@ -92,12 +100,12 @@ pub fn find() -> Result<&'static Symbols, String> {
     Ok(get())
 }
 
-/// Returns the symbols found at load. Call only after a successful load.
+/// Returns the symbols found at load. Panics before a successful `find`.
 pub fn get() -> &'static Symbols {
     SYMBOLS.get().expect("the plugin has been loaded")
 }
 
-/// Logs an error in a server that may lack all other symbols.
+/// Logs an error in a server that may lack all other symbols. `plugin` is the server's handle of the plugin that reports it.
 pub fn print_error(plugin: *mut c_void, text: &CStr) {
     const ERROR: c_int = 0;
     // SAFETY: the signature of this function in the server's headers.
@@ -109,14 +117,15 @@ pub fn print_error(plugin: *mut c_void, text: &CStr) {
     }
 }
 
+/// Writes a line to the error log by the server's function, after the prefix `FQC: `.
 fn print(function: Print, mut plugin: *mut c_void, level: c_int, text: &CStr) {
     // SAFETY: a printf-like function with one %s and one NUL-terminated argument; the plugin's own handle.
     unsafe { function(&mut plugin, level, c"FQC: %s".as_ptr(), text.as_ptr()) };
 }
 
 impl Attributes {
-    /// Finds the services. Each is released at once, because the server logs services that are still acquired when it ends. Their functions
-    /// are part of the server itself, and stay valid.
+    /// Finds the services. None if the server does not offer all of them; an error if it has no registry. Each is released at once, because
+    /// the server logs services that are still acquired when it ends. Their functions are part of the server itself, and stay valid.
     fn find() -> Result<Option<Attributes>, String> {
         // SAFETY: the registry's documented use.
         unsafe {
@@ -129,6 +138,8 @@ impl Attributes {
         }
     }
 
+    /// Finds the services in the registry.
+    ///
     /// # Safety
     /// `registry` is the server's, and has not been released.
     unsafe fn find_in(registry: &Registry) -> Option<Attributes> {
@@ -220,23 +231,26 @@ impl Symbols {
         unsafe { &*self.thread_handling }.load(Ordering::Relaxed) >= LOADED
     }
 
-    /// The events that the server generates: a word for each class, a bit for each kind. None if the server does not export them.
+    /// Returns the events that the server generates for all audit plugins: a word for each class, with a bit for each kind. The caller may
+    /// change them. None if the server does not export them.
     pub fn reported(&self) -> Option<&'static [AtomicU64; CLASSES]> {
         // SAFETY: null, or an exported array of aligned words, one per class, which the server itself reads without a lock. The server
         // writes them, under a lock, when plugins are installed or removed; `waking` checks again after its own changes.
         unsafe { self.reported.as_ref() }
     }
 
+    /// True if the server lets plugins open sessions now.
     pub fn can_open_sessions(&self) -> bool {
         // SAFETY: takes no argument.
         unsafe { (self.are_sessions_available)() != 0 }
     }
 
+    /// Writes a line to the error log. `level` is 0 for an error, 1 for a warning, 2 for a note.
     pub fn print(&self, plugin: *mut c_void, level: c_int, text: &CStr) {
         print(self.print, plugin, level, text);
     }
 
-    /// Raises a warning or an error for the statement on this thread, with one of the server's own error numbers.
+    /// Raises a warning or an error for the statement on this thread. `number` is one of the server's own error numbers.
     pub fn raise(&self, number: c_uint, is_warning: bool, text: &CStr) {
         const WARNING: c_int = 1;
         // SAFETY: as above; the session that runs on this thread.
@@ -248,7 +262,7 @@ impl Symbols {
         }
     }
 
-    /// Decodes a component of a file's path to the name that it stands for.
+    /// Decodes a component of a file's path to the name of the schema or table that it stands for. Empty if it contains a zero byte.
     pub fn decode(&self, part: &[u8]) -> Vec<u8> {
         let Ok(part) = std::ffi::CString::new(part) else { return Vec::new() };
         let mut name = [0u8; 512];
@@ -265,19 +279,21 @@ impl Symbols {
 pub struct ThdRef(*mut Thd);
 
 impl ThdRef {
+    /// Refers to a session of the server.
+    ///
     /// # Safety
     /// `thd` is the session that the server passed to a callback which has not returned yet.
     pub unsafe fn of(thd: *mut Thd) -> ThdRef {
         ThdRef(thd)
     }
 
-    /// Returns 0 for threads of the server that are not sessions.
+    /// Returns the server's id of the session, as in the process list. 0 for threads of the server that are not sessions.
     pub fn thread_id(&self) -> u64 {
         // SAFETY: `ThdRef::of`.
         u64::from(unsafe { (get().thread_id)(self.0) })
     }
 
-    /// Returns the account whose privileges apply: user and host part of the matched grant row. None if the server does not say.
+    /// Returns the account whose privileges apply: copies of user and host part of the matched grant row. None if the server does not say.
     pub fn account(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut context = std::ptr::null_mut();
         // SAFETY: `ThdRef::of`; space for a pointer.
@@ -292,7 +308,7 @@ impl ThdRef {
         if failed || context.is_null() { None } else { Some((option(c"priv_user")?, option(c"priv_host")?)) }
     }
 
-    /// Returns the current database, empty if there is none. None if the server does not say.
+    /// Returns a copy of the name of the current database, empty if there is none. None if the server does not say.
     pub fn database(&self) -> Option<Vec<u8>> {
         let attributes = get().attributes?;
         let mut text: *mut c_void = std::ptr::null_mut();
@@ -314,7 +330,8 @@ impl ThdRef {
         CStr::from_bytes_until_nul(&name).ok().map(|name| name.to_bytes().to_vec())
     }
 
-    /// Gives the session all privileges. For a session of the plugin's own. Returns false if that failed.
+    /// Gives the session all privileges. Only for a session of the plugin's own. Returns false if that failed; the session then keeps the
+    /// privileges that it has.
     pub fn skip_grants(&self) -> bool {
         let mut context = std::ptr::null_mut();
         // SAFETY: `ThdRef::of`; space for a pointer; names that are static.
@@ -343,7 +360,7 @@ impl Facts for ThdRef {
         unsafe { (get().is_read_only)(self.0) != 0 }
     }
 
-    /// Returns the collation id, which is the first field of the public charset structure.
+    /// Returns the collation id, which is the first field of the public charset structure; 0 if the server does not say.
     fn collation_id(&self) -> u32 {
         // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
         unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
@@ -356,6 +373,8 @@ impl Facts for ThdRef {
 }
 
 impl LexString {
+    /// Returns the bytes of the string; empty if there is none.
+    ///
     /// # Safety
     /// The server describes a string that lives as long as the result is used.
     pub unsafe fn bytes<'a>(&self) -> &'a [u8] {

@@ -1,4 +1,4 @@
-//! The virtual function tables that the server exports.
+//! The virtual function tables that MySQL exports.
 //!
 //! A function's slot is found by searching the exported table for the address of the exported function, which must be there exactly once:
 //! nothing is assumed about the layout of any class. The pointer in the slot is exchanged as in the global offset table.
@@ -10,12 +10,14 @@ use std::ffi::{CStr, CString, c_void};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The words before the functions of a table: the offset to the top of the object, 0 in the first table of a class, and the type
-/// information of the class.
+/// The word of a table with the offset to the top of the object: 0 in the first table of a class.
 const OFFSET: usize = 0;
+/// The word of a table with the address of the class's type information.
 const TYPE: usize = 1;
+/// The number of words of a table before the functions.
 const BEFORE_FUNCTIONS: usize = 2;
 
+/// The exported virtual function table of a class.
 pub struct Vtable {
     name: &'static CStr,
     start: *mut *mut c_void,
@@ -23,8 +25,8 @@ pub struct Vtable {
 }
 
 impl Vtable {
-    /// Finds a table. An error unless the words before the functions are those of a class whose objects begin with the address of this
-    /// table.
+    /// Finds the table with this exported name. An error if there is none, or unless the words before the functions are those of a class
+    /// whose objects begin with the address of this table.
     pub fn find(name: &'static CStr) -> Result<Vtable, String> {
         let start = symbol(name)?;
         let words = size(start).unwrap_or(0) / size_of::<*mut c_void>();
@@ -39,13 +41,13 @@ impl Vtable {
         Ok(table)
     }
 
-    /// The address that the first word of the class's objects holds.
+    /// Returns the address that the first word of each of the class's objects holds.
     pub fn address_point(&self) -> *mut c_void {
         // SAFETY: within the table.
         unsafe { self.start.add(BEFORE_FUNCTIONS) }.cast()
     }
 
-    /// Returns the position of an exported function. An error unless it is in the table exactly once.
+    /// Returns the position of an exported function in the table, for `slot`. An error unless it is there exactly once.
     pub fn position(&self, function: &CStr) -> Result<usize, String> {
         let wanted = symbol(function)?;
         let mut found = (0..self.length).filter(|position| self.slot(*position).current() == wanted);
@@ -56,6 +58,7 @@ impl Vtable {
         }
     }
 
+    /// Returns the slot at a position, counted in words from the start of the table. Panics if the table is not that long.
     pub fn slot(&self, position: usize) -> Pointer {
         assert!(position < self.length, "a slot outside of its table");
         // SAFETY: within an exported table of pointers, which lives as long as the process.
@@ -63,24 +66,26 @@ impl Vtable {
     }
 }
 
-/// Returns the symbol of the type information that belongs to a table: `_ZTI3THD` for `_ZTV3THD`.
+/// Returns the exported name of the type information that belongs to a table: `_ZTI3THD` for `_ZTV3THD`.
 fn type_of(table: &CStr) -> CString {
     let name = table.to_bytes().strip_prefix(b"_ZTV").unwrap_or_default();
     CString::new([b"_ZTI", name].concat()).unwrap_or_default()
 }
 
-/// A slot, the plugin's function for it, and where the original function is stored for the plugin's to call.
+/// A slot of a table, the plugin's function for it, and where the original function is stored for the plugin's function to call.
 pub type Slot = (Pointer, *mut c_void, &'static AtomicPtr<c_void>);
 
-/// The slots that one module has exchanged.
+/// The slots that one module has exchanged, to be restored together.
 pub struct Slots(Mutex<Exchanged>);
 
 impl Slots {
+    /// Starts with no slot.
     pub const fn none() -> Slots {
         Slots(Mutex::new(Exchanged::none()))
     }
 
-    /// Exchanges all slots or none: `find` finds every slot before any is changed.
+    /// Puts the plugin's functions into all slots that `find` returns, or into none: `find` finds every slot before any is changed. Does
+    /// nothing if they are there already. An error leaves all slots as they were.
     pub fn install(&self, find: impl FnOnce() -> Result<Vec<Slot>, String>) -> Result<(), String> {
         let mut exchanged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !exchanged.is_empty() {
@@ -95,7 +100,7 @@ impl Slots {
         })
     }
 
-    /// Restores all slots. An error if one of them could not be restored.
+    /// Restores all slots. An error if one of them could not be restored; the others are.
     pub fn remove(&self) -> Result<(), String> {
         let outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner).put_back();
         outcome.map_err(|error| format!("a table of functions could not be put back: {error}"))

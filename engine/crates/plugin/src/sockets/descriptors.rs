@@ -1,4 +1,4 @@
-//! The connections by file descriptor.
+//! The followed connections by file descriptor.
 //!
 //! A `Descriptor` is created once for each number that a connection ever had, and never freed, so a stale reference never dangles. Its
 //! content belongs to the thread that has taken it: the server uses a connection from one thread at a time. In a product in which
@@ -18,15 +18,17 @@ const NOBODY: u8 = 0;
 const OWNER: u8 = 1;
 const VISITOR: u8 = 2;
 
+/// The state for one file descriptor number: who uses it, and the connection that has it now. It is never freed.
 pub struct Descriptor {
+    /// The thread that has taken the descriptor: none, the one that works for the connection, or a visitor that only examines it.
     holder: AtomicU8,
     /// The server's thread id of the session, 0 before it is authenticated.
     pub thread_id: AtomicU64,
     /// Identifies the connection among those that had this descriptor number: each new one increments it.
     turn: AtomicU64,
-    /// The load of the plugin that accepted the connection.
+    /// The number of the load of the plugin (see `engine::load_number`) in which the connection was accepted.
     pub load: AtomicU64,
-    /// The load in which the server has first reported an older connection under this descriptor; 0 if none.
+    /// The number of the load in which the server has first reported a connection of an earlier load under this descriptor; 0 if none.
     pub heard: AtomicU64,
     connection: UnsafeCell<Option<Connection>>,
 }
@@ -36,10 +38,10 @@ unsafe impl Sync for Descriptor {}
 
 const DESCRIPTORS: usize = 1 << 20;
 
-/// All null at first, so it takes no memory before it is used.
+/// The descriptors by their number. All null at first, so the table takes no memory before it is used.
 static TABLE: [AtomicPtr<Descriptor>; DESCRIPTORS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; DESCRIPTORS];
 
-/// Returns the descriptor with this number, none if no connection ever had it.
+/// Returns the descriptor with this number, none if no connection ever had it. It may hold no connection now.
 #[inline]
 pub fn get(fd: c_int) -> Option<&'static Descriptor> {
     let pointer = TABLE.get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
@@ -47,7 +49,7 @@ pub fn get(fd: c_int) -> Option<&'static Descriptor> {
     unsafe { pointer.as_ref() }
 }
 
-/// Returns the descriptor with this number, and creates it if there is none.
+/// Returns the descriptor with this number, and creates it if there is none. None if the number is negative or too large.
 pub fn made(fd: c_int) -> Option<&'static Descriptor> {
     let place = usize::try_from(fd).ok().and_then(|fd| TABLE.get(fd))?;
     if place.load(Ordering::Acquire).is_null() {
@@ -67,7 +69,8 @@ pub fn made(fd: c_int) -> Option<&'static Descriptor> {
     get(fd)
 }
 
-/// Stores a new connection under this descriptor.
+/// Stores a connection that was just accepted, in this load of the plugin, under its descriptor. Does nothing, so that the connection is
+/// not followed, if the descriptor is in use.
 pub fn open(fd: c_int, load: u64, connection: Connection) {
     if let Some(mut taken) = made(fd).and_then(Descriptor::take) {
         taken.descriptor.thread_id.store(0, Ordering::Relaxed);
@@ -83,13 +86,14 @@ const BACK_AFTER: Duration = Duration::from_secs(1);
 /// How long to wait for another thread's use of a connection.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
-/// True if no connection has bytes buffered in the plugin, or responses outstanding.
+/// True if no connection has bytes buffered in the plugin, or responses outstanding. Waits up to a second for connections in the middle of
+/// a read.
 pub fn all_clean() -> bool {
     let until = Instant::now() + BACK_AFTER;
     all().all(|descriptor| descriptor.is_clean_by(until))
 }
 
-/// Runs `work` on each descriptor that becomes free within `BACK_AFTER`.
+/// Runs `work` on each descriptor that becomes free within `BACK_AFTER`, and skips the others. A descriptor may hold no connection.
 pub fn visit(mut work: impl FnMut(&mut Taken)) {
     let until = Instant::now() + BACK_AFTER;
     all().filter_map(|descriptor| descriptor.visited_by(until)).for_each(|mut taken| work(&mut taken));
@@ -103,7 +107,8 @@ fn all() -> impl Iterator<Item = &'static Descriptor> {
 }
 
 impl Descriptor {
-    /// Takes the descriptor. Returns none if another thread, or an outer frame of this one, has it and must not be waited for.
+    /// Takes the right to use the descriptor's connection, until the returned value is dropped. May wait for another thread. None if
+    /// another thread, or an outer frame of this one, has it and must not be waited for.
     #[inline]
     pub fn take(&'static self) -> Option<Taken> {
         // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
@@ -131,6 +136,8 @@ impl Descriptor {
         }
     }
 
+    /// Waits until this connection no longer needs the plugin (`Connection::is_clean`), at most until this time. False if it still does, or
+    /// is in use.
     fn is_clean_by(&'static self, until: Instant) -> bool {
         while let Some(mut taken) = self.visited_by(until) {
             if taken.content().as_ref().is_none_or(Connection::is_clean) {
@@ -145,6 +152,7 @@ impl Descriptor {
         false
     }
 
+    /// Takes the descriptor to examine it. Waits at most until this time, and then returns none.
     fn visited_by(&'static self, until: Instant) -> Option<Taken> {
         // Acquire: as above.
         while self.holder.compare_exchange(NOBODY, VISITOR, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -157,12 +165,13 @@ impl Descriptor {
     }
 }
 
-/// The exclusive right to use a descriptor's connection.
+/// The exclusive right to use a descriptor's connection, for as long as this value lives.
 pub struct Taken {
     pub descriptor: &'static Descriptor,
 }
 
 impl Taken {
+    /// Returns the connection; none if there is none, or the engine no longer follows it.
     pub fn content(&mut self) -> &mut Option<Connection> {
         // SAFETY: no other holder existed when this value was created; `&mut self` excludes a second reference.
         unsafe { &mut *self.descriptor.connection.get() }
@@ -180,12 +189,14 @@ thread_local! {
     static CURRENT: Cell<(c_int, u64)> = const { Cell::new((-1, 0)) };
 }
 
+/// Notes that this thread handles the bytes of the descriptor's present connection.
 pub fn set_current(fd: c_int, taken: &Taken) {
     let turn = taken.descriptor.turn.load(Ordering::Relaxed);
     let _ = CURRENT.try_with(|current| current.set((fd, turn)));
 }
 
-/// Takes this thread's current descriptor, if it still belongs to the same connection and is wanted.
+/// Takes the descriptor whose bytes this thread handled last. None if it belongs to another connection by now, `is_wanted` is false, or it
+/// is in use. `is_wanted` may be called twice.
 pub fn take_current(is_wanted: impl Fn(&Descriptor) -> bool) -> Option<Taken> {
     let (fd, turn) = CURRENT.try_with(Cell::get).unwrap_or((-1, 0));
     let is_it = |descriptor: &Descriptor| descriptor.turn.load(Ordering::Relaxed) == turn && is_wanted(descriptor);

@@ -1,4 +1,5 @@
-//! Runs a connection that has become a feed: its thread moves the bytes for as long as the near cache is connected.
+//! Runs a connection that has become a feed, over which the engine sends invalidations and leases to a near cache. Its thread moves the
+//! bytes for as long as the near cache is connected.
 //!
 //! The server believes that it waits for the next command. A KILL or a shutdown of the server ends the feed by shutting the socket down.
 
@@ -18,6 +19,7 @@ const LONGEST: usize = 1 << 20;
 /// How often the thread checks whether the near cache is still attached.
 const PAUSE_MS: c_int = 500;
 
+/// An event that the engine raises to wake the thread of a feed out of its wait.
 struct Bell(File);
 
 impl Bell {
@@ -28,12 +30,14 @@ impl Bell {
         (fd >= 0).then(|| Bell(unsafe { File::from_raw_fd(fd) }))
     }
 
+    /// Resets the event, so that the next wait blocks again.
     fn silence(&self) {
         let _ = (&self.0).read(&mut [0; 8]);
     }
 }
 
-/// Runs the feed until it ends. Returns 0, so that the server closes the connection. `id` is none if the near cache could not attach.
+/// Runs the feed of a near cache, that is, the connection that brings it invalidations and leases, for as long as the near cache is
+/// connected. Returns 0, so that the server closes the connection. `id` is none if the near cache could not attach: then returns at once.
 #[cold]
 #[inline(never)] // otherwise its buffer would be in the stack frame of every read
 pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {
@@ -46,7 +50,7 @@ pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {
     0
 }
 
-/// Detaches the near cache, also after a panic.
+/// Detaches the near cache when the feed ends, also after a panic.
 struct End(NearId);
 
 impl Drop for End {
@@ -55,6 +59,7 @@ impl Drop for End {
     }
 }
 
+/// Moves frames to the near cache and messages from it, until it is detached or the connection breaks.
 fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, bell: &Bell) {
     let Ok(rung) = bell.0.try_clone() else { return };
     engine().begin_feed(id, Arc::new(move || _ = (&rung).write(&1u64.to_ne_bytes())));
@@ -82,7 +87,7 @@ fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, bell: &Bell) {
     }
 }
 
-/// Sends as much as the socket takes. Returns false if the socket is broken.
+/// Sends as much of `output` as the socket takes, and removes that from it. Returns false if the socket is broken.
 fn send(io: &mut dyn Io, output: &mut Vec<u8>) -> bool {
     while !output.is_empty() {
         match io.write(output) {
@@ -94,7 +99,8 @@ fn send(io: &mut dyn Io, output: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Receives what has arrived. Returns false at the end of the stream, and after a message that cannot be parsed.
+/// Receives what has arrived, and passes whole messages to the engine. `input` keeps the start of an incomplete one. Returns false at the
+/// end of the stream, and after a message that cannot be parsed.
 fn receive(io: &mut dyn Io, id: NearId, input: &mut Vec<u8>) -> bool {
     let mut buffer = [0; BUFFER];
     match io.read(&mut buffer) {
@@ -115,14 +121,15 @@ fn receive(io: &mut dyn Io, id: NearId, input: &mut Vec<u8>) -> bool {
     true
 }
 
-/// True if the failed call may be repeated. A TLS library that would block leaves no error.
+/// True if the call that has just failed may be repeated. A TLS library that would block leaves no error.
 fn may_go_on() -> bool {
     let error = std::io::Error::last_os_error();
     matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted)
         || error.raw_os_error() == Some(0)
 }
 
-/// Waits for at most `PAUSE_MS`. Returns the socket's events, and whether the bell has rung.
+/// Waits for the events `wanted` of the socket `fd` or for `bell`, at most for `PAUSE_MS`. Returns the socket's events, and whether the
+/// bell has rung.
 fn wait(fd: c_int, wanted: i16, bell: c_int) -> (i16, bool) {
     let mut both =
         [libc::pollfd { fd, events: wanted, revents: 0 }, libc::pollfd { fd: bell, events: libc::POLLIN, revents: 0 }];

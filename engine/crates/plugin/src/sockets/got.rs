@@ -31,7 +31,7 @@ struct Dynamic {
     value: u64,
 }
 
-/// Returns the entry of `function` in the main executable, none if it does not import that function.
+/// Returns the table entry for `function` in the main executable, none if it does not import that function.
 pub fn find(function: &CStr) -> Option<Pointer> {
     let mut search = Search { function, found: None };
     // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
@@ -39,8 +39,9 @@ pub fn find(function: &CStr) -> Option<Pointer> {
     search.found
 }
 
-/// Returns the function behind an entry. In a server with lazy binding, an entry that was never called points into the server's own
-/// code. That code looks the function up and overwrites the entry, and with it any function that was put there.
+/// Returns the function that a call through the table entry of `function` ends up in. `entry` is what the table entry holds. In a server
+/// with lazy binding, an entry that was never called points into the server's own code. That code looks the function up and overwrites the
+/// entry, and with it any function that was put there. Returns `entry` if nothing else is found.
 pub fn resolved(function: &CStr, entry: *mut c_void) -> *mut c_void {
     if !is_servers_own(entry) {
         return entry;
@@ -64,7 +65,8 @@ struct Main {
     holds: bool,
 }
 
-/// Called for every loaded object, like `visit`.
+/// Notes whether the main executable holds the address in `data`. The loader calls this for every loaded object until it returns 1; the
+/// first is the main executable.
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader passes a valid description; `data` is the `Main` of `is_servers_own`.
     unsafe {
@@ -82,7 +84,8 @@ struct Search<'a> {
     found: Option<Pointer>,
 }
 
-/// Called for every loaded object. The first is the main executable, and the only one looked at.
+/// Searches the main executable for the table entry of the function in `data`. The loader calls this for every loaded object until it
+/// returns 1; the first is the main executable.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader passes a valid description; `data` is `find`'s search.
     unsafe {
@@ -97,6 +100,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *m
     1
 }
 
+/// The tables of a loaded object that the search needs, from its dynamic section.
 #[derive(Default)]
 struct Tables {
     strings: u64,
@@ -108,6 +112,8 @@ struct Tables {
 }
 
 impl Tables {
+    /// Reads from a dynamic section where the object's relocations, symbols and strings are.
+    ///
     /// # Safety
     /// `entry` is the dynamic section of a loaded object, ended by a zero tag.
     unsafe fn read(mut entry: *const Dynamic) -> Tables {
@@ -131,6 +137,8 @@ impl Tables {
         tables
     }
 
+    /// Returns the table entry that the loader fills in for `function`.
+    ///
     /// # Safety
     /// The tables are those of a loaded object at `base`.
     unsafe fn find(&self, base: u64, function: &CStr) -> Option<Pointer> {
@@ -150,6 +158,8 @@ impl Tables {
             .map(|rela| unsafe { Pointer::at((base + rela.offset) as *mut *mut c_void) })
     }
 
+    /// Returns the name of the symbol that a relocation is for.
+    ///
     /// # Safety
     /// `self` describes the tables of a loaded object, and `rela` is one of its relocations.
     unsafe fn name(&self, rela: &Relocation) -> &CStr {

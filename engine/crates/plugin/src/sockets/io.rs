@@ -1,4 +1,4 @@
-//! The server's original calls on a connection, plain or inside TLS, as they were before the hooks.
+//! The server's original calls on a connection, plain or inside TLS, as they were before the hooks. A call from here does not run a hook.
 
 use crate::exports::symbol;
 use host::Io;
@@ -16,7 +16,7 @@ type Accept4 = unsafe extern "C" fn(c_int, *mut c_void, *mut c_void, c_int) -> c
 type SslRead = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int;
 type SslWrite = unsafe extern "C" fn(*mut c_void, *const c_void, c_int) -> c_int;
 
-/// A function as the server had it before its table was changed.
+/// A function as the server's table held it before the hook was put there.
 pub struct Original(AtomicPtr<c_void>);
 
 impl Original {
@@ -24,7 +24,7 @@ impl Original {
         Original(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// Stores the function. Call before the hook is reachable.
+    /// Stores the function. Call before the hook is reachable. A later call replaces it.
     pub fn keep(&self, function: *mut c_void) {
         self.0.store(function, Ordering::Release);
     }
@@ -79,6 +79,7 @@ pub fn ssl_write(ssl: *mut c_void, buffer: *const c_void, length: c_int) -> c_in
     call!(SSL_WRITE as SslWrite, ssl, buffer, length)
 }
 
+/// A connection without TLS: its socket, and the flags that the server passed to its call.
 pub struct Plain {
     pub fd: c_int,
     pub flags: c_int,
@@ -137,6 +138,7 @@ impl Io for Plain {
     }
 }
 
+/// A connection inside TLS: the TLS library's handle of it, and its socket.
 pub struct Tls {
     pub ssl: *mut c_void,
     pub fd: c_int,
@@ -163,12 +165,12 @@ impl Io for Tls {
         ssl_write(self.ssl, bytes.as_ptr().cast(), bytes.len().min(c_int::MAX as usize) as c_int) as isize
     }
 
-    /// TLS requires a retried write to pass the same bytes, so everything takes the blocking path, in one piece.
+    /// Sends nothing. TLS requires a retried write to pass the same bytes, so everything takes the blocking path, in one piece.
     fn try_write(&mut self, _: &[&[u8]]) -> usize {
         0
     }
 
-    /// The TLS library may read more often than it is asked to, so reads must not wait.
+    /// Returns false. The TLS library may read more often than it is asked to, so reads must not wait.
     fn learn_to_wait(&mut self) -> bool {
         false
     }
@@ -199,10 +201,11 @@ pub fn descriptor_of(ssl: *mut c_void) -> c_int {
     function.map_or(-1, |function| unsafe { function(ssl) })
 }
 
-/// How long a patient read waits.
+/// How long `read_patiently` waits at most.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// Makes the socket blocking with a timeout of `MOMENT`. The server's own reads pass MSG_DONTWAIT, so they still do not wait.
+/// Makes reads of the socket block for up to `MOMENT`. The server's own reads pass MSG_DONTWAIT, so they still do not wait. False if the
+/// system refused.
 fn wait_in_reads(fd: c_int) -> bool {
     let moment = libc::timeval { tv_sec: 0, tv_usec: MOMENT.as_micros() as libc::suseconds_t };
     let length = size_of::<libc::timeval>() as libc::socklen_t;
@@ -215,11 +218,13 @@ fn wait_in_reads(fd: c_int) -> bool {
     }
 }
 
+/// Sets errno as a read does that would block.
 fn nothing_has_come() {
     // SAFETY: the thread's own errno.
     unsafe { *libc::__errno_location() = libc::EAGAIN };
 }
 
+/// True if this is a socket that accepts connections. False for any other descriptor, also a closed one.
 pub fn is_listening(fd: c_int) -> bool {
     let (mut is_listening, mut length) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
     // SAFETY: an integer and its size, as this option requires; descriptors other than sockets give an error.
@@ -229,7 +234,7 @@ pub fn is_listening(fd: c_int) -> bool {
     asked == 0 && is_listening != 0
 }
 
-/// Returns the local port of a TCP socket, 0 for a socket that is bound to a path, none for any other.
+/// Returns the local port of a TCP socket, 0 for a socket that is bound to a path, none for any other descriptor.
 pub fn own_port(fd: c_int) -> Option<u16> {
     // SAFETY: all-zero is a valid address of no family.
     let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
@@ -248,6 +253,7 @@ pub fn own_port(fd: c_int) -> Option<u16> {
     }
 }
 
+/// Waits until one of `events` is there. False after `timeout_ms` milliseconds, or if the call fails.
 fn wait(fd: c_int, events: i16, timeout_ms: c_int) -> bool {
     let mut poll = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one descriptor, described by `poll`.
