@@ -25,14 +25,18 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use wire::{Command, Header, Packet, push_packet};
 
+/// The pause before the next attempt to attach, after the first error.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The time between two reports of the counts to the server, and between two sweeps of expired results.
 const ROUND: Duration = Duration::from_secs(1);
+/// The room for received bytes that is reserved before each read, in bytes.
 const PIECE: usize = 64 << 10;
 /// A feed that is silent for this long is dead, as the server answers every renewal of the lease at once.
 const SILENCE: Duration = Duration::from_secs(5);
 
+/// Starts the thread that attaches to the server's cache or to its binary log, or drops expired results where rules decide. Returns at
+/// once; the thread runs until the process ends, and its failures show in [`Shared::obstacle`]. An error if the thread cannot be started.
 pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
     let shared = shared.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -40,6 +44,7 @@ pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
     Ok(())
 }
 
+/// Attaches as the configuration says, again and again. Ends only when the configuration can no longer change.
 async fn run(shared: &Shared) {
     let mut changes = shared.config.subscribe();
     let mut pause = FIRST_PAUSE;
@@ -69,8 +74,9 @@ async fn run(shared: &Shared) {
     }
 }
 
-/// Waits after an error, which becomes the reason why nothing is served. Returns the pause for the next error in a row; it doubles each
-/// time, and starts again at `FIRST_PAUSE` after an attachment that worked.
+/// Waits after an error, which becomes the reason why nothing is served. `pause`: how long to wait if the last attachment did not work
+/// either. Returns the pause for the next call. It doubles with each error in a row, and starts again at `FIRST_PAUSE` after an attachment
+/// that worked. If `outcome` is no error, returns `pause` at once.
 async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };
     let was_attached = shared.memory.obstacle.get().is_empty();
@@ -80,7 +86,7 @@ async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> D
     pause
 }
 
-/// Serves by rules, which need no lease from the server. Drops results that are too old, until the configuration changes.
+/// Serves by rules, which need no connection to the server: drops results that are too old once a second, until the configuration changes.
 async fn by_rules(
     shared: &Shared,
     rules: &Rules,
@@ -102,7 +108,8 @@ async fn by_rules(
     }
 }
 
-/// Attaches to the server and handles the feed, until the configuration names another server, account or name, or an error occurs.
+/// Attaches to the server's cache and handles the feed. Returns without an error if the configuration names another server, account or
+/// name. After a return nothing must be served: the caller withdraws the lease with `lose`. While the process drains, it never returns.
 async fn attend(
     shared: &Shared,
     config: &Config,
@@ -162,12 +169,14 @@ async fn attend(
     }
 }
 
-/// Stops serving, and sends the last counts. The server learns that this near cache has left, so writers do not wait for its lease to end.
+/// Stops serving, and sends the last counts. The server learns that this near cache has left, so its writers do not wait for the lease to
+/// end.
 async fn leave(shared: &Shared, output: &mut WriteHalf<Stream>) -> io::Result<()> {
     shared.memory.lose();
     send(output, &[FromNear::Counted(shared.memory.results.counted()), FromNear::Left]).await
 }
 
+/// Returns true if the feed must be attached again after a reload, because the server, the account or this program's name has changed.
 fn is_other(config: &Config, new: &Config) -> bool {
     let account = |config: &Config| config.feed.as_ref().map(|one| (one.user.clone(), one.password.clone()));
     config.server != new.server || account(config) != account(new) || config.name != new.name
@@ -190,6 +199,7 @@ async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
     }
 }
 
+/// Explains the server's error after the statement that attaches. A server without the plugin does not know the statement.
 fn refusal(payload: &[u8]) -> io::Error {
     const SYNTAX: u16 = 1064;
     match wire::ErrPacket::parse(payload) {
@@ -200,6 +210,7 @@ fn refusal(payload: &[u8]) -> io::Error {
     }
 }
 
+/// Sends messages of the feed to the server, as one packet.
 async fn send(output: &mut WriteHalf<Stream>, messages: &[FromNear]) -> io::Result<()> {
     let mut packet = Vec::new();
     push_packet(&mut packet, &mut 0, &FromNear::encode_all(messages));
@@ -207,14 +218,18 @@ async fn send(output: &mut WriteHalf<Stream>, messages: &[FromNear]) -> io::Resu
     output.flush().await
 }
 
+/// The received side of the feed.
 struct Feed<'a> {
     memory: &'a Arc<Memory>,
+    /// Received bytes that are not a complete frame yet.
     buffer: Vec<u8>,
+    /// True once the first frame has come: then the lease is renewed.
     is_attached: bool,
 }
 
 impl Feed<'_> {
-    /// Handles all complete frames in the buffer, and returns the acknowledgement to send, if any.
+    /// Applies all complete frames in the buffer to the memory. Returns the acknowledgement to send, or nothing if none is due. An error if
+    /// a frame is missing or malformed; then the feed must be attached again.
     fn hear(&mut self) -> io::Result<Vec<FromNear>> {
         let mut said = None;
         let mut taken = 0;
@@ -231,6 +246,7 @@ impl Feed<'_> {
         Ok(said.into_iter().collect())
     }
 
+    /// Returns the error for a feed that the server has closed.
     fn over(&self) -> io::Error {
         io::Error::other(match self.is_attached {
             true => "the server has ended the feed",

@@ -16,31 +16,39 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 use wire::{ClientHello, ErrPacket, Greeting, Header, OkPacket, capability, push_packet};
 
-/// Both legs after the login, or from the point where the login is passed on unread.
+/// The connections to the client and to the server after the login, or from the point where the login is passed on unread.
 pub struct Legs {
     pub client: Stream,
     pub server: Stream,
+    /// Follows the commands and answers on the connection. Its `why_unread` is the reason if they cannot be read.
     pub follower: Follower,
+    /// The facts about the connection from its login. Without meaning if the login was passed on unread.
     pub agreed: Agreed,
-    /// Bytes that the client must receive before anything else.
+    /// Bytes that were read of the server already, and that the client must receive before anything else.
     pub to_client: Vec<u8>,
+    /// Bytes that were read of the client already, and that the server must receive before anything else.
     pub to_server: Vec<u8>,
 }
 
+/// The reason why a client has not logged in. `Lost`: a connection broke, the handshake took too long, or TLS with the client failed;
+/// nothing can be sent to the client any more.
 pub enum Failure {
-    /// An error that is to be sent to the client, with this sequence number.
+    /// An error that the caller must send to the client, with this sequence number, before closing the connection.
     Refused {
         client: Stream,
         sequence: u8,
         error: Refusal,
     },
-    /// The server has refused the login, and its error was passed on to the client.
+    /// The server has refused the login, and its error was passed on to the client. Nothing is left to send.
     LoginRefused,
     Lost(io::Error),
 }
 
+/// An error of this program for a client.
 pub struct Refusal {
+    /// The error code, as a MySQL server would send it.
     pub code: u16,
+    /// The SQLSTATE.
     pub state: &'static [u8; 5],
     pub message: String,
 }
@@ -57,14 +65,17 @@ impl Refusal {
         Refusal { code, state, message: message.into() }
     }
 
+    /// Returns the refusal of a client for whom no connection to the server could be made.
     pub fn no_server(config: &Config, error: io::Error) -> Refusal {
         Refusal::new(NO_SERVER, b"08S01", format!("fqc-near cannot connect to {}: {error}", config.server))
     }
 
+    /// Returns the refusal of a client because TLS with the server failed.
     fn of_tls(message: impl Into<String>) -> Refusal {
         Refusal::new(BAD_HANDSHAKE, b"08S01", message)
     }
 
+    /// Returns the error packet. `sequence`: one more than the number of the packet that it answers.
     pub fn packet(&self, sequence: u8) -> Vec<u8> {
         ErrPacket::build(sequence, self.code, self.state, &self.message)
     }
@@ -81,12 +92,14 @@ struct Introduction<'a> {
     client: Packets,
     server: Packets,
     config: &'a Config,
+    /// True once the client has done the TLS handshake.
     has_client_tls: bool,
     agreed: Agreed,
 }
 
 /// The reason why an introduction ends before the authentication.
 enum Stop {
+    /// This error is to be sent to the client, with this sequence number.
     Refused(u8, Refusal),
     /// These bytes and all further ones are passed on unread.
     Unread {
@@ -94,6 +107,7 @@ enum Stop {
         to_server: Vec<u8>,
         why: Unread,
     },
+    /// The server has refused the connection, and the client was sent its error.
     LoginRefused,
     Lost(io::Error),
 }
@@ -104,6 +118,9 @@ impl From<io::Error> for Stop {
     }
 }
 
+/// Passes the login of a client on, until the server has accepted it or the login turns out to be one that must be passed on unread (see
+/// [`Follower::why_unread`]). `is_remote`: the client has come by TCP, so `tls-required` applies. `server`: a new connection that nothing
+/// was read from.
 pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<Legs, Failure> {
     let (client, server) = (Packets::new(client), Packets::new(server));
     let mut legs = Introduction { client, server, config, has_client_tls: false, agreed: Agreed::default() };
@@ -128,6 +145,7 @@ pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Con
 }
 
 impl Introduction<'_> {
+    /// Exchanges the server's greeting and the client's hello, with TLS on either side as configured.
     async fn introduce(&mut self, is_remote: bool) -> Result<(), Stop> {
         let greeting = self.greet().await?;
         let mut hello = self.hello().await?;
@@ -166,6 +184,8 @@ impl Introduction<'_> {
         u8::from(self.config.connector.is_some()).wrapping_sub(u8::from(self.has_client_tls))
     }
 
+    /// Returns how to go on after a packet that is not understood: the connection is passed on unread, or refused with `message` if TLS or
+    /// sequence numbers would have to be changed. `to_client` and `to_server`: the bytes read that are still to be passed on.
     fn not_understood(&self, to_client: Vec<u8>, to_server: Vec<u8>, sequence: u8, message: &str) -> Stop {
         match self.is_plain() {
             true => Stop::Unread { to_client, to_server, why: Unread::NotUnderstood },
@@ -173,6 +193,7 @@ impl Introduction<'_> {
         }
     }
 
+    /// Passes the server's greeting to the client, with the offer of TLS changed as configured. Returns the greeting as the server sent it.
     async fn greet(&mut self) -> Result<Greeting, Stop> {
         let first = self.server.next().await;
         let mut first = first.map_err(|error| Stop::Refused(0, Refusal::no_server(self.config, error)))?;
@@ -221,6 +242,7 @@ impl Introduction<'_> {
         Ok(self.client.next().await?)
     }
 
+    /// Does the TLS handshake with the server. `hello`: the payload of the client's hello, which the request for TLS resembles.
     async fn begin_tls(&mut self, connector: &Connector, hello: &[u8]) -> io::Result<()> {
         let request = ClientHello::tls_request(hello).ok_or(io::ErrorKind::InvalidData)?;
         let mut packet = Vec::new();
@@ -231,7 +253,7 @@ impl Introduction<'_> {
         Ok(())
     }
 
-    /// Passes the authentication on until the server reports its outcome.
+    /// Passes the authentication on, in both directions, until the server reports its outcome. No time limit of this program applies to it.
     async fn authenticate(mut self) -> Result<Legs, Failure> {
         const OK: u8 = 0;
         const ERR: u8 = 0xff;
@@ -264,6 +286,7 @@ impl Introduction<'_> {
     }
 }
 
+/// Sends a whole packet with its header.
 async fn send(to: &mut Packets, packet: &[u8]) -> io::Result<()> {
     to.stream.write_all(packet).await?;
     to.stream.flush().await

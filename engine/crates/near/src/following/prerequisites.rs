@@ -8,15 +8,18 @@ use std::io;
 
 const FILTERED: &str = "the server leaves databases out of its log; remove binlog_do_db and binlog_ignore_db from its configuration, \
     and restart it";
+/// The beginning of an error about a missing privilege.
 const ACCESS_DENIED: &str = "error 1227";
 
+/// The facts about the server's log that its check has found.
 pub struct Checked {
-    /// Whether the events of the log end with checksums.
+    /// True if the events of the log end with checksums.
     pub has_checksums: bool,
+    /// The name of the file that the server writes its log to now.
     pub file: String,
 }
 
-/// Returns the server's product and version. An error if its log cannot be followed.
+/// Returns the server's product and its version as the server reports it. An error if its log cannot be followed.
 pub async fn product(asker: &mut Asker) -> io::Result<(Product, String)> {
     let rows = asker.ask("SELECT VERSION()").await?;
     let version = rows.first().map(|row| text(row, 0)).unwrap_or_default();
@@ -25,6 +28,8 @@ pub async fn product(asker: &mut Asker) -> io::Result<(Product, String)> {
     Ok((product, version))
 }
 
+/// Checks that the server's settings put every change into its log, and that the account may read what is needed. The error says how to fix
+/// it.
 pub async fn check(asker: &mut Asker, product: &Product) -> io::Result<Checked> {
     const CHECKSUM: &str = "binlog_checksum";
     let names: Vec<_> = product.settings.iter().flat_map(|setting| setting.names).chain(&[CHECKSUM]).collect();
@@ -48,6 +53,7 @@ pub async fn check(asker: &mut Asker, product: &Product) -> io::Result<Checked> 
     Ok(Checked { has_checksums, file: String::from_utf8_lossy(file).into_owned() })
 }
 
+/// Returns a column's value as text; empty if it is NULL or missing.
 fn text(row: &Row, column: usize) -> String {
     String::from_utf8_lossy(value(row, column).unwrap_or_default()).into_owned()
 }

@@ -9,9 +9,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The longest answer that is accepted, in bytes.
 const LONGEST: usize = 64 << 10;
-/// The longest reason of a refusal that is logged, in bytes.
+/// The longest reason of a refusal that is logged, in characters.
 const LONGEST_DETAIL: usize = 200;
 
+/// Sends one report on a new connection, without a time limit. Returns the answer's JSON. Any status but 200 is an error, with the reason
+/// that the control plane gives.
 pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::Result<Value> {
     let mut stream = connect(&control_plane.server).await?;
     if let Some(connector) = &control_plane.connector {
@@ -35,11 +37,13 @@ pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::
     }
 }
 
+/// Explains an answer that is no success. `told`: its JSON, if it is JSON; the reason is in its `detail`.
 fn refusal(status: u16, told: Option<&Value>) -> io::Error {
     let detail = told.and_then(|told| told.get("detail")).and_then(Value::as_str).unwrap_or("no reason was given");
     io::Error::other(format!("it answers {status}: {}", one_line(detail, LONGEST_DETAIL)))
 }
 
+/// Reads the status and the body of one answer.
 async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
@@ -57,7 +61,8 @@ async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
     }
 }
 
-/// Parses an answer into its status and body; none if it is incomplete. `is_over`: no more bytes will come.
+/// Parses an answer into its status and body; none if it is incomplete or no answer of HTTP/1. `is_over`: the connection has ended, so that
+/// no more bytes will come.
 fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
     let end = find(bytes, b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -76,7 +81,7 @@ fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
     Some((status, body))
 }
 
-/// Joins the chunks of a body; none if the last chunk has not come yet.
+/// Joins the chunks of a body; none if the last chunk has not come yet, or one is malformed. `rest`: the body as it was received.
 fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {
@@ -92,6 +97,7 @@ fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
+/// Returns where `wanted` first occurs in `bytes`.
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|found| found == wanted)
 }
@@ -100,6 +106,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 mod tests {
     use super::parse;
 
+    /// Parses an answer, and returns its body.
     fn body(answer: &str, is_over: bool) -> Option<String> {
         parse(answer.as_bytes(), is_over).map(|(_, body)| String::from_utf8(body).expect("text"))
     }
