@@ -5,10 +5,10 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use tokio_rustls::TlsConnector;
 
-/// The address of a server: of the database, of a shared store, or of the control plane. It is written as HOST:PORT or as a path.
+/// The address of a server: of the database, of a shared store, or of the control plane. `host` is a name or an IP address without
+/// brackets. It is displayed as HOST:PORT or as a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Server {
-    /// `host`: a name or an IP address, without brackets.
     Tcp { host: String, port: u16 },
     Unix(PathBuf),
 }
