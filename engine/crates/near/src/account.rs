@@ -20,7 +20,8 @@ const SWITCH: u8 = 0xFE;
 /// With this byte after `MORE`, the server says that it has accepted the proof of `caching_sha2_password`.
 const IS_PROVED: u8 = 3;
 
-/// An account of the database server that the program itself logs in with.
+/// An account of the database server that `fqc-near` itself logs in with, as opposed to the accounts of its clients. `password`: in clear
+/// text; empty if the account has none.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Account {
     pub user: String,
@@ -78,7 +79,7 @@ pub async fn log_in(
     }
 }
 
-/// Sends a payload as a packet, and advances `sequence`.
+/// Sends one packet with this payload, and flushes the stream. `sequence`: the packet's number, which is set to that of the next packet.
 async fn send(to: &mut Packets, sequence: &mut u8, payload: &[u8]) -> io::Result<()> {
     let mut packet = Vec::new();
     push_packet(&mut packet, sequence, payload);
@@ -154,11 +155,12 @@ fn sha2(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     mixed(&once, &hash(&SHA256, &[&twice, scramble]))
 }
 
+/// Returns the hash of all parts, one after the other.
 fn hash(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Vec<u8> {
     digest::digest(algorithm, &parts.concat()).as_ref().to_vec()
 }
 
-/// Returns the bitwise xor of both.
+/// Returns the bitwise xor of two hashes of equal length.
 fn mixed(left: &[u8], right: &[u8]) -> Vec<u8> {
     left.iter().zip(right).map(|(left, right)| left ^ right).collect()
 }

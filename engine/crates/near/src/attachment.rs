@@ -27,6 +27,7 @@ use wire::{Command, Header, Packet, push_packet};
 
 /// The pause before the next attempt to attach, after the first error.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// The longest pause between two attempts to attach.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The time between two reports of the counts to the server, and between two sweeps of expired results.
 const ROUND: Duration = Duration::from_secs(1);
@@ -35,8 +36,9 @@ const PIECE: usize = 64 << 10;
 /// A feed that is silent for this long is dead, as the server answers every renewal of the lease at once.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Starts the thread that attaches to the server's cache or to its binary log, or drops expired results where rules decide. Returns at
-/// once; the thread runs until the process ends, and its failures show in [`Shared::obstacle`]. An error if the thread cannot be started.
+/// Starts the thread that attaches `fqc-near` to the database server: to the query cache in the server, or to the server's binary log.
+/// Where rules decide, the thread drops expired results instead. Returns at once; the thread runs until the process ends, and its failures
+/// show in [`Shared::obstacle`]. An error if the thread cannot be started.
 pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
     let shared = shared.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -44,7 +46,8 @@ pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
     Ok(())
 }
 
-/// Attaches as the configuration says, again and again. Ends only when the configuration can no longer change.
+/// Attaches to the server as the configuration says, and attaches again whenever that has ended. Returns only if no configuration can come
+/// any more.
 async fn run(shared: &Shared) {
     let mut changes = shared.config.subscribe();
     let mut pause = FIRST_PAUSE;
@@ -74,9 +77,9 @@ async fn run(shared: &Shared) {
     }
 }
 
-/// Waits after an error, which becomes the reason why nothing is served. `pause`: how long to wait if the last attachment did not work
-/// either. Returns the pause for the next call. It doubles with each error in a row, and starts again at `FIRST_PAUSE` after an attachment
-/// that worked. If `outcome` is no error, returns `pause` at once.
+/// Waits after an attachment has failed. The error becomes the reason why nothing is served. `pause`: how long to wait if the attachment
+/// did not work at all. Returns the pause for the next call: it doubles with each error in a row, up to five seconds, and starts again at
+/// `FIRST_PAUSE` after an attachment that worked. If `outcome` is no error, returns `pause` at once.
 async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };
     let was_attached = shared.memory.obstacle.get().is_empty();
@@ -86,7 +89,8 @@ async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> D
     pause
 }
 
-/// Serves by rules, which need no connection to the server: drops results that are too old once a second, until the configuration changes.
+/// Serves by rules, for which no connection to the server is needed: once a second, drops results that are too old. Returns when the
+/// configuration has changed.
 async fn by_rules(
     shared: &Shared,
     rules: &Rules,
@@ -108,8 +112,9 @@ async fn by_rules(
     }
 }
 
-/// Attaches to the server's cache and handles the feed. Returns without an error if the configuration names another server, account or
-/// name. After a return nothing must be served: the caller withdraws the lease with `lose`. While the process drains, it never returns.
+/// Attaches to the query cache in the server, and then receives its invalidations and renews the lease. Returns without an error if the
+/// configuration names another server, account or name. After a return nothing must be served: the caller withdraws the lease with
+/// `Memory::lose`. While the process drains, this never returns.
 async fn attend(
     shared: &Shared,
     config: &Config,
@@ -182,7 +187,8 @@ fn is_other(config: &Config, new: &Config) -> bool {
     config.server != new.server || account(config) != account(new) || config.name != new.name
 }
 
-/// Returns a connection that the server has accepted as a feed.
+/// Logs in with `account`, and returns a connection that the server has accepted as a feed: it reports invalidations there. An error if the
+/// server does not run the plugin or refuses the account.
 async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
     let stream = to_server(config, None).await?;
     let is_local = matches!(config.server, Server::Unix(_));
@@ -199,7 +205,7 @@ async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
     }
 }
 
-/// Explains the server's error after the statement that attaches. A server without the plugin does not know the statement.
+/// Explains the server's error packet after the statement that attaches. A server without the plugin does not know that statement.
 fn refusal(payload: &[u8]) -> io::Error {
     const SYNTAX: u16 = 1064;
     match wire::ErrPacket::parse(payload) {
@@ -218,7 +224,7 @@ async fn send(output: &mut WriteHalf<Stream>, messages: &[FromNear]) -> io::Resu
     output.flush().await
 }
 
-/// The received side of the feed.
+/// The received side of the feed, the connection that the server reports invalidations on.
 struct Feed<'a> {
     memory: &'a Arc<Memory>,
     /// Received bytes that are not a complete frame yet.
@@ -246,7 +252,7 @@ impl Feed<'_> {
         Ok(said.into_iter().collect())
     }
 
-    /// Returns the error for a feed that the server has closed.
+    /// Returns the error for a feed that the server has closed: its cache was off from the beginning, or it has ended the feed.
     fn over(&self) -> io::Error {
         io::Error::other(match self.is_attached {
             true => "the server has ended the feed",

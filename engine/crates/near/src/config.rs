@@ -43,11 +43,12 @@ pub struct Fixed {
     pub threads: usize,
     /// The memory for results, in bytes.
     pub size: u64,
-    /// Set if the server's binary log decides which results may be served.
+    /// The account for the server's binary log; none unless the log decides which results may be served.
     pub follows: Option<Follows>,
     /// The memcached or Valkey servers in which several near caches share results; none if they share none.
     pub store: Option<store::Options>,
-    /// If set, other processes of this machine may map the memory with the results.
+    /// The socket where other processes of this machine get the memory with the results, to read them without a request; none if they may
+    /// not.
     pub share: Option<Share>,
 }
 
@@ -57,19 +58,20 @@ pub struct Share {
     pub path: PathBuf,
     /// The permission bits of the socket.
     pub mode: u32,
-    /// The group id that the socket is given; none leaves it with the group of this process.
+    /// The group id that the socket file is given; none leaves it with the group of this process.
     pub group: Option<u32>,
 }
 
-/// The account that follows the server's binary log, and the staleness bound.
+/// The account that `fqc-near` follows the server's binary log with, and the staleness bound.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Follows {
     pub account: Account,
-    /// No result is served that is older than this.
+    /// The staleness bound: no result is served that has been stale for longer.
     pub max_staleness: Duration,
 }
 
-/// The configuration in force. Options that a reload applies are fields here; those that need a restart are in `fixed`.
+/// A valid configuration, with its certificates, rules and passwords loaded. Options that a reload applies are fields here; those that need
+/// a restart are in `fixed`.
 pub struct Config {
     /// The options that need a restart. After a reload it has the new values, but listeners, threads, memory and store stay as they were
     /// started.
@@ -96,14 +98,15 @@ pub struct Config {
     /// If true, the binary log also lets reads be answered from memory in transactions that have written nothing. Without the log it is
     /// false.
     pub in_transactions: bool,
-    /// If true, nothing is answered from memory: reads that would be are only counted, and the answers compared.
+    /// If true, nothing is answered from memory. Reads that would be are sent to the server and counted, and the server's answer is
+    /// compared with the result in memory.
     pub observes: bool,
     /// The rules and hints that say which results may be served, and for how long, although they may be stale. None if neither option is
     /// set.
     pub rules: Option<Arc<Rules>>,
     /// The control plane that this program reports to, if set.
     pub control_plane: Option<ControlPlane>,
-    /// The name of this program in reports, on the server and in the control plane.
+    /// The name of this `fqc-near` in the server's list of near caches and in the control plane.
     pub name: String,
 }
 
@@ -129,7 +132,8 @@ impl Config {
     }
 
     /// Checks all options, alone and together, and reads the files that they name: certificates, rules and passwords. Also raises this
-    /// process's limit of open files to what `max-connections` needs. The error says which option is wrong and what to do.
+    /// process's limit of open files to what `max-connections` needs, and fails if it cannot. The error says which option is wrong and what
+    /// to do.
     pub fn of(options: &Options) -> Result<Config, String> {
         let server = options.value("server", |text| server(text, 3306))?;
         let acceptor = acceptor(options)?;
@@ -165,7 +169,7 @@ impl Config {
     }
 
     /// Takes over the counters of rules from the configuration before a reload, for rules whose name is in both. Must be called before the
-    /// rules are shared; otherwise it does nothing.
+    /// rules of this configuration are shared with anybody else; otherwise it does nothing.
     pub fn continue_counts(&mut self, before: &Config) {
         if let (Some(rules), Some(before)) = (self.rules.as_mut().and_then(Arc::get_mut), &before.rules) {
             rules.continue_counts(before);
@@ -182,7 +186,8 @@ impl Config {
         self.feed.is_some() || self.rules.is_some() || self.fixed.follows.is_some()
     }
 
-    /// Checks that the options fit together, and raises this process's limit of open files. `options`: for the text of the error.
+    /// Checks that the options fit together, and raises this process's limit of open files. `options`: the texts that this configuration
+    /// was made of, for the error.
     fn check(&self, options: &Options) -> Result<(), String> {
         if self.fixed.share.is_some() && !self.answers() {
             return Err(options.error("share", "needs feed-user, binlog-user, rules or hints"));
@@ -317,10 +322,12 @@ fn yes_or_no(text: &str) -> Result<bool, &'static str> {
     }
 }
 
+/// Reads a number of seconds, from one to a day.
 fn seconds(text: &str) -> Result<Duration, String> {
     number(text, 1..=86_400).map(Duration::from_secs)
 }
 
+/// Reads a whole number in this range.
 fn number(text: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
@@ -355,7 +362,7 @@ fn name(text: &str) -> Result<String, String> {
     fits(text).then(|| text.to_owned()).ok_or_else(wrong)
 }
 
-/// Returns the first line of a file. Empty if `file` is empty, as the option is not set then.
+/// Returns the first line of the file at this path. An empty path stands for an option that is not set, and returns an empty password.
 fn password(file: &str) -> std::io::Result<String> {
     if file.is_empty() {
         return Ok(String::new());
@@ -382,6 +389,8 @@ fn follows(options: &Options) -> Result<Option<Follows>, String> {
     Ok(account.map(|account| Follows { account, max_staleness }))
 }
 
+/// Reads the options of the socket that hands the memory to other processes. None if `share` is not set. An error if the path is not
+/// absolute or the group does not exist.
 fn share(options: &Options) -> Result<Option<Share>, String> {
     let path = options.text("share");
     if path.is_empty() {
@@ -441,7 +450,8 @@ fn store_tls(options: &Options, servers: &[Server]) -> Result<Option<store::Tls>
     Ok(Some(store::Tls { connector, said, name }))
 }
 
-/// Reads the file with rules. None if there is neither a file, nor are hints allowed; with hints alone the list of rules is empty.
+/// Reads the file that the option `rules` names. None if the option is not set and `hints` is off; with `hints` alone there are no rules in
+/// the result.
 fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {
     let has_hints = options.value("hints", yes_or_no)?;
     let read = |file: &str| match file {

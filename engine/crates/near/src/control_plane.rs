@@ -14,11 +14,11 @@ const REPORTS: &str = "/api/v1/near-caches/reports";
 
 /// The control plane that this program reports to, as configured.
 pub struct ControlPlane {
-    /// The host and port to connect to.
+    /// The host and port of the control plane, to connect to.
     pub server: Server,
-    /// The value of the header `Host`: the host as in the option, with its port if one was given.
+    /// The value of the header `Host` in requests: the host as in the option, with its port if one was given.
     pub host: String,
-    /// The path that reports are sent to.
+    /// The path of the URL that reports are posted to.
     pub path: String,
     /// TLS to the control plane; none for plain HTTP, which is only allowed on this machine.
     pub connector: Option<Connector>,
@@ -45,8 +45,8 @@ impl ControlPlane {
         Ok(Some(ControlPlane { server, host, path, connector, token_file: token_file.into() }))
     }
 
-    /// Reads the token from its file, at each call. Spaces and line breaks around it are removed. An error if the file cannot be read, or
-    /// has more than one word.
+    /// Reads the token that lets this program report from its file, at each call. Spaces and line breaks around it are removed. An error if
+    /// the file cannot be read, or is empty or has more than one word.
     pub async fn token(&self) -> io::Result<String> {
         let wrong = |error| io::Error::other(format!("no token in {}: {error}", self.token_file.display()));
         let file = self.token_file.clone();
@@ -64,8 +64,9 @@ impl Display for ControlPlane {
     }
 }
 
-/// Splits the address. Returns whether it uses TLS, the value of the header `Host`, the server to connect to, and the path that the API's
-/// paths are below, without a slash at the end. Plain HTTP is only accepted to this machine.
+/// Splits the URL of the control plane. Returns true if it uses TLS, the value of the header `Host`, the server to connect to, and the path
+/// that the API's paths are below, without a slash at the end. Plain HTTP is only accepted to this machine, since the token would be
+/// readable.
 fn url_parts(url: &str) -> Result<(bool, String, Server, String), String> {
     let (scheme, rest) = url.split_once("://").ok_or("must be an address such as https://fqc.internal")?;
     let (is_secure, usual_port) = match scheme {

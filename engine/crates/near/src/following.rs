@@ -29,16 +29,16 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use wire::Command;
 
-/// How often the server is asked within the time of the staleness bound.
+/// How many times within the staleness bound the server is asked how far its log has been written.
 const QUESTIONS: u32 = 4;
-/// The longest pause between two questions. It is short because results that a write has invalidated are kept again only after the next
-/// one.
+/// The longest pause between two questions to the server about its log. It is short because results that a write has invalidated are kept
+/// again only after the next question.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
-/// The shortest pause between two questions.
+/// The shortest pause between two questions to the server about its log.
 const LEAST_PAUSE: Duration = Duration::from_millis(2);
 /// The time between two sweeps of results that cannot be served any more.
 const ROUND: Duration = Duration::from_secs(1);
-/// Settings of the connection that receives the log. MySQL has used the second name of each since 8.0.26.
+/// The statements that set up the connection that receives the log. MySQL has used the second name of each variable since 8.0.26.
 const SETTINGS: [&str; 3] = [
     "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum, @source_binlog_checksum = @@GLOBAL.binlog_checksum",
     // The server sends a heartbeat each second in which it sends no event. The value is in nanoseconds.
@@ -49,13 +49,15 @@ const SETTINGS: [&str; 3] = [
 /// A server that is silent for this long is taken for dead: with nothing to send it sends a heartbeat each second, and it answers questions
 /// at once.
 const SILENCE: Duration = Duration::from_secs(5);
-/// The longest wait for the log at the beginning. A server that is given the GTIDs to leave out first reads a whole file of its log.
+/// The longest wait until the log has been received as far as it was written at the beginning. A server that is given the GTIDs to leave
+/// out first reads a whole file of its log.
 const BEGINNING: Duration = Duration::from_secs(120);
 /// The size of a read of the log, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// Follows the log of the configured server with this account. Returns without an error if the configuration names another server. After
-/// any return nothing is served until the log is followed again. While the process drains, it never returns.
+/// Follows the binary log of the configured server, and applies it to `log`. `account`: for both connections to the server. Returns without
+/// an error if the configuration names another server. After any return nothing is served until the log is followed again. While the
+/// process drains, this never returns.
 pub async fn attend(
     shared: &Shared,
     log: &Log,
@@ -68,7 +70,7 @@ pub async fn attend(
     outcome
 }
 
-/// Does the work of [`attend`], without the end of serving.
+/// Does the work of [`attend`], but does not end serving when it returns.
 async fn follow(
     shared: &Shared,
     log: &Log,
@@ -95,9 +97,9 @@ async fn follow(
     }
 }
 
-/// The two connections to the server, once the first event of its log has come.
+/// The two connections to a server whose log is followed: one for questions, and one that the log comes on, whose first event was applied.
 struct Attached {
-    /// The connection for questions.
+    /// The connection for questions to the server.
     asker: Asker,
     product: Product,
     /// The connection that the log comes on.
@@ -106,7 +108,7 @@ struct Attached {
     has_checksums: bool,
 }
 
-/// Waits until the configuration names another server.
+/// Waits until a reload names another server.
 async fn until_other(config: &Config, changes: &mut watch::Receiver<Arc<Config>>) -> io::Result<()> {
     loop {
         changes.changed().await.map_err(io::Error::other)?;
@@ -116,7 +118,8 @@ async fn until_other(config: &Config, changes: &mut watch::Receiver<Arc<Config>>
     }
 }
 
-/// Connects twice, checks that the log can be followed, and begins to receive it. The error says what an operator must change.
+/// Connects to the server twice, checks that its log can be followed, and begins to receive it. The error says what an operator must
+/// change.
 async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Attached> {
     let mut asker = Asker::connect(config, account).await?;
     let (product, version) = prerequisites::product(&mut asker).await?;
@@ -126,7 +129,8 @@ async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Att
     Ok(attached)
 }
 
-/// Begins to receive the log, once the product is known. `asker`: the connection for questions.
+/// Does the rest of [`attach`] once the server's product is known. `asker`: the first connection. An error if both connections do not reach
+/// the same server.
 async fn attach_to(
     log: &Log,
     config: &Config,
@@ -192,7 +196,8 @@ fn dump_without(shown: &Gtids) -> io::Result<Vec<u8>> {
     Ok([&[Command::BinlogDumpGtid as u8][..], &[0; 2], &number()?, &NO_FILE, &FROM, &length, &numbers].concat())
 }
 
-/// Returns a random server id for this replica. The server would end the connection of another replica with the same id.
+/// Returns a random server id for this program as a replica, in the byte order of the protocol. The server would end the connection of
+/// another replica with the same id.
 fn number() -> io::Result<[u8; 4]> {
     const ABOVE_THOSE_THAT_PEOPLE_GIVE: u8 = 0x80;
     let mut number: [u8; 4] = random::bytes()?;
@@ -200,7 +205,7 @@ fn number() -> io::Result<[u8; 4]> {
     Ok(number)
 }
 
-/// Receives the log until the connection ends or is silent, which is an error.
+/// Receives the log and applies it. Returns only with an error: the connection has ended or is silent, or an event cannot be applied.
 async fn hear(log: &Log, mut stream: Stream, mut has_checksums: bool) -> io::Result<()> {
     let (mut payloads, mut buffer) = (Payloads::of_events(), Vec::with_capacity(PIECE));
     loop {
@@ -219,8 +224,8 @@ async fn hear(log: &Log, mut stream: Stream, mut has_checksums: bool) -> io::Res
     }
 }
 
-/// Parses one packet of the log. `is_whole`: `payload` is not only the beginning of it. An error if the server has ended the log with an
-/// error packet, or the event is malformed.
+/// Parses the payload of one packet of the log. `is_whole`: false if `payload` is only the beginning of a long packet. `has_checksums`: the
+/// event ends with a checksum. An error if the server has ended the log with an error packet, or the event is malformed.
 fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<PlacedEvent<'_>> {
     const OK: u8 = 0;
     let Some((&OK, event)) = payload.split_first() else { return Err(account::refused(payload)) };
@@ -228,7 +233,8 @@ fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<P
         .map_err(|_| io::Error::other("an event of the server's log is malformed"))
 }
 
-/// Applies one event of the log, and notes in `has_checksums` whether the following ones end with a checksum.
+/// Applies one event of the log. `has_checksums`: true if the event ends with a checksum; is updated if the event says that the following
+/// ones differ.
 fn hear_one(log: &Log, payload: &[u8], is_whole: bool, has_checksums: &mut bool) -> io::Result<()> {
     let told = event_of(payload, is_whole, *has_checksums)?;
     if let Event::Format { has_checksums: now, .. } = told.event {
@@ -259,8 +265,8 @@ async fn ask(shared: &Shared, log: &Log, mut asker: Asker, product: &Product) ->
     }
 }
 
-/// Asks the server once how far the log must have been received, and about the tables that reads have named. An error if the log is late,
-/// or was reset.
+/// Asks the server once how far its log must have been received, and what the names of tables stand for that reads have used. An error if
+/// the log is late, or was reset.
 async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result<()> {
     // The time is taken before the question is sent, so the answer covers everything up to then.
     let asked = clock::now();

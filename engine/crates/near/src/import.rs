@@ -9,7 +9,7 @@ mod proxysql;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A product whose caching rules can be converted.
+/// A product whose caching rules can be converted to those of `fqc-near`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
     ProxySql,
@@ -17,7 +17,8 @@ pub enum Product {
 }
 
 impl Product {
-    /// Returns the product that the command line names; none if its rules cannot be converted.
+    /// Returns the product that has this name on the command line. None if there is none, as the rules of other products cannot be
+    /// converted.
     pub fn of(name: &str) -> Option<Product> {
         match name {
             "proxysql" => Some(Product::ProxySql),
@@ -30,17 +31,17 @@ impl Product {
 /// The converted rules, and what could not be converted.
 #[derive(Debug, Default)]
 pub struct Imported {
-    /// The text of a file with rules, in TOML.
+    /// The converted rules as the text of a file for the option `rules`, in TOML.
     pub rules: String,
-    /// A line for each setting or rule that could not be converted, with its place and the reason.
+    /// A line of text for each setting or rule that could not be converted, with its place in the old file and the reason.
     pub notes: Vec<String>,
 }
 
-/// A key of a rule, and its value in TOML.
+/// A key of a converted rule, and its value as it is written in TOML.
 type Part = (&'static str, String);
 
 impl Imported {
-    /// Appends a rule with this name and these keys.
+    /// Appends a converted rule with this name and these keys.
     fn push(&mut self, name: &str, parts: &[Part]) {
         let name = [("name", text(name))];
         self.rules.push_str("[[rule]]\n");
@@ -75,7 +76,7 @@ fn text_of(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// Returns a time in seconds, as rules have it in TOML, and at most the longest that a rule may have.
+/// Returns a time in seconds as a number in TOML. It is limited to the longest time that a rule may have.
 fn seconds(milliseconds: u64) -> String {
     let most = near_core::rules::OLDEST.as_millis() as u64;
     format!("{:?}", milliseconds.min(most) as f64 / 1000.0)

@@ -16,17 +16,18 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 use wire::{ClientHello, ErrPacket, Greeting, Header, OkPacket, capability, push_packet};
 
-/// The connections to the client and to the server after the login, or from the point where the login is passed on unread.
+/// The connections to the client and to the server after the login, or from the point where the login is passed on without being read.
 pub struct Legs {
     pub client: Stream,
     pub server: Stream,
     /// Follows the commands and answers on the connection. Its `why_unread` is the reason if they cannot be read.
     pub follower: Follower,
-    /// The facts about the connection from its login. Without meaning if the login was passed on unread.
+    /// The facts about the connection from its login, such as its number and capabilities. They have default values if the login was not
+    /// read.
     pub agreed: Agreed,
-    /// Bytes that were read of the server already, and that the client must receive before anything else.
+    /// Bytes that were received from the server already, and that the client must get before anything else.
     pub to_client: Vec<u8>,
-    /// Bytes that were read of the client already, and that the server must receive before anything else.
+    /// Bytes that were received from the client already, and that the server must get before anything else.
     pub to_server: Vec<u8>,
 }
 
@@ -44,11 +45,11 @@ pub enum Failure {
     Lost(io::Error),
 }
 
-/// An error of this program for a client.
+/// An error that `fqc-near` itself sends to a client, in the form of a server's error.
 pub struct Refusal {
     /// The error code, as a MySQL server would send it.
     pub code: u16,
-    /// The SQLSTATE.
+    /// The SQLSTATE that goes with the error code.
     pub state: &'static [u8; 5],
     pub message: String,
 }
@@ -75,7 +76,8 @@ impl Refusal {
         Refusal::new(BAD_HANDSHAKE, b"08S01", message)
     }
 
-    /// Returns the error packet. `sequence`: one more than the number of the packet that it answers.
+    /// Returns the error packet to send to the client, with its header. `sequence`: the packet's number, one more than that of the packet
+    /// before.
     pub fn packet(&self, sequence: u8) -> Vec<u8> {
         ErrPacket::build(sequence, self.code, self.state, &self.message)
     }
@@ -87,7 +89,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Both legs until the authentication begins: the server's greeting and the client's hello are exchanged.
+/// The connections to the client and to the server until the authentication begins: the server's greeting and the client's hello are
+/// exchanged.
 struct Introduction<'a> {
     client: Packets,
     server: Packets,
@@ -99,9 +102,9 @@ struct Introduction<'a> {
 
 /// The reason why an introduction ends before the authentication.
 enum Stop {
-    /// This error is to be sent to the client, with this sequence number.
+    /// An error of this program is to be sent to the client, with this sequence number.
     Refused(u8, Refusal),
-    /// These bytes and all further ones are passed on unread.
+    /// The connection is passed on without being read: first these bytes, then all further ones.
     Unread {
         to_client: Vec<u8>,
         to_server: Vec<u8>,
@@ -118,9 +121,9 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Passes the login of a client on, until the server has accepted it or the login turns out to be one that must be passed on unread (see
-/// [`Follower::why_unread`]). `is_remote`: the client has come by TCP, so `tls-required` applies. `server`: a new connection that nothing
-/// was read from.
+/// Passes the login of a client on until the server has accepted it. If the login cannot be read, for example because client and server use
+/// TLS with each other, it returns early, and [`Follower::why_unread`] says why. `is_remote`: the client has come by TCP, so `tls-required`
+/// applies. `server`: a new connection that nothing was read from.
 pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<Legs, Failure> {
     let (client, server) = (Packets::new(client), Packets::new(server));
     let mut legs = Introduction { client, server, config, has_client_tls: false, agreed: Agreed::default() };
@@ -145,7 +148,8 @@ pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Con
 }
 
 impl Introduction<'_> {
-    /// Exchanges the server's greeting and the client's hello, with TLS on either side as configured.
+    /// Exchanges the server's greeting and the client's hello, with TLS on either side as configured. `is_remote`: the client has come by
+    /// TCP.
     async fn introduce(&mut self, is_remote: bool) -> Result<(), Stop> {
         let greeting = self.greet().await?;
         let mut hello = self.hello().await?;
@@ -174,7 +178,8 @@ impl Introduction<'_> {
         Ok(())
     }
 
-    /// Returns true if TLS is configured on neither leg. Then the handshake is passed on without changes to TLS or sequence numbers.
+    /// Returns true if TLS is configured neither to clients nor to the server. Then the handshake is passed on without changes to TLS or
+    /// sequence numbers.
     fn is_plain(&self) -> bool {
         self.config.acceptor.is_none() && self.config.connector.is_none()
     }
@@ -286,7 +291,7 @@ impl Introduction<'_> {
     }
 }
 
-/// Sends a whole packet with its header.
+/// Sends a packet, which includes its header, and flushes the stream.
 async fn send(to: &mut Packets, packet: &[u8]) -> io::Result<()> {
     to.stream.write_all(packet).await?;
     to.stream.flush().await

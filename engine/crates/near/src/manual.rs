@@ -35,7 +35,7 @@ fn all() -> impl Iterator<Item = &'static Definition> {
     OPTIONS.iter().chain([&CONFIG])
 }
 
-/// Returns an option's help, with its default.
+/// Returns the help of an option, followed by its default value if it has one.
 fn told(option: &Definition) -> String {
     match option.default {
         Some("") | None => option.help.into(),
@@ -103,7 +103,7 @@ pub fn table() -> String {
     out
 }
 
-/// Escapes a text for roff.
+/// Escapes a text for roff, the format of man pages.
 fn roff(text: &str) -> String {
     text.replace('\\', "\\\\").replace('-', "\\-")
 }

@@ -59,8 +59,8 @@ impl Counts {
     }
 }
 
-/// Appends the metrics of reads that are answered from memory. `may_serve`: reads may be answered now. `obstacle`: the reason why none is;
-/// empty if some are, or the reason is unknown.
+/// Appends the metrics of reads that are answered from memory. `counted`: the counts of hits, misses and results. `may_serve`: true if
+/// reads may be answered now. `obstacle`: the reason why none is; empty if some are, or the reason is unknown.
 pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, obstacle: &str) {
     let one = |value: u64| [("", value as usize)];
     tell(out, "serving", "gauge", "Whether reads may be answered from memory now.", &one(may_serve.into()));
@@ -99,7 +99,7 @@ pub fn tell_reasons(out: &mut String, reasons: &Reasons) {
     }
 }
 
-/// Appends the metrics of following the server's binary log.
+/// Appends the metrics of following the server's binary log. The staleness is left out while nothing may be served.
 pub fn tell_log(out: &mut String, progress: &Progress) {
     let one = |value: u128| [("", value as usize)];
     if let Some(staleness) = progress.staleness {

@@ -16,6 +16,7 @@ pub fn tell(state: &str) {
     }
 }
 
+/// Sends a state to the service manager's socket. `socket`: a path, or a name in the abstract namespace after `@`.
 fn send(socket: &OsStr, state: &str) -> std::io::Result<()> {
     let address = match socket.as_bytes() {
         [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// One option, as the command line, the environment, the configuration file, the help and the reference know it.
 pub struct Definition {
-    /// The key in the TOML file; on the command line it follows `--`.
+    /// The option's key in the TOML file; on the command line it follows `--`.
     pub name: &'static str,
-    /// The placeholder for the value in the help, such as FILE.
+    /// The placeholder for the option's value in the help, such as FILE.
     pub value: &'static str,
     /// The value of an option that is not set anywhere. None and an empty text both mean that it has no value then.
     pub default: Option<&'static str>,
@@ -114,7 +114,7 @@ options! {
         "Threads that move bytes. 0: one for each processor.";
 }
 
-/// The option that names the file. It can be set by a flag or the environment only.
+/// The option that names the configuration file. It can only be set by a flag or the environment, and is not in `OPTIONS`.
 pub const CONFIG: Definition = Definition {
     name: "config",
     value: "FILE",
@@ -216,7 +216,7 @@ impl Wish {
     }
 }
 
-/// Reads the two arguments that follow `import`: the product and the file. The error explains the usage.
+/// Reads the two arguments that follow `import` on the command line: the product and the file. The error explains the usage.
 fn import(mut arguments: impl Iterator<Item = Result<String, String>>) -> Result<Wish, String> {
     const USAGE: &str = "usage: fqc-near import proxysql|maxscale FILE";
     let mut next = || arguments.next().ok_or(USAGE)?;
@@ -270,6 +270,7 @@ impl Options {
     }
 }
 
+/// Returns a value that was not set anywhere.
 fn default(value: &str) -> Said {
     Said { value: value.into(), place: String::new() }
 }
@@ -279,6 +280,7 @@ fn known(name: &str) -> Option<&'static str> {
     OPTIONS.iter().chain([&CONFIG]).map(|option| option.name).find(|known| *known == name)
 }
 
+/// Converts a text of the operating system. `place`: where it is from, for the error if it is not UTF-8.
 fn text(value: OsString, place: &str) -> Result<String, String> {
     value.into_string().map_err(|value| format!("{place} is not UTF-8: {}", value.to_string_lossy()))
 }

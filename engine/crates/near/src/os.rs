@@ -38,8 +38,8 @@ pub fn group(name: &str) -> Option<u32> {
     (!found.is_null()).then(|| unsafe { (*found).gr_gid })
 }
 
-/// Calls `make` with a file mask that gives only this account permissions. The mask is that of the process, so no other thread may make files
-/// during the call.
+/// Calls `make`, and returns its result. Files that it makes have permissions for this account only. The file mask is that of the process,
+/// so no other thread may make files during the call.
 pub fn privately<T>(make: impl FnOnce() -> T) -> T {
     // SAFETY: umask has no preconditions.
     let before = unsafe { libc::umask(0o177) };

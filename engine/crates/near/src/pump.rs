@@ -24,7 +24,7 @@ const PIECE: usize = 64 << 10;
 const GOODBYE: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// The buffer for reads of all connections of this thread. It holds nothing between two polls.
+    /// The buffer that all connections of this thread read into. It holds nothing between two polls.
     static SHARED: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
 }
 
@@ -53,7 +53,7 @@ impl Rest {
         Rest { bytes, ..Rest::default() }
     }
 
-    /// Returns true if the receiver has been sent everything.
+    /// Returns true if nothing is buffered, and everything that was written is also flushed.
     fn is_empty(&self) -> bool {
         self.bytes.is_empty() && !self.is_unsent
     }
@@ -88,7 +88,7 @@ impl Rest {
     }
 }
 
-/// Writes a part of `bytes`, and returns how many bytes were taken; never 0.
+/// Writes a part of `bytes` to a connection, and returns how many bytes were taken; never 0.
 fn poll_some(context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<io::Result<usize>> {
     let count = ready!(Pin::new(to).poll_write(context, bytes))?;
     Poll::Ready(if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) })
@@ -135,8 +135,8 @@ fn poll_direction(
     }
 }
 
-/// Follows bytes that the server has sent, and shows their answers to the session. Returns `Pass` if the client gets all of them, otherwise
-/// `Instead` with those that the client gets; answers to the near cache's own questions are hidden from it.
+/// Follows bytes that the server has sent, and shows the answers in them to the session. Returns [`Then::Pass`] if the client is to get all
+/// these bytes, otherwise [`Then::Instead`] with those that it is to get: answers to queries of the near cache's own are hidden from it.
 pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Then {
     let (mut shown, mut hides) = (Vec::new(), follower.hides_something());
     let rest = follower.from_server(bytes, |part| {
@@ -160,8 +160,8 @@ pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, by
     Then::Instead(shown)
 }
 
-/// Serves a connection after its login until one side is gone, and then closes both. `session` answers reads from memory; none if the
-/// connection cannot be read. While `draining` is true, it also ends as soon as no command or transaction is open.
+/// Moves the bytes of a connection after its login until one side is gone, and then closes both sides. `session` answers reads from memory;
+/// none if the connection cannot be read. While `draining` is true, this also ends as soon as no command or transaction is open.
 pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, draining: &mut watch::Receiver<bool>) {
     let Legs { mut client, mut server, mut follower, to_client, to_server, .. } = legs;
     let (mut to_client, mut to_server) = (Rest::new(to_client), Rest::new(to_server));

@@ -22,9 +22,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// The limit for one report and its answer.
+/// The longest time that one report and its answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The least pause after a failure. It is longer if reports are wanted less often.
+/// The least pause after a report has failed. It is longer if the control plane wants reports less often.
 const PAUSE: Duration = Duration::from_secs(30);
 /// The longest time between two reports that the control plane may ask for, in seconds.
 const LONGEST_PAUSE: u64 = 3600;
@@ -35,7 +35,7 @@ const LONGEST_OBSTACLE: usize = 500;
 /// The longest address of the server that a report may have, in characters.
 const LONGEST_SERVER: usize = 255;
 
-/// Sends the reports of this process to the control plane. `life` is a random number that identifies the process; it is the same in all its
+/// Sends the reports of this process to the control plane. `life`: a random number that identifies the process, the same in all its
 /// reports.
 pub struct Reporter {
     shared: Arc<Shared>,
@@ -43,7 +43,7 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Draws the number that identifies the process. There must be only one of these in a process.
+    /// Draws the random number that identifies the process, so there must be only one reporter in a process. Sends nothing yet.
     pub fn new(shared: Arc<Shared>) -> Reporter {
         Reporter { shared, life: (drawn() >> 11) | 1 }
     }
@@ -138,8 +138,8 @@ fn spread(pause: Duration) -> Duration {
     pause.mul_f64(0.9 + (drawn() >> 56) as f64 / 1280.0)
 }
 
-/// Returns a random number. If the system has none, it is 0; then all processes share one `life`, and the control plane takes their reports
-/// for those of one process.
+/// Returns a random number. If the operating system gives none, it is 0; then all such processes have the same `life`, and the control
+/// plane takes their reports for those of one process.
 fn drawn() -> u64 {
     random::bytes().map(u64::from_ne_bytes).unwrap_or_default()
 }

@@ -32,8 +32,8 @@ use tokio::time::{sleep, timeout};
 /// The pause after an error of `accept`, such as too many open files: an immediate retry would fail again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves connections until SIGTERM or SIGINT has ended the process and its connections are drained. An error if it cannot start, for
-/// example because an address is in use. `invocation`: is read again at each SIGHUP.
+/// Serves connections until SIGTERM or SIGINT, and returns once open connections have ended. An error if it cannot start, for example
+/// because an address is in use. `invocation`: is read again at each SIGHUP; `config`: what was read of it for the start.
 pub fn run(invocation: &Invocation, config: Config) -> io::Result<()> {
     let threads = Threads::start(config.fixed.threads)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -45,7 +45,7 @@ pub fn read(invocation: &Invocation) -> Result<Config, String> {
     invocation.options().and_then(|options| Config::of(&options))
 }
 
-/// Listens, starts the feed and the reports, and waits for signals. Returns after the drain.
+/// Listens, starts the attachment to the server and the reports, and waits for signals. Returns after the drain.
 async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io::Result<()> {
     let fixed = config.fixed.clone();
     let (published, memory) = match fixed.share {
@@ -119,7 +119,8 @@ fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
     }
 }
 
-/// Lets open connections end, and waits for them until `drain-timeout-seconds` are over or a second signal comes.
+/// Ends each open connection as soon as it is idle, and waits until all have ended, `drain-timeout-seconds` are over, or a second signal
+/// comes.
 async fn drain(shared: &Shared, ends: &mut Ends) {
     let limit = shared.config().drain_timeout;
     say!("ending; {} connections are open", shared.open.load(Ordering::Relaxed));
@@ -143,7 +144,7 @@ impl Ends {
         Ok(Ends { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// Waits for the next of these signals.
+    /// Waits for SIGTERM or SIGINT.
     async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

@@ -18,8 +18,9 @@ use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 
-/// How long to wait for a program to take the memory. After that, it gets nothing, and its connection is closed.
+/// How long to wait until a program takes the memory that it has connected for. After that, its connection is closed.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The pause after an error of `accept`: an immediate retry would fail again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Makes memory for `size` bytes of results that other processes may read. Returns the side that writes to it, and the file that others map
@@ -57,7 +58,7 @@ pub async fn serve(listener: UnixListener, memory: File) {
     }
 }
 
-/// Sends the file descriptor of the memory as soon as the socket takes it.
+/// Sends the file descriptor of the memory to a program, as soon as its socket takes it.
 async fn hand(stream: &UnixStream, memory: &File) -> io::Result<()> {
     stream.async_io(Interest::WRITABLE, || handing::send(stream.as_raw_fd(), memory)).await
 }

@@ -22,14 +22,15 @@ use tokio::sync::{Notify, watch};
 pub struct Shared {
     /// The configuration in force. Subscribers are notified of each reload. To replace it, call [`change_config`](Self::change_config).
     pub config: watch::Sender<Arc<Config>>,
-    /// Becomes true once, when the process has been asked to end: then each connection ends as soon as it is idle.
+    /// Becomes true when the process has been asked to end, and stays so: then each connection ends as soon as it is idle.
     pub draining: watch::Sender<bool>,
     /// The counters of connections for `/metrics`.
     pub counts: Counts,
+    /// Logs why single clients were refused.
     pub complaints: Complaints,
-    /// The handshakes that clients have broken off.
+    /// Counts the handshakes that clients have broken off before they had logged in.
     pub unfinished: Unfinished,
-    /// The results that are answered from memory, and the settings and state of serving them.
+    /// The results that are answered from memory, with the settings and the state of serving them.
     pub memory: Arc<Memory>,
     /// The reads that are on their way to the server, so that other clients with the same read can wait for the answer instead of asking,
     /// too. Used with rules only.

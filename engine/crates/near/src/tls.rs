@@ -18,8 +18,8 @@ pub type Name = ServerName<'static>;
 const SYSTEM_AUTHORITIES: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
-/// Loads what clients are shown in TLS. `certificate`: the path of a PEM file with the certificate and its chain; `key`: that of its
-/// private key. The error names the file.
+/// Loads the certificate that clients are shown in TLS. `certificate`: the path of a PEM file with the certificate and its chain; `key`:
+/// that of its private key. The error names the file.
 pub fn acceptor(certificate: &str, key: &str) -> Result<TlsAcceptor, String> {
     let chain = certificates(certificate)?;
     let key = PrivateKeyDer::from_pem_file(key).map_err(|error| format!("no private key in {key}: {error}"))?;
@@ -65,7 +65,7 @@ pub fn name(text: &str) -> Result<Name, String> {
     ServerName::try_from(text.to_owned()).map_err(|_| format!("`{text}` is no name that a certificate could have"))
 }
 
-/// Returns the cryptography that all TLS here uses.
+/// Returns the implementation of cryptography that all TLS of this program uses.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
@@ -78,8 +78,8 @@ fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     if read.is_empty() { Err(format!("no certificate in {file}")) } else { Ok(read) }
 }
 
-/// Verifies certificates like the library, but skips the name unless `is_named`: database servers often have certificates without a name
-/// that could be verified.
+/// Verifies certificates of servers like the library, but skips the name unless `is_named`: database servers often have certificates
+/// without a name that could be verified.
 #[derive(Debug)]
 struct Verifier {
     inner: Arc<WebPkiServerVerifier>,

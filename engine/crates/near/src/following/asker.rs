@@ -22,12 +22,12 @@ use wire::{Command, Header, push_packet};
 pub type Row = Vec<Option<Vec<u8>>>;
 
 const ERR: u8 = 0xFF;
-/// Settings of this connection. They override the server's global values.
+/// The statements that set up the connection for questions. They override the server's global values.
 const SETTINGS: [&str; 2] = [
     "SET SESSION sql_mode = '', SESSION completion_type = 'NO_CHAIN'",
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
 ];
-/// The limit of an answer, in bytes. Answers of a proper server are far shorter.
+/// The longest answer to a question that is accepted, in bytes. Answers of a proper server are far shorter.
 const LONGEST_ANSWER: usize = 64 << 20;
 /// The column types that can be read in row events. A table with another type is invalidated as a whole, not row by row.
 const IN_ROWS: [&str; 28] = [
@@ -67,7 +67,7 @@ const UNTOLD: &str = "the server does not tell how far its log can be seen";
 pub struct Asker(Packets);
 
 impl Asker {
-    /// Connects and logs in with the account that reads the binary log.
+    /// Connects to the configured server, and logs in with the account that reads the binary log.
     pub async fn connect(config: &Config, account: &Account) -> io::Result<Asker> {
         let stream = to_server(config, None).await?;
         let is_local = matches!(config.server, Server::Unix(_));
@@ -76,13 +76,14 @@ impl Asker {
         Ok(asker)
     }
 
-    /// Sends a query and returns its rows; none for a statement without a result. An error of the server is an error here.
+    /// Sends a query and returns its rows; no rows for a statement without a result. If the server answers with an error, that is an error
+    /// here.
     pub async fn ask(&mut self, question: &str) -> io::Result<Vec<Row>> {
         self.ask_all(&[question]).await.map(|mut answers| answers.pop().unwrap_or_default())
     }
 
-    /// Sends all queries together, and returns the rows of each in the same order. The first error of the server ends it, and the other
-    /// answers stay unread.
+    /// Sends all queries together, and returns the rows of each, in the same order. Returns the first error of the server; the connection
+    /// cannot be used any more then, as other answers stay unread.
     pub async fn ask_all(&mut self, questions: &[&str]) -> io::Result<Vec<Vec<Row>>> {
         let mut bytes = Vec::new();
         for question in questions {
@@ -97,7 +98,7 @@ impl Asker {
         Ok(answers)
     }
 
-    /// Reads the answer to one query.
+    /// Reads the server's answer to one query. No rows if the query has no result.
     async fn answer(&mut self) -> io::Result<Vec<Row>> {
         const OK: u8 = 0;
         let first = self.0.next().await?;
@@ -122,14 +123,15 @@ impl Asker {
         }
     }
 
-    /// Returns what the server says about its log: which part of it a new read can see, and the position where it ends.
+    /// Asks the server about its log, and returns which part of it a new read can see, and the position where it ends. An error if the
+    /// server does not report that.
     pub async fn said(&mut self, product: &Product) -> io::Result<(Said, Place)> {
         let said = if product.has_numbers { self.written(product).await? } else { self.shown(product).await? };
         said.ok_or_else(|| io::Error::other(UNTOLD))
     }
 
-    /// Asks MariaDB: a consistent snapshot has a log position, and contains exactly what the log has before it. None if the server does not
-    /// report it.
+    /// Asks MariaDB about its log, for [`said`](Self::said): a consistent snapshot has a log position, and contains exactly what the log
+    /// has before it. None if the server does not report the position.
     async fn shown(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
         let snapshot = "SHOW STATUS LIKE 'Binlog_snapshot_%'";
         let questions = ["START TRANSACTION WITH CONSISTENT SNAPSHOT", snapshot, "COMMIT", product.status];
@@ -144,8 +146,8 @@ impl Asker {
         Ok(shown.map(Said::Shown).zip(end))
     }
 
-    /// Asks MySQL: reads the executed GTIDs and the log position from one status query. The server determines the GTIDs first, so the
-    /// position is behind all of them. None if the row cannot be parsed.
+    /// Asks MySQL about its log, for [`said`](Self::said): reads the executed GTIDs and the log position from one status query. The server
+    /// determines the GTIDs first, so the position is behind all of them. None if the row cannot be parsed.
     async fn written(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
         let rows = self.ask(product.status).await?;
         let Some([Some(file), Some(at), _, _, Some(shown)]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
@@ -190,8 +192,8 @@ impl Asker {
         })
     }
 
-    /// Sends a command that the server answers without end, such as a dump of its log. Returns the first packet's payload, and the stream
-    /// that the others come on; an error if the server refuses the command.
+    /// Sends a command that the server answers without end, such as a request for its log. Returns the payload of the first packet, and the
+    /// stream that the other packets come on; an error if the server refuses the command.
     pub async fn begin(mut self, command: &[u8]) -> io::Result<(Vec<u8>, Stream)> {
         let mut packet = Vec::new();
         push_packet(&mut packet, &mut 0, command);
@@ -209,8 +211,9 @@ fn parent(flavour: &'static Flavour, row: &Row) -> Option<Name> {
     Name::of(TableName { db: Some(schema?.to_vec()), name: table?.to_vec() }, b"", flavour)
 }
 
-/// Returns the tables that a view reads, or the reason why its results are not kept. `name`: the view; `rows`: the catalogue's rows for it.
-/// Whether it runs with the rights of its definer or of its invoker does not matter, as the log has every change of privileges.
+/// Returns the tables and views that a view reads, or the reason why its results are not kept. `name`: the view; `rows`: the catalogue's
+/// rows for it. Whether it runs with the rights of its definer or of its invoker does not matter, as the log has every change of
+/// privileges.
 fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning, Own> {
     let [row] = rows else { return Err(Own::TableHidden) };
     let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;

@@ -19,7 +19,8 @@ pub struct Checked {
     pub file: String,
 }
 
-/// Returns the server's product and its version as the server reports it. An error if its log cannot be followed.
+/// Asks the server for its version. Returns its product, and the version as the server reports it. An error if the log of this product or
+/// version cannot be followed.
 pub async fn product(asker: &mut Asker) -> io::Result<(Product, String)> {
     let rows = asker.ask("SELECT VERSION()").await?;
     let version = rows.first().map(|row| text(row, 0)).unwrap_or_default();
@@ -58,7 +59,7 @@ fn text(row: &Row, column: usize) -> String {
     String::from_utf8_lossy(value(row, column).unwrap_or_default()).into_owned()
 }
 
-/// Adds the missing GRANT to an error if it is about a privilege; returns other errors unchanged.
+/// Adds the GRANT statement that an account needs to an error about a missing privilege. Returns other errors unchanged.
 pub fn with_grant(error: io::Error, product: &Product, account: &Account) -> io::Error {
     if !error.to_string().starts_with(ACCESS_DENIED) {
         return error;

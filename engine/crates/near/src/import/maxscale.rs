@@ -5,7 +5,7 @@ use near_core::rules::expression;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Settings that cannot be converted, and the note about each.
+/// Settings of a cache filter that cannot be converted, and the note about each.
 const TOLD: &[(&str, &str)] = &[
     ("cached_data", "results are shared by all threads here"),
     ("cache_in_transactions", "nothing is kept or served in a transaction here"),
@@ -20,7 +20,7 @@ const TOLD: &[(&str, &str)] = &[
     ("storage_options", "results are kept in this process's memory here"),
     ("users", "each account has its own results here"),
 ];
-/// Settings that need no note: they are converted, or do not matter to which results are kept.
+/// Settings of a cache filter that need no note: they are converted, or do not matter to which results are kept.
 const WITHOUT_EFFECT: &[&str] =
     &["clear_cache_on_parse_errors", "debug", "enabled", "hard_ttl", "module", "rules", "soft_ttl", "timeout", "type"];
 
@@ -32,7 +32,7 @@ enum File {
     Several(Vec<Set>),
 }
 
-/// A set of rules: which reads are stored, and for whom results are used. An empty list stands for all.
+/// A set of MaxScale's rules: conditions on the reads that are stored, and on the accounts that use results. An empty list stands for all.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Set {
@@ -42,7 +42,7 @@ struct Set {
     uses: Vec<Condition>,
 }
 
-/// One condition of a set: the value of the attribute must compare to `value` by the operator `op`.
+/// One condition of MaxScale's rules, such as `table = shop.stock`: `attribute`, `op` and `value`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Condition {
@@ -51,16 +51,16 @@ struct Condition {
     value: String,
 }
 
-/// A section of the configuration file, such as a filter.
+/// A section of MaxScale's configuration file, such as a filter. `line`: where it begins.
 struct Section {
     name: String,
     line: usize,
-    /// The value of each key, and its line in the file.
+    /// The value of each key in this section, and its line in the file.
     values: BTreeMap<String, (String, usize)>,
 }
 
-/// Converts the cache filters in the text of a configuration file. `read` is called for each file with rules that it names, and returns the
-/// path and the content. An error if there is no cache filter, or a file is malformed.
+/// Converts the cache filters in `file`, the text of a configuration file of MaxScale. `read` is called for each file with rules that it
+/// names, and returns the path and the content. An error if there is no cache filter, or a file is malformed.
 pub fn import(file: &str, read: impl Fn(&str) -> Result<(String, String), String>) -> Result<Imported, String> {
     let mut out = Imported::default();
     let sections = sections(file)?;
@@ -76,7 +76,7 @@ pub fn import(file: &str, read: impl Fn(&str) -> Result<(String, String), String
 }
 
 impl Section {
-    /// Returns the value of a key in this section.
+    /// Returns the value of a key in this section. None if the section does not have the key.
     fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|(value, _)| value.as_str())
     }
@@ -87,7 +87,7 @@ impl Section {
         out.note(format!("line {line}, [{}]", self.name), what);
     }
 
-    /// Converts this section, which is a cache filter, and adds its rules and notes to `out`.
+    /// Converts this section, which is a cache filter, and adds its rules and notes to `out`. `read`: as for [`import`].
     fn carry(
         &self,
         out: &mut Imported,
@@ -121,8 +121,8 @@ impl Section {
         Ok(())
     }
 
-    /// Returns the keys of a rule for the times to live. None if the filter has no `hard_ttl`, so that its results would never expire; this
-    /// has been noted then.
+    /// Returns the keys of a rule for the filter's times to live. None if the filter has no `hard_ttl`, so that its results would never
+    /// expire; that is then noted in `out`.
     fn times(&self, out: &mut Imported) -> Result<Option<Vec<Part>>, String> {
         let time = |key: &str| {
             let read = self.get(key).map(|value| milliseconds(value).ok_or(value)).transpose();
@@ -174,7 +174,7 @@ impl Section {
 }
 
 impl Condition {
-    /// Returns the condition as a key of a rule. The error says why it cannot be converted.
+    /// Returns the condition as a key of a converted rule. The error says why it cannot be converted.
     fn part(&self) -> Result<Part, String> {
         let (op, value) = (self.op.as_str(), self.value.as_str());
         let is_pattern = value.contains('%');

@@ -9,7 +9,7 @@ use super::{Imported, Part, seconds, text};
 use near_core::rules::expression;
 use std::collections::BTreeMap;
 
-/// Keys that decide where statements are sent or how they are monitored. They do not matter to a cache.
+/// Keys of ProxySQL's rules that decide where statements are sent or how they are monitored. They do not matter to a cache.
 const WITHOUT_EFFECT: &[&str] = &[
     "active",
     "apply",
@@ -31,9 +31,9 @@ const WITHOUT_EFFECT: &[&str] = &[
     "cache_timeout",
     "flagin",
 ];
-/// Conditions that rules of this program cannot have. They have digests, but ProxySQL computes other numbers.
+/// Conditions of ProxySQL's rules that rules of this program cannot have. They have digests, but ProxySQL computes other numbers.
 const CONDITIONS: &[&str] = &["client_addr", "proxy_addr", "proxy_port", "digest"];
-/// Actions on a statement that this program does not have.
+/// Actions of ProxySQL's rules that this program does not have.
 const ACTIONS: &[&str] = &["replace_pattern", "error_msg", "ok_msg", "flagout"];
 
 /// A rule of ProxySQL's file. `line`: where it begins. `values`: by the key in lower case, the value and its line.
@@ -42,7 +42,8 @@ struct Rule {
     values: BTreeMap<String, (String, usize)>,
 }
 
-/// Converts the text of a configuration file. An error if it has no `mysql_query_rules`, or these are malformed.
+/// Converts the rules in `file`, the text of a configuration file of ProxySQL. An error if it has no `mysql_query_rules`, or these are
+/// malformed.
 pub fn import(file: &str) -> Result<Imported, String> {
     let mut rules = rules(file)?;
     rules.sort_by_key(|rule| rule.number("rule_id"));
@@ -61,7 +62,7 @@ pub fn import(file: &str) -> Result<Imported, String> {
 }
 
 impl Rule {
-    /// Returns the value of a key in this rule.
+    /// Returns the value of a key in this rule. None if the rule does not have the key.
     fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|(value, _)| value.as_str())
     }
@@ -76,7 +77,7 @@ impl Rule {
         self.get(key).map_or(default, |value| matches!(value, "1" | "true"))
     }
 
-    /// Returns the name of the converted rule.
+    /// Returns the name of the converted rule, with the rule's number in ProxySQL.
     fn name(&self) -> String {
         format!("proxysql {}", self.get("rule_id").unwrap_or("without a number"))
     }
@@ -181,7 +182,7 @@ impl Rule {
         Some(parts)
     }
 
-    /// Converts a regular expression of this rule, with its modifiers. An error if it is not supported.
+    /// Converts a regular expression of this rule, and applies the rule's modifiers to it. An error if it is not supported here.
     fn expression(&self, pattern: &str) -> Result<String, String> {
         let modifiers = self.get("re_modifiers").unwrap_or("CASELESS").to_uppercase();
         // In ProxySQL a dot does not match the end of a line.
@@ -190,7 +191,7 @@ impl Rule {
     }
 }
 
-/// Returns true if a key of a rule is converted, noted or without effect.
+/// Returns true if a key of ProxySQL's rules is converted, noted or without effect. Any other key gets a note.
 fn is_known(key: &str) -> bool {
     const CARRIED: &[&str] = &[
         "username",
@@ -205,7 +206,7 @@ fn is_known(key: &str) -> bool {
     [CARRIED, WITHOUT_EFFECT, CONDITIONS, ACTIONS].iter().any(|keys| keys.contains(&key))
 }
 
-/// A token of the configuration file.
+/// A token of ProxySQL's configuration file.
 #[derive(Debug, PartialEq)]
 enum Token {
     /// A character of punctuation.
@@ -214,7 +215,7 @@ enum Token {
     Word(String),
 }
 
-/// Returns the rules in the list `mysql_query_rules`.
+/// Returns the rules in the list `mysql_query_rules`, in the order of the file. The error names the line.
 fn rules(file: &str) -> Result<Vec<Rule>, String> {
     let tokens = tokens(file)?;
     let start = tokens.iter().position(|(token, _)| *token == Token::Word("mysql_query_rules".into()));
@@ -235,7 +236,7 @@ fn rules(file: &str) -> Result<Vec<Rule>, String> {
     Err("mysql_query_rules does not end".into())
 }
 
-/// Reads the keys and values between the braces of a rule, which begins in this line.
+/// Reads one rule. `tokens`: those between its braces; `line`: where it begins.
 fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<Rule, String> {
     let mut values = BTreeMap::new();
     let mut words = tokens.iter().filter(|(token, _)| !matches!(token, Token::Mark(',' | ';')));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// The longest answer that is accepted, in bytes.
+/// The longest answer of the control plane that is accepted, in bytes.
 const LONGEST: usize = 64 << 10;
 /// The longest reason of a refusal that is logged, in characters.
 const LONGEST_DETAIL: usize = 200;
@@ -37,13 +37,14 @@ pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::
     }
 }
 
-/// Explains an answer that is no success. `told`: its JSON, if it is JSON; the reason is in its `detail`.
+/// Explains an answer of the control plane that is no success. `told`: the answer's JSON, if it is JSON; the reason is in its field
+/// `detail`.
 fn refusal(status: u16, told: Option<&Value>) -> io::Error {
     let detail = told.and_then(|told| told.get("detail")).and_then(Value::as_str).unwrap_or("no reason was given");
     io::Error::other(format!("it answers {status}: {}", one_line(detail, LONGEST_DETAIL)))
 }
 
-/// Reads the status and the body of one answer.
+/// Reads one HTTP response. Returns its status and its body.
 async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
@@ -61,8 +62,8 @@ async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
     }
 }
 
-/// Parses an answer into its status and body; none if it is incomplete or no answer of HTTP/1. `is_over`: the connection has ended, so that
-/// no more bytes will come.
+/// Parses an HTTP response. Returns its status and body; none if it is incomplete, or no response of HTTP/1. `is_over`: the connection has
+/// ended, so no more bytes will come.
 fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
     let end = find(bytes, b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -81,7 +82,7 @@ fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
     Some((status, body))
 }
 
-/// Joins the chunks of a body; none if the last chunk has not come yet, or one is malformed. `rest`: the body as it was received.
+/// Joins the chunks of an HTTP body; none if the last chunk has not come yet, or one is malformed. `rest`: the body as it was received.
 fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {
@@ -106,7 +107,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 mod tests {
     use super::parse;
 
-    /// Parses an answer, and returns its body.
+    /// Parses an HTTP response, and returns its body as text.
     fn body(answer: &str, is_over: bool) -> Option<String> {
         parse(answer.as_bytes(), is_over).map(|(_, body)| String::from_utf8(body).expect("text"))
     }

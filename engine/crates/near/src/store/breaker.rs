@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const PAUSE_NS: u64 = 1_000_000_000;
 const CLOSED: u64 = 0;
 
-/// A circuit breaker for one server: closed while the server answers, open after it did not.
+/// A circuit breaker for one server. It is closed while the server answers, and open after the server did not answer.
 #[derive(Default)]
 pub struct Breaker {
     /// The time until which no read may ask, in nanoseconds of `near_core::clock`; 0 (`CLOSED`) while the server answers.
@@ -13,7 +13,7 @@ pub struct Breaker {
 }
 
 impl Breaker {
-    /// Returns true if the server answers, as far as it is known. Does not take a turn.
+    /// Returns true if the server answers, as far as it is known. Unlike [`may_ask`](Self::may_ask), this changes nothing.
     pub fn is_closed(&self) -> bool {
         self.until.load(Ordering::Relaxed) == CLOSED
     }

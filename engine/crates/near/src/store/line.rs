@@ -28,7 +28,7 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
 /// The limit of the bytes of requests that wait to be sent to one server. Further requests are dropped: the store is too slow for them.
 const MOST_QUEUED: usize = 4 << 20;
-/// The size of one read in bytes. When the output buffer has this size, it is sent before more requests are added.
+/// The size of one read from a connection in bytes. When the output buffer has this size, it is sent before more requests are added.
 const PIECE: usize = 64 << 10;
 /// The longest delay of a request whose answer no client waits for, such as a value to store. It is sent together with the next request
 /// that a client waits for, or after this time.
@@ -45,7 +45,7 @@ thread_local! {
 /// The options and counters that all servers of a store share.
 pub struct Common {
     pub dialect: Dialect,
-    /// The requests that each new connection begins with.
+    /// The requests that each new connection begins with, such as the login, and the answers that they expect.
     greeting: Vec<(Vec<u8>, Wants)>,
     tls: Option<Tls>,
     /// The limit for connecting to a server, and for each answer.
@@ -54,7 +54,7 @@ pub struct Common {
     pub inserts: Counter,
     /// True once a server has said that it runs in cluster mode.
     is_cluster: AtomicBool,
-    /// Is notified when the cluster's slots may have moved to other servers. Then they must be read again.
+    /// Is notified when the cluster's slots may have moved to other servers, so that they are read again.
     pub has_changed: Notify,
 }
 
@@ -73,7 +73,7 @@ impl Common {
         }
     }
 
-    /// Has the cluster's slots read again, if the servers form a cluster.
+    /// Lets the cluster's slots be read again. Does nothing if the servers form no cluster.
     fn may_have_changed(&self) {
         if self.is_cluster.load(Ordering::Relaxed) {
             self.has_changed.notify_one();
@@ -81,7 +81,7 @@ impl Common {
     }
 }
 
-/// One server of a store, with the connections of all threads to it. They are made when needed, and closed when this is dropped.
+/// One server of a store, with the connections of all threads to it. Connections are made when needed, and closed when this is dropped.
 pub struct Line {
     peer: Arc<Peer>,
     connections: Mutex<JoinSet<()>>,
@@ -107,7 +107,7 @@ struct Peer {
 
 /// A request on its way to a connection.
 struct Request {
-    /// The request in the store's protocol.
+    /// The request as it is sent to the store.
     bytes: Vec<u8>,
     /// The number of the only connection that may send this request; none if any may.
     connection: Option<u64>,
@@ -130,9 +130,9 @@ pub enum Then {
 /// The connection that an answer came on.
 #[derive(Clone, Copy)]
 pub struct Via {
-    /// Its number, unique among all connections to this server since the program started.
+    /// The connection's number, unique among all connections to this server since the program started.
     pub connection: u64,
-    /// The server's process; none if the protocol does not identify it (memcached).
+    /// The process of the server at the other end; none if the protocol does not identify it (memcached).
     pub process: Option<Process>,
 }
 
@@ -142,7 +142,7 @@ type Requests = mpsc::UnboundedReceiver<Request>;
 type Due = VecDeque<(Wants, Then, Instant)>;
 
 impl Line {
-    /// Stands for a server. Connects to it when the first request is sent.
+    /// Makes the line to a server. Connects to it when the first request is sent.
     pub fn new(common: &Arc<Common>, server: Server) -> Arc<Line> {
         let peer = Peer {
             common: common.clone(),
@@ -167,7 +167,7 @@ impl Line {
         &self.peer.server
     }
 
-    /// Returns true unless the last attempt to reach the server has failed. True if it was not asked yet.
+    /// Returns true unless the last attempt to reach the server has failed. True if the server was not asked yet. Changes nothing.
     pub fn answers(&self) -> bool {
         self.peer.breaker.is_closed()
     }
@@ -184,7 +184,7 @@ impl Line {
         (!self.answers()).then(|| trouble.clone())
     }
 
-    /// Returns how often a connection to the server has failed since the program started.
+    /// Returns how many times a connection to the server has failed since the program started.
     pub fn failures(&self) -> usize {
         self.peer.failures.get()
     }
@@ -194,7 +194,7 @@ impl Line {
         *self.peer.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the server for its totals, for [`counted`](Self::counted). If it does not answer, the last totals stay.
+    /// Asks the server for its totals, for [`counted`](Self::counted). If the server does not answer, the last totals stay.
     pub async fn count(&self) {
         if !self.may_ask(clock::now()) {
             return;
@@ -205,7 +205,8 @@ impl Line {
     }
 
     /// Sends a request and waits for its answer. Returns none if the server does not answer in time, or if too many bytes are queued for
-    /// it. Does not check [`may_ask`](Self::may_ask).
+    /// it. Call [`may_ask`](Self::may_ask) before, as this also sends to a server that does not answer. `wants`: the kind of answer that
+    /// the request expects.
     pub async fn ask(&self, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, Via)> {
         let (sender, answer) = oneshot::channel();
         self.queue(bytes, None, wants, Then::Told(sender));
@@ -323,9 +324,9 @@ async fn talk(peer: &Peer, first: Request, requests: &mut Requests) -> io::Resul
 }
 
 /// Opens the connection, and returns it with the request to send first. If the TLS handshake has taken half of the request's time, the
-/// server counts as failed, and this request and those that follow during the handshake are dropped; but the handshake goes on, and the
-/// connection is returned without a request. So a server to which many clients connect at once completes all handshakes in the end, which
-/// it would not if each client gave up and connected again.
+/// server counts as failed, and this request and those that follow during the handshake are dropped. The handshake goes on all the same,
+/// and the connection is then returned without a request: otherwise a server to which many clients connect at once would never complete a
+/// handshake.
 async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<(Stream, Option<Request>)> {
     let limit = peer.common.timeout;
     let stream = timeout(limit, connect(&peer.server)).await??;
@@ -344,6 +345,7 @@ async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Resu
     }
 }
 
+/// Returns true if a connection has ended without the end of TLS.
 fn is_eof(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::UnexpectedEof
 }
@@ -506,7 +508,8 @@ impl Talk<'_> {
 mod tests {
     use super::*;
 
-    /// Otherwise the queue of a server that is away for hours would fill up, and the server would never be asked again.
+    /// Checks that requests to a server that cannot be reached do not stay counted as queued. Otherwise the server would never be asked
+    /// again after some hours.
     #[tokio::test]
     async fn what_could_not_be_sent_is_not_queued_for_ever() {
         let nobody = Server::Unix("/nowhere/socket".into());

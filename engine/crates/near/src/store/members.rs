@@ -19,12 +19,12 @@ const SLOTS: u16 = 16_384;
 /// The least time between two readings of the cluster's slots, however many answers say that they have moved.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The servers of a store, and which one has a key.
+/// The servers of a store. Finds the one that has a key: by a hash ring of the configured servers, or by the slots of a cluster.
 pub struct Members {
     common: Arc<Common>,
-    /// The configured servers.
+    /// The servers that the configuration names.
     named: Vec<Arc<Line>>,
-    /// The ring of the configured servers, by their index in `named`.
+    /// The hash ring of the servers in `named`, by their index there.
     ring: Ring,
     /// The cluster's slots; none if the servers form no cluster, or it has not answered yet.
     cluster: RwLock<Option<Cluster>>,
@@ -77,9 +77,9 @@ impl Members {
         members.clone()
     }
 
-    /// Returns the server that is to be asked for this key: in a cluster the primary of its slot, otherwise the first server on the ring
-    /// that may be asked. Returns none if no server may be asked. If the key's own server comes back later, it may have older entries; this
-    /// does no harm, since every entry is checked before it is used.
+    /// Returns the server that the caller is to ask for this key: in a cluster the primary of its slot, otherwise the first one on the ring
+    /// that may be asked. None if no server may be asked; one that does not answer is returned once a second. If the key's own server comes
+    /// back later, it may have older entries, which does no harm, since every entry is checked before it is used.
     pub fn line(&self, id: &Id) -> Option<Arc<Line>> {
         let now = clock::now();
         let may_ask = |line: &&Arc<Line>| line.may_ask(now);
@@ -138,7 +138,7 @@ async fn follow(members: Arc<Members>) {
     }
 }
 
-/// Returns the cluster's slot of a key. A part in braces would be hashed alone, but keys of near caches have none.
+/// Returns the slot of a key in the cluster. A part in braces would be hashed alone, but keys of near caches have none.
 fn slot(key: &str) -> u16 {
     let crc = key.bytes().fold(0u16, |crc, byte| (crc << 8) ^ CRC[usize::from((crc >> 8) as u8 ^ byte)]);
     crc % SLOTS
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::store::{Dialect, Options};
 
-    /// The expected slots are those that `CLUSTER KEYSLOT` returns.
+    /// Checks the slots of some keys. The expected ones are those that the command `CLUSTER KEYSLOT` returns.
     #[test]
     fn a_key_has_the_slot_that_servers_say() {
         assert_eq!(slot("123456789"), 0x31c3);

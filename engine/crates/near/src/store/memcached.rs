@@ -4,8 +4,8 @@ use super::Id;
 use super::reply::{Counted, Item, Parsed, Reply, Unfit, key};
 use std::time::Duration;
 
-/// The possible error of an age. Memcached counts whole seconds: up to one second of the current one has passed, and its clock may tick up
-/// to one second late.
+/// By how much the age of a value in memcached may be too low. Memcached counts whole seconds: up to one second of the current one has
+/// passed, and its clock may tick up to one second late.
 pub const UNCERTAIN: Duration = Duration::from_secs(2);
 /// The longest first line of an answer that is accepted, in bytes.
 const LONGEST_LINE: usize = 2 << 10;

@@ -6,15 +6,16 @@ use std::time::Duration;
 /// One answer of a server of the store.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// An entry of memcached.
+    /// The entry of a key in memcached.
     Item(Item),
-    /// A value in Valkey, or that there is none.
+    /// The value of a key in Valkey, or that there is none.
     Read(Read),
-    /// The server's totals.
+    /// The server's number of entries and its memory.
     Counted(Counted),
     /// The request was carried out.
     Done,
-    /// The request was not carried out: its condition did not hold, the server has no room, or it serves nothing at present.
+    /// The request was not carried out: its condition did not hold, there is no value, the server has no room, or it serves nothing at
+    /// present. Also an answer of a kind that the request does not expect.
     Refused,
     /// Another server of the cluster has the key's slot, or no server has it.
     Moved,
@@ -24,15 +25,14 @@ pub enum Reply {
     Slots(Vec<Range>),
 }
 
-/// The entry of a key in memcached, which reports how long the entry may still live. It exists even if the request has only just created
-/// it.
+/// The entry of a key in memcached, which reports how long the entry may still live. Also one that the request has only just created.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Item {
-    /// Empty if the entry was reserved and its value is not stored yet.
+    /// The stored value. Empty if the entry was reserved and its value is not stored yet.
     pub value: Vec<u8>,
     /// The entry's unique version (memcached's CAS value). It changes with every change of the entry.
     pub version: u64,
-    /// The remaining time to live; the longest possible one if the entry has no end.
+    /// The entry's remaining time to live; the longest possible one if the entry has no end.
     pub left: Duration,
     /// True if this request has created the entry, so that the requester alone is to fill it.
     pub is_won: bool,
@@ -41,9 +41,9 @@ pub struct Item {
 /// The value of a key in Valkey, together with the server's time just before the value was read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Read {
-    /// Empty if the key has no value.
+    /// The stored value. Empty if the key has none.
     pub value: Vec<u8>,
-    /// Microseconds since 1970 by the server's clock; 0 if the time was not asked for.
+    /// The server's time, in microseconds since 1970 by its own clock; 0 if the time was not asked for.
     pub now: u64,
 }
 
@@ -63,16 +63,16 @@ pub struct About {
 pub struct Range {
     pub first: u16,
     pub last: u16,
-    /// A host name or an address. Empty if it is the host of the server that has sent this answer.
+    /// The host name or address of the primary. Empty if it is the host of the server that has sent this answer.
     pub host: String,
     pub port: u16,
 }
 
-/// The totals of a server, including the entries of other programs.
+/// The totals of one server of the store, including the entries of other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     pub entries: u64,
-    /// The memory in use, in bytes.
+    /// The memory in use on the server, in bytes.
     pub used: u64,
     /// The server's memory limit in bytes; 0 if it has none.
     pub size: u64,

@@ -8,7 +8,7 @@ const POINTS: u32 = 160;
 
 /// A hash ring of servers: each has many points on a circle of numbers, and a key belongs to the server with the next point.
 pub struct Ring {
-    /// A position on the ring and the index of the server that it belongs to; sorted by position.
+    /// The points on the ring, sorted: a position, and the index of the server that it belongs to.
     points: Vec<(u64, usize)>,
     servers: usize,
 }
@@ -28,8 +28,8 @@ impl Ring {
         Ring { points, servers: count }
     }
 
-    /// Returns the index of each server once, in the order in which they were given: first the server that has the key, then those that
-    /// replace it in turn.
+    /// Returns the index of each server once: first that of the server that has the key, then those of the servers that replace it in turn.
+    /// The indexes are those of the servers in the list given to [`of`](Self::of).
     pub fn from(&self, id: &Id) -> impl Iterator<Item = usize> {
         let first = self.points.partition_point(|(at, _)| *at < place(id));
         let mut seen = vec![false; self.servers];

@@ -18,9 +18,10 @@ const NAMES: usize = 5;
 #[derive(Clone)]
 pub struct Tls {
     pub connector: TlsConnector,
-    /// The values of the options that the connector was made from. They decide whether two are equal.
+    /// The values of the options that the connector was made from: `store-tls`, `store-ca` and `store-tls-name`. They decide whether two
+    /// are equal.
     pub said: [String; 3],
-    /// The name that all certificates must be for. None: each certificate must be for the host of its server.
+    /// The name that the certificates of all servers must be for. None: each certificate must be for the host of its server.
     pub name: Option<String>,
 }
 
@@ -65,7 +66,7 @@ pub fn unanswered(error: io::Error, has_tls: bool) -> io::Error {
     }
 }
 
-/// Returns true if the other side has ended the connection.
+/// Returns true if the error says that the other side has ended the connection.
 fn is_end(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe)
@@ -82,7 +83,7 @@ pub fn trouble(error: &io::Error) -> String {
     one_line(&words, LONGEST_LINE)
 }
 
-/// Explains an error of TLS.
+/// Explains an error of TLS to an operator.
 fn told(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(error) => of_certificate(error),
@@ -119,7 +120,7 @@ fn of_certificate(error: &CertificateError) -> String {
     }
 }
 
-/// Returns the name alone: the library gives it as `DnsName("db.internal")`.
+/// Returns the host name that a certificate is for; the library gives it as `DnsName("db.internal")`.
 fn plain(name: &str) -> &str {
     let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(name).trim_matches('"')

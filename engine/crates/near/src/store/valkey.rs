@@ -4,7 +4,8 @@ use super::Id;
 use super::reply::{About, Counted, Parsed, Process, Range, Read, Reply, Unfit, Wants, key};
 use std::time::Duration;
 
-/// The possible error of an age. Valkey reports microseconds, but they come from the machine's clock, which may be adjusted.
+/// By how much the age of a value in Valkey may be too low. Valkey reports microseconds, but they come from the machine's clock, which may
+/// be adjusted.
 pub const UNCERTAIN: Duration = Duration::from_secs(1);
 /// The longest line that is accepted, in bytes: a number, a message or a length.
 const LONGEST_LINE: usize = 2 << 10;
@@ -12,7 +13,7 @@ const LONGEST_LINE: usize = 2 << 10;
 const LONGEST_VALUE: usize = 4 << 20;
 /// The longest list that is accepted: more elements than a cluster has slots.
 const LONGEST_LIST: usize = 20_000;
-/// How deeply lists may be nested.
+/// How deeply lists in an answer may be nested.
 const DEEPEST: usize = 5;
 const END: &[u8] = b"\r\n";
 /// Errors of a healthy server: it accepts no values at present, or the key's slot is being moved.
@@ -88,7 +89,7 @@ pub fn parse(bytes: &[u8], wants: Wants) -> Parsed {
     Ok(Some((reply, length)))
 }
 
-/// Combines the answers to two requests: time and value, or number of keys and memory.
+/// Combines the answers to two requests that were sent together: time and value, or number of keys and memory.
 fn of_two(first: Said, second: Said) -> Reply {
     match (first, second) {
         (_, Said::Moved) => Reply::Moved,
@@ -98,7 +99,8 @@ fn of_two(first: Said, second: Said) -> Reply {
     }
 }
 
-/// Returns the answer with this value, which is none if the key has no value.
+/// Returns the reply for a key's value, which is none if the key has no value. `now`: the server's time in microseconds; 0 if it was not
+/// asked for.
 fn read(now: u64, value: Option<&[u8]>) -> Reply {
     Reply::Read(Read { value: value.unwrap_or_default().to_vec(), now })
 }
@@ -110,20 +112,21 @@ fn microseconds(time: &[Said]) -> Option<u64> {
     number(seconds)?.checked_mul(1_000_000)?.checked_add(number(further)?)
 }
 
-/// Returns the value of a field in the answer to INFO. `name`: with its colon.
+/// Returns the value of a field in the answer to the command INFO. `name`: with its colon. None if there is no such field.
 fn of_text<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
-/// Reads the totals. `text`: the answer to INFO; a field that is missing is taken for 0.
+/// Returns the server's totals. `entries`: its number of keys; `text`: the answer to the command INFO; a field that is missing is taken for
+/// 0.
 fn counted(entries: i64, text: &[u8]) -> Counted {
     let text = String::from_utf8_lossy(text);
     let of = |name| of_text(&text, name).and_then(|number| number.parse().ok()).unwrap_or(0);
     Counted { entries: entries.try_into().unwrap_or(0), used: of("used_memory:"), size: of("maxmemory:") }
 }
 
-/// Reads the server's process and mode from the answer to INFO. A server that does not report its process cannot be used: ages would not be
-/// certain.
+/// Reads the server's process and mode from the answer to the command INFO. A server that does not report its process cannot be used, since
+/// the age of values would not be certain.
 fn about(text: &[u8]) -> Result<About, Unfit> {
     let text = String::from_utf8_lossy(text);
     let told = of_text(&text, "run_id:").and_then(|run| Process::try_from(run.as_bytes()).ok());

@@ -19,7 +19,7 @@ struct Scene {
     _server: Server,
 }
 
-/// What a change does to a result in memory: the result stays, or is invalidated.
+/// The expected effect of a change on a result in memory: the result stays, or is invalidated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Kept,

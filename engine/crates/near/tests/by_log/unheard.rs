@@ -19,8 +19,8 @@ fn are_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
     until_served(near, client, "SELECT COUNT(*) FROM d.u");
 }
 
-/// Each action of a foreign key by which a change of the parent table changes the child table, and a statement on the parent table that
-/// triggers it.
+/// The actions of a foreign key that let a change of the parent table change the child table, each with a statement on the parent table
+/// that triggers it.
 const RULES: [(&str, &str); 4] = [
     ("ON DELETE CASCADE", "DELETE FROM d.parent WHERE id = 1"),
     ("ON DELETE SET NULL", "DELETE FROM d.parent WHERE id = 1"),
