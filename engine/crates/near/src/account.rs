@@ -17,7 +17,8 @@ const LONGEST: u32 = 1 << 24;
 const OK: u8 = 0;
 const MORE: u8 = 1;
 const SWITCH: u8 = 0xFE;
-/// With this byte after `MORE`, the server says that it has accepted the proof of `caching_sha2_password`.
+/// The byte after `MORE` that says that the server has accepted the proof of `caching_sha2_password`; the packet that ends the login
+/// follows.
 const IS_PROVED: u8 = 3;
 
 /// An account of the database server that `fqc-near` itself logs in with, as opposed to the accounts of its clients. `password`: in clear

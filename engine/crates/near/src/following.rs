@@ -70,7 +70,8 @@ pub async fn attend(
     outcome
 }
 
-/// Does the work of [`attend`], but does not end serving when it returns.
+/// Connects, and follows the log until an error occurs or the configuration names another server. Unlike [`attend`], does not end serving
+/// when it returns.
 async fn follow(
     shared: &Shared,
     log: &Log,
@@ -129,8 +130,8 @@ async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Att
     Ok(attached)
 }
 
-/// Does the rest of [`attach`] once the server's product is known. `asker`: the first connection. An error if both connections do not reach
-/// the same server.
+/// Connects to the server a second time, and begins to receive its log on that connection. `asker`: the first connection, for questions. An
+/// error if both connections do not reach the same server, or the log cannot be followed.
 async fn attach_to(
     log: &Log,
     config: &Config,

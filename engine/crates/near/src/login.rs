@@ -229,7 +229,8 @@ impl Introduction<'_> {
         Ok(greeting)
     }
 
-    /// Returns the client's hello. If the client asks for TLS, the handshake is done first, and the hello is the one inside TLS.
+    /// Returns the packet with the client's hello. If the client asks for TLS, the handshake is done first, and the hello is the one inside
+    /// TLS. The error says how the connection ends, or goes on without being read.
     async fn hello(&mut self) -> Result<Vec<u8>, Stop> {
         let hello = self.client.next().await?;
         if !ClientHello::parse(&hello[Header::SIZE..]).is_some_and(|hello| hello.ssl_requested) {

@@ -113,7 +113,7 @@ impl Rule {
     }
 
     /// Returns the keys of the converted rule. `ttl`: its time to live in milliseconds; none if the reads that it matches are not to be
-    /// kept.
+    /// kept. None if the rule must be left out, which is noted in `out`.
     fn parts(&self, ttl: Option<u64>, out: &mut Imported) -> Option<Vec<Part>> {
         let (mut parts, mut is_whole) = (Vec::new(), true);
         let unknown = CONDITIONS.iter().copied().filter(|key| self.get(key).is_some());

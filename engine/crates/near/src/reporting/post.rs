@@ -98,7 +98,7 @@ fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns where `wanted` first occurs in `bytes`.
+/// Returns the index where `wanted` first occurs in `bytes`; none if it does not occur.
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|found| found == wanted)
 }

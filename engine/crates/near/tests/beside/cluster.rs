@@ -13,13 +13,13 @@ use std::process::{Child, Command, Stdio};
 pub const PASSWORD: &str = "cluster";
 const SLOTS: usize = 16_384;
 
-/// A process of a cluster. It is killed when this is dropped.
+/// A process of a Valkey cluster. It is killed when this is dropped.
 pub struct Node {
-    /// The port without TLS.
+    /// The node's TCP port for connections without TLS.
     port: u16,
-    /// The port with TLS, if the node has a certificate.
+    /// The node's TCP port for connections with TLS; none if the node has no certificate.
     tls_port: Option<u16>,
-    /// The port of the cluster bus, where the nodes connect to each other.
+    /// The node's port of the cluster bus, where the nodes connect to each other.
     bus: u16,
     child: Child,
     _folder: Folder,
@@ -83,7 +83,8 @@ impl Node {
         self.try_ask(command).expect("an answer")
     }
 
-    /// Like [`ask`](Self::ask). An error if the node does not answer, or refuses the password.
+    /// Sends a command and returns the answer: the text of a string, or the whole line of another answer. An error if the node does not
+    /// answer, or refuses the password.
     fn try_ask(&self, command: &str) -> io::Result<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.write_all(format!("AUTH {PASSWORD}\r\n{command}\r\n").as_bytes())?;
@@ -137,7 +138,7 @@ impl Node {
         value.unwrap_or_else(|| panic!("no hits in {said}")).trim().parse().expect("a number")
     }
 
-    /// Waits until the replica of this primary has received all its writes.
+    /// Waits until the replica of this primary has received all writes that the primary has done so far.
     pub fn wait_for_replica(&self) {
         wait_until("the replica", || self.ask("WAIT 1 1000") == ":1");
     }
@@ -147,7 +148,7 @@ impl Node {
         format!("store_{name}{{server=\"{}\"}}", self.address())
     }
 
-    /// Returns true if the near cache knows this node, and the node answers it.
+    /// Returns true if the near cache has found this node of the cluster, and the node answers it.
     pub fn is_found_by(&self, near: &Near) -> bool {
         let answers = format!("fqc_near_{} 1", self.metric("answers"));
         near.get("/metrics").lines().any(|line| line == answers)

@@ -20,18 +20,18 @@ pub struct Kind {
     pub name: &'static str,
     /// The product and program to start. Arguments are in `arguments`.
     pub options: Options,
-    /// The server's certificates, if an account may send its password over TLS only.
+    /// The certificates that the server is given, if its accounts send their password over TLS only.
     pub certificates: Option<Certificates>,
-    /// The clause of CREATE USER that chooses the account's authentication. MySQL's default demands TLS for the password, and MySQL 8.0
-    /// does not do TLS with these certificates, so there another plugin is used.
+    /// The end of IDENTIFIED in CREATE USER, before the password, which chooses the account's authentication. MySQL's default demands TLS
+    /// for the password, and MySQL 8.0 does not do TLS with these certificates, so there another plugin is used.
     pub proof: &'static str,
     /// The server's arguments that switch its binary log on in the form that near caches need.
     pub arguments: &'static [&'static str],
     /// The privileges that the near cache's account needs on all databases.
     pub privileges: &'static [&'static str],
-    /// A storage engine without transactions.
+    /// The name of a storage engine without transactions.
     pub other_engine: &'static str,
-    /// The statement that deletes the binary log.
+    /// The statement that deletes the server's binary log and begins a new one.
     pub reset: &'static str,
 }
 
@@ -105,17 +105,19 @@ impl Kind {
         self.options.product == Product::MySql
     }
 
-    /// Starts a server with a binary log, the tables `d.t` and `d.u`, and the account `follower` for near caches.
+    /// Starts a server with a binary log, the tables `d.t` (rows 1 and 2) and `d.u` (empty), and the account `follower` for near caches.
     pub fn logging(&self) -> Server {
         self.with(&[])
     }
 
-    /// Like [`logging`](Self::logging), with additional arguments.
+    /// Starts a server with a binary log, the tables `d.t` (rows 1 and 2) and `d.u` (empty), and the account `follower` for near caches.
+    /// `arguments`: additional ones of the server.
     pub fn with(&self, arguments: &[&str]) -> Server {
         self.with_only(&[self.arguments, arguments].concat())
     }
 
-    /// Like [`logging`](Self::logging), with these arguments instead of those for the binary log.
+    /// Starts a server with the tables `d.t` (rows 1 and 2) and `d.u` (empty), and the account `follower` for near caches. It has no binary
+    /// log unless `arguments` switch it on.
     pub fn with_only(&self, arguments: &[&str]) -> Server {
         println!("{}", self.name);
         let certificates = self.certificates.iter().flat_map(Certificates::of_server);
@@ -136,12 +138,14 @@ impl Kind {
         server
     }
 
-    /// Starts a near cache that follows the log of the server at this port, as the account `follower`. Does not wait until it may serve.
+    /// Starts a near cache that follows the log of the server at this port, as the account `follower`. Reads may not be served from memory
+    /// yet.
     pub fn started(&self, port: u16, max_staleness_ms: &str) -> Near {
         self.started_with(port, max_staleness_ms, &[])
     }
 
-    /// Like [`started`](Self::started), with additional arguments of the near cache.
+    /// Starts a near cache that follows the log of the server at this port, as the account `follower`. Reads may not be served from memory
+    /// yet. `arguments`: additional ones of the near cache.
     pub fn started_with(&self, port: u16, max_staleness_ms: &str, arguments: &[&str]) -> Near {
         let folder = Folder::fresh();
         let (address, password) = (format!("127.0.0.1:{port}"), folder.write("password", "secret\n"));
@@ -157,15 +161,16 @@ impl Kind {
         self.following_with(server, max_staleness_ms, &[])
     }
 
-    /// Like [`following`](Self::following), with additional arguments of the near cache.
+    /// Starts a near cache that follows the log of this server, and waits until it may serve. `arguments`: additional ones of the near
+    /// cache.
     pub fn following_with(&self, server: &Server, max_staleness_ms: &str, arguments: &[&str]) -> Near {
         let near = self.started_with(server.port(), max_staleness_ms, arguments);
         near.wait_for_metric("serving", |serving| serving == 1);
         near
     }
 
-    /// Like [`following`](Self::following), with a store that it shares with other near caches. The store's timeout is long, since the
-    /// machine may be busy.
+    /// Starts a near cache that follows the log of this server and shares results with others in `store`, and waits until it may serve. The
+    /// timeout for the store is long, since the machine may be busy.
     pub fn sharing(&self, server: &Server, max_staleness_ms: &str, store: &Store) -> Near {
         let arguments = [store.option(), &store.address(), "--store-timeout-ms", "1000"];
         self.following_with(server, max_staleness_ms, &arguments)
@@ -182,8 +187,8 @@ pub fn run(client: &mut Client, statements: &[&str]) {
     statements.iter().for_each(|one| drop(client.must(one).expect(one)));
 }
 
-/// Lets the near cache's account see the definitions of these views, named as `SCHEMA.VIEW`. MySQL 8.0 demands the privilege on the view
-/// itself.
+/// Grants the near cache's account what it needs to see the definitions of these views, which are named as `SCHEMA.VIEW`. MySQL 8.0 demands
+/// the privilege on the view itself.
 pub fn show(admin: &mut Client, views: &[&str]) {
     views.iter().for_each(|view| run(admin, &[&format!("GRANT SELECT, SHOW VIEW ON {view} TO follower@'%'")]));
 }

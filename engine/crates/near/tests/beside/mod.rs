@@ -25,12 +25,13 @@ use std::time::{Duration, Instant};
 /// How long a test waits for something before it fails. Only a fault takes this long.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// Returns the path of the built `fqc-near`.
+/// Returns the path of the built program `fqc-near`.
 pub fn program() -> PathBuf {
     checkout::program("fqc-near")
 }
 
-/// Returns the path of the plugin for the server: what `FQC_PLUGIN` names, or `dist/fqc.so`. It may not exist.
+/// Returns the path of the plugin for the server: the value of the environment variable `FQC_PLUGIN`, or `dist/fqc.so`. The file may not
+/// exist.
 pub fn plugin() -> PathBuf {
     let built = || checkout::file("dist/fqc.so");
     std::env::var_os("FQC_PLUGIN").map_or_else(built, PathBuf::from)
@@ -94,7 +95,8 @@ pub fn near_with(arguments: &[&str]) -> Near {
     near_in(&[], arguments)
 }
 
-/// Like [`near_with`], with additional environment variables, by name and value.
+/// Starts `fqc-near` with these additional environment variables, by name and value, and with these arguments and those that let the test
+/// find its ports and socket. Returns once it accepts clients; reads may not be answered from memory yet.
 pub fn near_in(environment: &[(String, String)], arguments: &[&str]) -> Near {
     let folder = Folder::fresh();
     let states = UnixDatagram::bind(folder.0.join("notify")).expect("a socket");
@@ -117,14 +119,16 @@ pub fn near_in(environment: &[(String, String)], arguments: &[&str]) -> Near {
     near
 }
 
-/// Like [`near_with`], in front of this server.
+/// Starts `fqc-near` in front of this server, with these additional arguments. Returns once it accepts clients; reads may not be answered
+/// from memory yet.
 pub fn near(server: &Server, arguments: &[&str]) -> Near {
     let address = format!("127.0.0.1:{}", server.port());
     near_with(&[&["--server", &address], arguments].concat())
 }
 
 impl Near {
-    /// Waits for the next state that the process sends to the service manager, and returns it. `READY=1` has been received already.
+    /// Waits for the next state that `fqc-near` sends to the service manager, and returns it, such as `STOPPING=1`. `READY=1` has been
+    /// received already. Panics after [`LIMIT`].
     pub fn state(&self) -> String {
         let mut bytes = [0; 64];
         let count = self.states.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}: {}", self.log()));
@@ -136,7 +140,7 @@ impl Near {
         fs::read_to_string(self.folder.0.join("log")).unwrap_or_default()
     }
 
-    /// Returns the port that the log names after these words. Panics if the log does not have them.
+    /// Returns the port that `fqc-near` has logged right after these words. Panics if it has not.
     fn port_after(&self, words: &str) -> u16 {
         let log = self.log();
         let (_, rest) = log.split_once(words).unwrap_or_else(|| panic!("no `{words}` in {log}"));
@@ -216,7 +220,7 @@ impl Near {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Waits until the process has ended, and returns its exit status. Does not end it.
+    /// Waits until the process has ended by itself or by a signal, and returns its exit status. Panics after [`LIMIT`].
     pub fn ended(&mut self) -> ExitStatus {
         let mut status = None;
         wait_until("the end of the process", || {
@@ -327,8 +331,8 @@ impl Certificates {
     }
 }
 
-/// Runs statements in a stock command-line client of MySQL or MariaDB. `program`: its path or name; `arguments`: such as its port. Returns
-/// the rows as text without headings, or what the client wrote to standard error if it failed.
+/// Runs statements in a stock command-line client of MySQL or MariaDB. `program`: its path or name; `arguments`: such as the port and the
+/// account. Returns the rows as text without headings, or what the client wrote to standard error if it failed.
 pub fn stock_client(program: &Path, arguments: &[&str], statements: &str) -> Result<String, String> {
     let output = Command::new(program)
         .args(["--no-defaults", "--batch", "--skip-column-names", "--protocol=tcp", "--host=127.0.0.1"])
@@ -341,7 +345,8 @@ pub fn stock_client(program: &Path, arguments: &[&str], statements: &str) -> Res
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// Runs statements in the client `mariadb`; see [`stock_client`].
+/// Runs statements in the command-line client `mariadb`. `arguments`: such as the port and the account. Returns the rows as text without
+/// headings, or what the client wrote to standard error if it failed.
 pub fn mariadb(arguments: &[&str], statements: &str) -> Result<String, String> {
     stock_client(Path::new("mariadb"), arguments, statements)
 }

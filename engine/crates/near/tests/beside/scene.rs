@@ -84,7 +84,7 @@ impl Scene {
         Scene { nears, server }
     }
 
-    /// Returns the first near cache.
+    /// Returns the first near cache of the scene.
     pub fn near(&self) -> &Near {
         &self.nears[0]
     }

@@ -33,7 +33,7 @@ enum Door {
 }
 
 impl Door {
-    /// Returns true if something accepts connections there.
+    /// Returns true if a store accepts connections at this address.
     fn is_open(&self) -> bool {
         match self {
             Door::Socket(socket) => UnixStream::connect(socket).is_ok(),
@@ -71,7 +71,7 @@ impl Kind {
         found
     }
 
-    /// Returns the command that starts a store at this address. `folder`: for its files.
+    /// Returns the command that starts `program` as a store of this kind. `folder`: for its files; `door`: where it listens.
     fn command(self, program: &Path, folder: &Folder, door: &Door) -> Command {
         let mut command = Command::new(program);
         match self {

@@ -11,9 +11,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// The server's address.
+/// The address of the database server, in its network namespace.
 const OF_SERVER: &str = "10.77.36.1";
-/// The near cache's address.
+/// The address of the near cache, in its network namespace.
 const OF_NEAR: &str = "10.77.36.2";
 /// How long the network is interrupted. This is longer than a lease.
 const CUT_OFF_FOR: Duration = Duration::from_millis(400);

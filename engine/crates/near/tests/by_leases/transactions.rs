@@ -17,7 +17,8 @@ const BEGINNINGS: [&str; 6] = [
     "START TRANSACTION WITH CONSISTENT SNAPSHOT",
     "SET autocommit = 0",
 ];
-/// The number of reads after which the server has certainly reported the transaction, if it reports it at all.
+/// How many reads in a transaction must be sent until the server has certainly reported the transaction to the near cache, if it reports it
+/// at all.
 const OFTEN: usize = 20;
 
 /// Commits, and switches autocommit on.

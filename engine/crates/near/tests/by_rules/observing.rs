@@ -6,9 +6,9 @@ use crate::beside::{Folder, Near, near, wait_until};
 use crate::rules::{LONG, servers, write};
 use fqc_tests::client::{Client, Param};
 
-/// The index of this column in the rows of `SHOW FQC QUERIES`.
+/// The index of the column with the number of observed requests in the rows of `SHOW FQC QUERIES`.
 const OBSERVED_REQUESTS: usize = 16;
-/// The index of this column in the rows of `SHOW FQC QUERIES`.
+/// The index of the column with the number of observed hits in the rows of `SHOW FQC QUERIES`.
 const OBSERVED_HITS: usize = 17;
 
 const COUNTS: [&str; 4] = ["hits_total", "misses_total", "observed_hits_total", "observed_different_total"];

@@ -444,7 +444,8 @@ impl Crowd {
         Crowd { near, locker: Client::root(&server.endpoint()).expect("a connection") }
     }
 
-    /// Connects a client and lets it read once, so that the near cache knows its session context.
+    /// Connects a client and lets it read once. After that, the near cache knows the session's account, database and settings, which decide
+    /// what it may serve to it.
     fn client(&self, user: &str) -> Client {
         let mut client = self.near.login(user, "").expect("a connection");
         ask(&mut client, "SELECT v FROM d.u");

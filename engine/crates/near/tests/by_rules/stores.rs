@@ -62,7 +62,8 @@ impl Scene {
     }
 }
 
-/// Connects a client and lets it read once, so that the near cache knows its session context.
+/// Connects a client and lets it read once. After that, the near cache knows the session's account, database and settings, which decide
+/// what it may serve to it.
 fn known(near: &Near, user: &str) -> Client {
     let mut client = near.login(user, "").expect("a connection");
     ask(&mut client, OTHER);

@@ -15,7 +15,7 @@ use std::time::Duration;
 const RULES: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
 /// Another read that the rules match. After it, the near cache knows the session context of the client.
 const OTHER: &str = "SELECT v FROM d.u";
-/// The host of all stores here.
+/// The host that all stores of these tests listen on.
 const HOST: &str = "127.0.0.1";
 
 /// Starts MariaDB without the plugin, with the tables and accounts of [`furnish`].
@@ -34,7 +34,8 @@ fn near_of(server: &Server, option: &str, addresses: &str, arguments: &[&str]) -
     near(server, &[&all, arguments].concat())
 }
 
-/// Connects a client and lets it read once, so that the near cache knows its session context.
+/// Connects a client and lets it read once. After that, the near cache knows the session's account, database and settings, which decide
+/// what it may serve to it.
 fn known(near: &Near) -> Client {
     let mut client = near.client();
     ask(&mut client, OTHER);

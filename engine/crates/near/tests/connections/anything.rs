@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use wire::{ErrPacket, Header, capability, ok_packet, push_packet, status};
 
-/// The connection's number on the server.
+/// The number that the simulated connection has on the server.
 const CONNECTION: u32 = 7;
-/// The check of the server's greeting.
+/// The hash of the server's greeting. Reports on the feed must have been made with the same one to match the connection.
 const GREETING: u64 = 9;
 /// The size of the memory for results, in bytes.
 const SIZE: u64 = 4 << 20;
