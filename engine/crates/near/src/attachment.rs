@@ -77,9 +77,9 @@ async fn run(shared: &Shared) {
     }
 }
 
-/// Waits after an attachment has failed. The error becomes the reason why nothing is served. `pause`: how long to wait if the attachment
-/// did not work at all. Returns the pause for the next call: it doubles with each error in a row, up to five seconds, and starts again at
-/// `FIRST_PAUSE` after an attachment that worked. If `outcome` is no error, returns `pause` at once.
+/// Waits after an attachment has failed. The error becomes the reason why nothing is served. `pause`: how long the last call has waited;
+/// this one waits twice as long, up to five seconds, or `FIRST_PAUSE` if the attachment had worked. Returns how long it has waited, for the
+/// next call. If `outcome` is no error, returns `pause` at once.
 async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };
     let was_attached = shared.memory.obstacle.get().is_empty();

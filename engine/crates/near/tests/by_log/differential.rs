@@ -20,7 +20,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Starts both servers.
+    /// Starts both servers, with a binary log and the settings that the differential tester needs.
     fn of(kind: &Kind) -> Pair {
         let logging = differential::logging(kind.options.product);
         let arguments = differential::ARGUMENTS.iter().map(|one| one.to_string()).chain(logging).collect();

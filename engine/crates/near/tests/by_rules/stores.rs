@@ -84,7 +84,7 @@ fn found(near: &Near, client: &mut Client, read: &str) -> (String, &'static str)
     (answer, tier)
 }
 
-/// Waits until the store has accepted this number of results from the near cache, since the near cache started.
+/// Waits until the store has accepted at least this number of results from the near cache, counted since the near cache started.
 fn wait_for_inserts(near: &Near, inserts: u64) {
     near.wait_for_metric("store_inserts_total", |count| count >= inserts);
 }
