@@ -12,20 +12,26 @@ const NATIVE: &[u8] = b"mysql_native_password";
 const SHA2: &[u8] = b"caching_sha2_password";
 /// The number of the collation `utf8mb4_general_ci`.
 const CHARSET: u8 = 45;
+/// The longest packet that this client accepts, as the handshake states it.
 const LONGEST: u32 = 1 << 24;
 const OK: u8 = 0;
 const MORE: u8 = 1;
 const SWITCH: u8 = 0xFE;
-/// With this byte after `MORE`, the server says that it has accepted the proof of `caching_sha2_password`.
+/// The byte after `MORE` that says that the server has accepted the proof of `caching_sha2_password`; the packet that ends the login
+/// follows.
 const IS_PROVED: u8 = 3;
 
+/// An account of the database server that `fqc-near` itself logs in with, as opposed to the accounts of its clients. `password`: in clear
+/// text; empty if the account has none.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Account {
     pub user: String,
     pub password: String,
 }
 
-/// Logs in on a new connection to the server. `is_local`: the connection is a unix socket, so the password may be sent over it without TLS.
+/// Logs in on a new connection to the server; nothing may have been read from it yet. Returns the connection, ready for the first command.
+/// `connector`: TLS to the server, which is then required. `is_local`: the connection is a unix socket, so the password may be sent over it
+/// without TLS.
 pub async fn log_in(
     stream: Stream,
     account: &Account,
@@ -74,6 +80,7 @@ pub async fn log_in(
     }
 }
 
+/// Sends one packet with this payload, and flushes the stream. `sequence`: the packet's number, which is set to that of the next packet.
 async fn send(to: &mut Packets, sequence: &mut u8, payload: &[u8]) -> io::Result<()> {
     let mut packet = Vec::new();
     push_packet(&mut packet, sequence, payload);
@@ -81,12 +88,13 @@ async fn send(to: &mut Packets, sequence: &mut u8, payload: &[u8]) -> io::Result
     to.stream.flush().await
 }
 
-/// Makes an error of a message that may contain text from the server. Line breaks and control characters are removed.
+/// Makes an error of a message that may contain text from the server: line breaks become spaces, other control characters are removed, and
+/// long texts are cut.
 fn wrong(message: &str) -> io::Error {
     io::Error::other(one_line(message, LONGEST_LINE))
 }
 
-/// Makes an error of the server's error packet.
+/// Makes an error of the payload of the server's error packet. If it is no error packet, the error says that the answer is not understood.
 pub fn refused(payload: &[u8]) -> io::Error {
     match ErrPacket::parse(payload) {
         Some(error) => wrong(&format!("error {}: {}", error.code, String::from_utf8_lossy(error.message))),
@@ -94,6 +102,7 @@ pub fn refused(payload: &[u8]) -> io::Error {
     }
 }
 
+/// Builds the payload of the client's hello, with the account's name and, if the server's plugin is known, the proof of its password.
 fn hello(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
     let capabilities = capability::MYSQL
         | capability::PROTOCOL_41
@@ -115,6 +124,8 @@ fn hello(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
+/// Returns the proof of the account's password for the plugin and the scramble in `challenge`; empty for an empty password. An error if the
+/// plugin is not supported.
 fn proof(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
     let password = account.password.as_bytes();
     match &challenge.plugin[..] {
@@ -145,10 +156,12 @@ fn sha2(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     mixed(&once, &hash(&SHA256, &[&twice, scramble]))
 }
 
+/// Returns the hash of all parts, one after the other.
 fn hash(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Vec<u8> {
     digest::digest(algorithm, &parts.concat()).as_ref().to_vec()
 }
 
+/// Returns the bitwise xor of two hashes of equal length.
 fn mixed(left: &[u8], right: &[u8]) -> Vec<u8> {
     left.iter().zip(right).map(|(left, right)| left ^ right).collect()
 }

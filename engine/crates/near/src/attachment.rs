@@ -25,14 +25,20 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use wire::{Command, Header, Packet, push_packet};
 
+/// The pause before the next attempt to attach, after the first error.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// The longest pause between two attempts to attach.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The time between two reports of the counts to the server, and between two sweeps of expired results.
 const ROUND: Duration = Duration::from_secs(1);
+/// The room for received bytes that is reserved before each read, in bytes.
 const PIECE: usize = 64 << 10;
 /// A feed that is silent for this long is dead, as the server answers every renewal of the lease at once.
 const SILENCE: Duration = Duration::from_secs(5);
 
+/// Starts the thread that attaches `fqc-near` to the database server: to the query cache in the server, or to the server's binary log.
+/// Where rules decide, the thread drops expired results instead. Returns at once; the thread runs until the process ends, and its failures
+/// show in [`Shared::obstacle`]. An error if the thread cannot be started.
 pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
     let shared = shared.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -40,6 +46,8 @@ pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
     Ok(())
 }
 
+/// Attaches to the server as the configuration says, and attaches again whenever that has ended. Returns only if no configuration can come
+/// any more.
 async fn run(shared: &Shared) {
     let mut changes = shared.config.subscribe();
     let mut pause = FIRST_PAUSE;
@@ -69,8 +77,9 @@ async fn run(shared: &Shared) {
     }
 }
 
-/// Waits after an error, which becomes the reason why nothing is served. Returns the pause for the next error in a row; it doubles each
-/// time, and starts again at `FIRST_PAUSE` after an attachment that worked.
+/// Waits after an attachment has failed. The error becomes the reason why nothing is served. `pause`: how long the last call has waited;
+/// this one waits twice as long, up to five seconds, or `FIRST_PAUSE` if the attachment had worked. Returns how long it has waited, for the
+/// next call. If `outcome` is no error, returns `pause` at once.
 async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };
     let was_attached = shared.memory.obstacle.get().is_empty();
@@ -80,7 +89,8 @@ async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> D
     pause
 }
 
-/// Serves by rules, which need no lease from the server. Drops results that are too old, until the configuration changes.
+/// Serves by rules, for which no connection to the server is needed: once a second, drops results that are too old. Returns when the
+/// configuration has changed.
 async fn by_rules(
     shared: &Shared,
     rules: &Rules,
@@ -102,7 +112,9 @@ async fn by_rules(
     }
 }
 
-/// Attaches to the server and handles the feed, until the configuration names another server, account or name, or an error occurs.
+/// Attaches to the query cache in the server, and then receives its invalidations and renews the lease. Returns without an error if the
+/// configuration names another server, account or name. After a return nothing must be served: the caller withdraws the lease with
+/// `Memory::lose`. While the process drains, this never returns.
 async fn attend(
     shared: &Shared,
     config: &Config,
@@ -162,18 +174,21 @@ async fn attend(
     }
 }
 
-/// Stops serving, and sends the last counts. The server learns that this near cache has left, so writers do not wait for its lease to end.
+/// Stops serving, and sends the last counts. The server learns that this near cache has left, so its writers do not wait for the lease to
+/// end.
 async fn leave(shared: &Shared, output: &mut WriteHalf<Stream>) -> io::Result<()> {
     shared.memory.lose();
     send(output, &[FromNear::Counted(shared.memory.results.counted()), FromNear::Left]).await
 }
 
+/// Returns true if the feed must be attached again after a reload, because the server, the account or this program's name has changed.
 fn is_other(config: &Config, new: &Config) -> bool {
     let account = |config: &Config| config.feed.as_ref().map(|one| (one.user.clone(), one.password.clone()));
     config.server != new.server || account(config) != account(new) || config.name != new.name
 }
 
-/// Returns a connection that the server has accepted as a feed.
+/// Logs in with `account`, and returns a connection that the server has accepted as a feed: it reports invalidations there. An error if the
+/// server does not run the plugin or refuses the account.
 async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
     let stream = to_server(config, None).await?;
     let is_local = matches!(config.server, Server::Unix(_));
@@ -190,6 +205,7 @@ async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
     }
 }
 
+/// Explains the server's error packet after the statement that attaches. A server without the plugin does not know that statement.
 fn refusal(payload: &[u8]) -> io::Error {
     const SYNTAX: u16 = 1064;
     match wire::ErrPacket::parse(payload) {
@@ -200,6 +216,7 @@ fn refusal(payload: &[u8]) -> io::Error {
     }
 }
 
+/// Sends messages of the feed to the server, as one packet.
 async fn send(output: &mut WriteHalf<Stream>, messages: &[FromNear]) -> io::Result<()> {
     let mut packet = Vec::new();
     push_packet(&mut packet, &mut 0, &FromNear::encode_all(messages));
@@ -207,14 +224,18 @@ async fn send(output: &mut WriteHalf<Stream>, messages: &[FromNear]) -> io::Resu
     output.flush().await
 }
 
+/// The received side of the feed, the connection that the server reports invalidations on.
 struct Feed<'a> {
     memory: &'a Arc<Memory>,
+    /// Received bytes that are not a complete frame yet.
     buffer: Vec<u8>,
+    /// True once the first frame has come: then the lease is renewed.
     is_attached: bool,
 }
 
 impl Feed<'_> {
-    /// Handles all complete frames in the buffer, and returns the acknowledgement to send, if any.
+    /// Applies all complete frames in the buffer to the memory. Returns the acknowledgement to send, or nothing if none is due. An error if
+    /// a frame is missing or malformed; then the feed must be attached again.
     fn hear(&mut self) -> io::Result<Vec<FromNear>> {
         let mut said = None;
         let mut taken = 0;
@@ -231,6 +252,7 @@ impl Feed<'_> {
         Ok(said.into_iter().collect())
     }
 
+    /// Returns the error for a feed that the server has closed: its cache was off from the beginning, or it has ended the feed.
     fn over(&self) -> io::Error {
         io::Error::other(match self.is_attached {
             true => "the server has ended the feed",

@@ -23,64 +23,90 @@ const FILES_PER_CONNECTION: u64 = 2;
 /// The number of open files for everything else: listeners, certificates while they are read, the log.
 const FILES_BESIDE: u64 = 100;
 
+/// An address where this program listens for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     Ip(SocketAddr),
     Unix(PathBuf),
 }
 
-/// The options whose change needs a restart. A reload does not apply them.
+/// The values of the options whose change needs a restart. A reload logs that they differ, and does not apply them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fixed {
+    /// The addresses where clients connect.
     pub listen: Vec<Address>,
+    /// The permission bits of the unix sockets in `listen`.
     pub socket_mode: u32,
+    /// The loopback address of `/metrics` and `/healthz`; none if they are switched off.
     pub metrics: Option<SocketAddr>,
+    /// The number of threads that serve connections; 0: one for each processor.
     pub threads: usize,
+    /// The memory for results, in bytes.
     pub size: u64,
+    /// The account for the server's binary log; none unless the log decides which results may be served.
     pub follows: Option<Follows>,
-    /// The store that several near caches share, if there is one.
+    /// The memcached or Valkey servers in which several near caches share results; none if they share none.
     pub store: Option<store::Options>,
-    /// If set, other processes of this machine may map the results.
+    /// The socket where other processes of this machine get the memory with the results, to read them without a request; none if they may
+    /// not.
     pub share: Option<Share>,
 }
 
-/// The unix socket that hands the memory with the results to other processes.
+/// The unix socket where other processes of this machine get the memory with the results, read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     pub path: PathBuf,
+    /// The permission bits of the socket.
     pub mode: u32,
+    /// The group id that the socket file is given; none leaves it with the group of this process.
     pub group: Option<u32>,
 }
 
-/// The account that follows the server's binary log, and the staleness bound.
+/// The account that `fqc-near` follows the server's binary log with, and the staleness bound.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Follows {
     pub account: Account,
+    /// The staleness bound: no result is served that has been stale for longer.
     pub max_staleness: Duration,
 }
 
+/// A valid configuration, with its certificates, rules and passwords loaded. Options that a reload applies are fields here; those that need
+/// a restart are in `fixed`.
 pub struct Config {
+    /// The options that need a restart. After a reload it has the new values, but listeners, threads, memory and store stay as they were
+    /// started.
     pub fixed: Fixed,
+    /// The database server that all connections are passed on to.
     pub server: Server,
+    /// The number of clients that may be connected at the same time.
     pub max_connections: usize,
+    /// The limit for connecting to the server, and once more for exchanging the server's greeting and the client's hello.
     pub connect_timeout: Duration,
+    /// How long the end of the process waits for open connections after SIGTERM.
     pub drain_timeout: Duration,
+    /// The version of the PROXY header with the client's address that each connection to the server begins with; none if no header is sent.
     pub proxy: Option<Version>,
-    /// TLS to clients; none if it is not offered to them.
+    /// TLS to clients; none if TLS is not offered to them.
     pub acceptor: Option<TlsAcceptor>,
+    /// If true, clients that come by TCP and do not use TLS are refused.
     pub is_tls_required: bool,
-    /// TLS to the server; none if it is not used.
+    /// TLS to the server; none if connections to the server are not encrypted.
     pub connector: Option<Connector>,
-    /// The account that attaches to the server's cache as a feed, if set.
+    /// The account that attaches to the query cache inside the server, as a feed of invalidations; none if the server has none, or it is
+    /// not used.
     pub feed: Option<Account>,
-    /// If true, reads in transactions are answered from memory, too. This needs the binary log.
+    /// If true, the binary log also lets reads be answered from memory in transactions that have written nothing. Without the log it is
+    /// false.
     pub in_transactions: bool,
-    /// If true, nothing is answered from memory: reads that would be are only counted.
+    /// If true, nothing is answered from memory. Reads that would be are sent to the server and counted, and the server's answer is
+    /// compared with the result in memory.
     pub observes: bool,
-    /// The rules that say which results may be served, and for how long, although they may be stale.
+    /// The rules and hints that say which results may be served, and for how long, although they may be stale. None if neither option is
+    /// set.
     pub rules: Option<Arc<Rules>>,
     /// The control plane that this program reports to, if set.
     pub control_plane: Option<ControlPlane>,
+    /// The name of this `fqc-near` in the server's list of near caches and in the control plane.
     pub name: String,
 }
 
@@ -94,6 +120,8 @@ impl Display for Address {
 }
 
 impl Config {
+    /// Returns the part of the configuration that the memory with the results needs, for
+    /// [`Memory::change_settings`](near_core::memory::Memory).
     pub fn settings(&self) -> Settings {
         Settings {
             rules: self.rules.clone(),
@@ -103,6 +131,9 @@ impl Config {
         }
     }
 
+    /// Checks all options, alone and together, and reads the files that they name: certificates, rules and passwords. Also raises this
+    /// process's limit of open files to what `max-connections` needs, and fails if it cannot. The error says which option is wrong and what
+    /// to do.
     pub fn of(options: &Options) -> Result<Config, String> {
         let server = options.value("server", |text| server(text, 3306))?;
         let acceptor = acceptor(options)?;
@@ -137,23 +168,26 @@ impl Config {
         Ok(config)
     }
 
-    /// Takes over the counts of rules from the configuration before a reload, for rules whose name is in both.
+    /// Takes over the counters of rules from the configuration before a reload, for rules whose name is in both. Must be called before the
+    /// rules of this configuration are shared with anybody else; otherwise it does nothing.
     pub fn continue_counts(&mut self, before: &Config) {
         if let (Some(rules), Some(before)) = (self.rules.as_mut().and_then(Arc::get_mut), &before.rules) {
             rules.continue_counts(before);
         }
     }
 
-    /// Returns the account that this program logs in with itself; none if there is none.
+    /// Returns the account that this program itself logs in with, for the feed or the binary log. None if there is none, as with rules.
     pub fn account(&self) -> Option<&Account> {
         self.feed.as_ref().or_else(|| self.fixed.follows.as_ref().map(|follows| &follows.account))
     }
 
-    /// Returns true if the configuration lets reads be answered from memory.
+    /// Returns true if the configuration lets reads be answered from memory: by the feed, rules, hints or the binary log.
     pub fn answers(&self) -> bool {
         self.feed.is_some() || self.rules.is_some() || self.fixed.follows.is_some()
     }
 
+    /// Checks that the options fit together, and raises this process's limit of open files. `options`: the texts that this configuration
+    /// was made of, for the error.
     fn check(&self, options: &Options) -> Result<(), String> {
         if self.fixed.share.is_some() && !self.answers() {
             return Err(options.error("share", "needs feed-user, binlog-user, rules or hints"));
@@ -220,6 +254,7 @@ impl Config {
     }
 }
 
+/// Reads HOST, HOST:PORT, or the path of a unix socket. `usual_port`: the port if the text has none.
 fn server(text: &str, usual_port: u16) -> Result<Server, String> {
     if text.is_empty() {
         return Err("must be given: HOST:PORT, or the path of a unix socket".into());
@@ -240,6 +275,7 @@ fn server(text: &str, usual_port: u16) -> Result<Server, String> {
     }
 }
 
+/// Reads an address to listen on: IP:PORT, or the path of a unix socket.
 fn address(text: &str) -> Result<Address, String> {
     let text = text.trim();
     if text.starts_with('/') {
@@ -249,6 +285,7 @@ fn address(text: &str) -> Result<Address, String> {
     text.parse().map(Address::Ip).map_err(wrong)
 }
 
+/// Reads the loopback address of the metrics. None stands for `off`.
 fn metrics(text: &str) -> Result<Option<SocketAddr>, String> {
     if text == "off" {
         return Ok(None);
@@ -261,11 +298,13 @@ fn metrics(text: &str) -> Result<Option<SocketAddr>, String> {
     }
 }
 
+/// Reads permission bits in octal, such as 0660.
 fn mode(text: &str) -> Result<u32, String> {
     let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
     mode.ok_or_else(|| "is no mode in octal, such as 0660".into())
 }
 
+/// Reads the version of the PROXY header. None stands for `off`.
 fn proxy(text: &str) -> Result<Option<Version>, &'static str> {
     match text {
         "off" => Ok(None),
@@ -283,15 +322,18 @@ fn yes_or_no(text: &str) -> Result<bool, &'static str> {
     }
 }
 
+/// Reads a number of seconds, from one to a day.
 fn seconds(text: &str) -> Result<Duration, String> {
     number(text, 1..=86_400).map(Duration::from_secs)
 }
 
+/// Reads a whole number in this range.
 fn number(text: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
 }
 
+/// Reads a number of bytes, with K, M or G for its binary multiples, from 1 MiB to 1 TiB.
 fn size(text: &str) -> Result<u64, String> {
     const LEAST: u64 = 1 << 20;
     const MOST: u64 = 1 << 40;
@@ -306,6 +348,7 @@ fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "must be from 1M to 1024G, such as 64M".into())
 }
 
+/// Reads the name of this program in reports. For an empty text it is the machine's name, or `fqc-near` if that is not a valid name.
 fn name(text: &str) -> Result<String, String> {
     let fits = |name: &str| {
         let is_fit = |one: char| one.is_ascii_alphanumeric() || "-._:".contains(one);
@@ -319,7 +362,7 @@ fn name(text: &str) -> Result<String, String> {
     fits(text).then(|| text.to_owned()).ok_or_else(wrong)
 }
 
-/// Returns the first line of a file; empty if no file is named.
+/// Returns the first line of the file at this path. An empty path stands for an option that is not set, and returns an empty password.
 fn password(file: &str) -> std::io::Result<String> {
     if file.is_empty() {
         return Ok(String::new());
@@ -327,7 +370,8 @@ fn password(file: &str) -> std::io::Result<String> {
     std::fs::read_to_string(file).map(|text| text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// Reads an account. `user` and `file`: the names of the options for its name and for the file with its password. None if neither is set.
+/// Reads an account. `user` and `file`: the names of the options for its name and for the file with its password. None if neither is set;
+/// an account without a file has an empty password.
 fn account(options: &Options, user: &'static str, file: &'static str) -> Result<Option<Account>, String> {
     let (name, path) = (options.text(user), options.text(file));
     if name.is_empty() {
@@ -337,6 +381,7 @@ fn account(options: &Options, user: &'static str, file: &'static str) -> Result<
     Ok(Some(Account { user: name.into(), password }))
 }
 
+/// Reads the options of the binary log. None if `binlog-user` is not set; `max-staleness-ms` must be valid all the same.
 fn follows(options: &Options) -> Result<Option<Follows>, String> {
     const MOST: u64 = 3_600_000;
     let max_staleness = options.value("max-staleness-ms", |text| number(text, 10..=MOST).map(Duration::from_millis))?;
@@ -344,6 +389,8 @@ fn follows(options: &Options) -> Result<Option<Follows>, String> {
     Ok(account.map(|account| Follows { account, max_staleness }))
 }
 
+/// Reads the options of the socket that hands the memory to other processes. None if `share` is not set. An error if the path is not
+/// absolute or the group does not exist.
 fn share(options: &Options) -> Result<Option<Share>, String> {
     let path = options.text("share");
     if path.is_empty() {
@@ -359,6 +406,7 @@ fn share(options: &Options) -> Result<Option<Share>, String> {
     Ok(Some(Share { path: path.into(), mode: options.value("share-mode", mode)?, group }))
 }
 
+/// Reads the options of the store that near caches share. None if neither `memcached` nor `valkey` is set.
 fn store(options: &Options) -> Result<Option<store::Options>, String> {
     let timeout = options.value("store-timeout-ms", |text| number(text, 1..=1000).map(Duration::from_millis))?;
     let known = [("memcached", 11_211, Dialect::Memcached), ("valkey", 6379, Dialect::Valkey)];
@@ -376,6 +424,7 @@ fn store(options: &Options) -> Result<Option<store::Options>, String> {
     Ok(Some(store::Options { dialect, servers, timeout, name: options.text("store-name").into(), user, password, tls }))
 }
 
+/// Reads the options of TLS to the servers of the store. None if `store-tls` is off.
 fn store_tls(options: &Options, servers: &[Server]) -> Result<Option<store::Tls>, String> {
     let said = ["store-tls", "store-ca", "store-tls-name"].map(|name| options.text(name).to_owned());
     let [kind, authorities, name] = &said;
@@ -401,6 +450,8 @@ fn store_tls(options: &Options, servers: &[Server]) -> Result<Option<store::Tls>
     Ok(Some(store::Tls { connector, said, name }))
 }
 
+/// Reads the file that the option `rules` names. None if the option is not set and `hints` is off; with `hints` alone there are no rules in
+/// the result.
 fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {
     let has_hints = options.value("hints", yes_or_no)?;
     let read = |file: &str| match file {
@@ -415,6 +466,7 @@ fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {
     Ok(is_wanted.then(|| Arc::new(rules)))
 }
 
+/// Loads the certificate for clients. None if neither `tls-certificate` nor `tls-key` is set.
 fn acceptor(options: &Options) -> Result<Option<TlsAcceptor>, String> {
     let (certificate, key) = (options.text("tls-certificate"), options.text("tls-key"));
     match (certificate.is_empty(), key.is_empty()) {
@@ -425,6 +477,7 @@ fn acceptor(options: &Options) -> Result<Option<TlsAcceptor>, String> {
     }
 }
 
+/// Makes the TLS to the database server. None if `server-tls` is off.
 fn connector(options: &Options, server: &Server) -> Result<Option<Connector>, String> {
     let is_named = match options.text("server-tls") {
         "off" => return Ok(None),
@@ -453,6 +506,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::ffi::OsString;
 
+    /// Reads a command line and an environment, and returns the values of all options.
     fn options(flags: &[&str], environment: &[(&str, &str)]) -> Result<Options, String> {
         let environment: BTreeMap<_, _> = environment.iter().copied().collect();
         let flags = flags.iter().map(OsString::from);
@@ -462,6 +516,7 @@ mod tests {
         }
     }
 
+    /// Returns the error of a configuration that consists of these flags alone. Panics if the configuration is valid.
     fn error(flags: &[&str]) -> String {
         let config = options(flags, &[]).and_then(|options| super::Config::of(&options).map(drop));
         config.expect_err("it is refused")

@@ -9,18 +9,24 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use tokio::task::spawn_blocking;
 
+/// The path of reports, below the path in the option `control-plane`.
 const REPORTS: &str = "/api/v1/near-caches/reports";
 
+/// The control plane that this program reports to, as configured.
 pub struct ControlPlane {
+    /// The host and port of the control plane, to connect to.
     pub server: Server,
-    /// The value of the header `Host`: the host as in the option, with its port if one was given.
+    /// The value of the header `Host` in requests: the host as in the option, with its port if one was given.
     pub host: String,
+    /// The path of the URL that reports are posted to.
     pub path: String,
+    /// TLS to the control plane; none for plain HTTP, which is only allowed on this machine.
     pub connector: Option<Connector>,
     token_file: PathBuf,
 }
 
 impl ControlPlane {
+    /// Reads the options of the control plane. None if `control-plane` is not set. The token's file is not read yet.
     pub fn of(options: &Options) -> Result<Option<ControlPlane>, String> {
         let (url, token_file) = (options.text("control-plane"), options.text("control-plane-token-file"));
         if url.is_empty() {
@@ -39,6 +45,8 @@ impl ControlPlane {
         Ok(Some(ControlPlane { server, host, path, connector, token_file: token_file.into() }))
     }
 
+    /// Reads the token that lets this program report from its file, at each call. Spaces and line breaks around it are removed. An error if
+    /// the file cannot be read, or is empty or has more than one word.
     pub async fn token(&self) -> io::Result<String> {
         let wrong = |error| io::Error::other(format!("no token in {}: {error}", self.token_file.display()));
         let file = self.token_file.clone();
@@ -56,8 +64,9 @@ impl Display for ControlPlane {
     }
 }
 
-/// Splits the address: whether it uses TLS, the value of the header `Host`, the server to connect to, and the path that the API's paths
-/// follow.
+/// Splits the URL of the control plane. Returns true if it uses TLS, the value of the header `Host`, the server to connect to, and the path
+/// that the API's paths are below, without a slash at the end. Plain HTTP is only accepted to this machine, since the token would be
+/// readable.
 fn url_parts(url: &str) -> Result<(bool, String, Server, String), String> {
     let (scheme, rest) = url.split_once("://").ok_or("must be an address such as https://fqc.internal")?;
     let (is_secure, usual_port) = match scheme {
@@ -84,10 +93,12 @@ fn url_parts(url: &str) -> Result<(bool, String, Server, String), String> {
     Ok((is_secure, authority.into(), server, path.trim_end_matches('/').into()))
 }
 
+/// Returns true if a host is this machine: `localhost`, or a loopback address.
 fn is_here(host: &str) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
+/// Makes the TLS to the control plane, whose certificate must be for its host.
 fn connector(options: &Options, server: &Server) -> Result<Connector, String> {
     let tls = match options.text("control-plane-ca") {
         "" => tls::system_connector("control-plane-ca").map_err(|error| options.error("control-plane", error))?,
@@ -101,6 +112,7 @@ fn connector(options: &Options, server: &Server) -> Result<Connector, String> {
 mod tests {
     use super::url_parts;
 
+    /// Returns the parts of an address, with spaces between them.
     fn read(url: &str) -> Result<String, String> {
         url_parts(url).map(|(is_secure, host, server, path)| format!("{is_secure} {host} {server} {path}"))
     }

@@ -29,14 +29,16 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use wire::Command;
 
-/// How often the server is asked within the time of the staleness bound.
+/// How many times within the staleness bound the server is asked how far its log has been written.
 const QUESTIONS: u32 = 4;
-/// The longest pause between two questions. It is short because results that a write has invalidated are kept again only after the next
-/// one.
+/// The longest pause between two questions to the server about its log. It is short because results that a write has invalidated are kept
+/// again only after the next question.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+/// The shortest pause between two questions to the server about its log.
 const LEAST_PAUSE: Duration = Duration::from_millis(2);
+/// The time between two sweeps of results that cannot be served any more.
 const ROUND: Duration = Duration::from_secs(1);
-/// Settings of the connection that receives the log. MySQL has used the second name of each since 8.0.26.
+/// The statements that set up the connection that receives the log. MySQL has used the second name of each variable since 8.0.26.
 const SETTINGS: [&str; 3] = [
     "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum, @source_binlog_checksum = @@GLOBAL.binlog_checksum",
     // The server sends a heartbeat each second in which it sends no event. The value is in nanoseconds.
@@ -44,13 +46,18 @@ const SETTINGS: [&str; 3] = [
     // The program understands all kinds of events that MariaDB's log may contain.
     "SET @mariadb_slave_capability = 4",
 ];
+/// A server that is silent for this long is taken for dead: with nothing to send it sends a heartbeat each second, and it answers questions
+/// at once.
 const SILENCE: Duration = Duration::from_secs(5);
-/// The longest wait for the log at the beginning. A server that is given the GTIDs to leave out first reads a whole file of its log.
+/// The longest wait until the log has been received as far as it was written at the beginning. A server that is given the GTIDs to leave
+/// out first reads a whole file of its log.
 const BEGINNING: Duration = Duration::from_secs(120);
+/// The size of a read of the log, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// Follows the log until the configuration names another server, or an error occurs. Afterwards nothing is served until the log is followed
-/// again.
+/// Follows the binary log of the configured server, and applies it to `log`. `account`: for both connections to the server. Returns without
+/// an error if the configuration names another server. After any return nothing is served until the log is followed again. While the
+/// process drains, this never returns.
 pub async fn attend(
     shared: &Shared,
     log: &Log,
@@ -63,6 +70,8 @@ pub async fn attend(
     outcome
 }
 
+/// Connects, and follows the log until an error occurs or the configuration names another server. Unlike [`attend`], does not end serving
+/// when it returns.
 async fn follow(
     shared: &Shared,
     log: &Log,
@@ -89,13 +98,18 @@ async fn follow(
     }
 }
 
+/// The two connections to a server whose log is followed: one for questions, and one that the log comes on, whose first event was applied.
 struct Attached {
+    /// The connection for questions to the server.
     asker: Asker,
     product: Product,
+    /// The connection that the log comes on.
     stream: Stream,
+    /// True if the events that come next end with a checksum.
     has_checksums: bool,
 }
 
+/// Waits until a reload names another server.
 async fn until_other(config: &Config, changes: &mut watch::Receiver<Arc<Config>>) -> io::Result<()> {
     loop {
         changes.changed().await.map_err(io::Error::other)?;
@@ -105,6 +119,8 @@ async fn until_other(config: &Config, changes: &mut watch::Receiver<Arc<Config>>
     }
 }
 
+/// Connects to the server twice, checks that its log can be followed, and begins to receive it. The error says what an operator must
+/// change.
 async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Attached> {
     let mut asker = Asker::connect(config, account).await?;
     let (product, version) = prerequisites::product(&mut asker).await?;
@@ -114,6 +130,8 @@ async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Att
     Ok(attached)
 }
 
+/// Connects to the server a second time, and begins to receive its log on that connection. `asker`: the first connection, for questions. An
+/// error if both connections do not reach the same server, or the log cannot be followed.
 async fn attach_to(
     log: &Log,
     config: &Config,
@@ -141,7 +159,7 @@ async fn attach_to(
     Ok(Attached { asker, product, stream, has_checksums })
 }
 
-/// Returns the position where the log begins that a server sends after it was given the GTIDs to leave out. Its first event has the
+/// Returns the log position that the server begins at, after it was given the GTIDs to leave out. `first`: the first event, which names the
 /// position.
 fn beginning(first: &[u8], has_checksums: bool) -> io::Result<Place> {
     match event_of(first, true, has_checksums)?.event {
@@ -151,6 +169,8 @@ fn beginning(first: &[u8], has_checksums: bool) -> io::Result<Place> {
     .ok_or_else(|| io::Error::other("the server does not tell where its log begins"))
 }
 
+/// Builds the command that asks for all of the log that is not visible to new reads yet. `said`: what is visible; `file`: the name of any
+/// file of the log.
 fn dump(said: &Said, file: &str) -> io::Result<Vec<u8>> {
     match said {
         Said::Shown(place) => dump_from(*place, file),
@@ -158,6 +178,8 @@ fn dump(said: &Said, file: &str) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Builds the command that asks for the log from a position on. `file`: the name of any file of the log, for the part before its number. An
+/// error if the position does not fit into the command's four bytes.
 fn dump_from(place: Place, file: &str) -> io::Result<Vec<u8>> {
     let (base, _) = file.rsplit_once('.').ok_or(io::ErrorKind::InvalidData)?;
     let at =
@@ -166,7 +188,7 @@ fn dump_from(place: Place, file: &str) -> io::Result<Vec<u8>> {
     Ok([&[Command::BinlogDump as u8][..], &at.to_le_bytes(), &[0; 2], &number()?, file.as_bytes()].concat())
 }
 
-/// Builds the command that asks for the log from the first transaction on that is not in `shown`.
+/// Builds the command that asks for the log from the first transaction on that is not in `shown`. The server finds the position itself.
 fn dump_without(shown: &Gtids) -> io::Result<Vec<u8>> {
     const NO_FILE: [u8; 4] = [0; 4];
     const FROM: [u8; 8] = 4u64.to_le_bytes();
@@ -175,7 +197,8 @@ fn dump_without(shown: &Gtids) -> io::Result<Vec<u8>> {
     Ok([&[Command::BinlogDumpGtid as u8][..], &[0; 2], &number()?, &NO_FILE, &FROM, &length, &numbers].concat())
 }
 
-/// Returns a random server id for this replica. The server would end the connection of another replica with the same id.
+/// Returns a random server id for this program as a replica, in the byte order of the protocol. The server would end the connection of
+/// another replica with the same id.
 fn number() -> io::Result<[u8; 4]> {
     const ABOVE_THOSE_THAT_PEOPLE_GIVE: u8 = 0x80;
     let mut number: [u8; 4] = random::bytes()?;
@@ -183,6 +206,7 @@ fn number() -> io::Result<[u8; 4]> {
     Ok(number)
 }
 
+/// Receives the log and applies it. Returns only with an error: the connection has ended or is silent, or an event cannot be applied.
 async fn hear(log: &Log, mut stream: Stream, mut has_checksums: bool) -> io::Result<()> {
     let (mut payloads, mut buffer) = (Payloads::of_events(), Vec::with_capacity(PIECE));
     loop {
@@ -201,6 +225,8 @@ async fn hear(log: &Log, mut stream: Stream, mut has_checksums: bool) -> io::Res
     }
 }
 
+/// Parses the payload of one packet of the log. `is_whole`: false if `payload` is only the beginning of a long packet. `has_checksums`: the
+/// event ends with a checksum. An error if the server has ended the log with an error packet, or the event is malformed.
 fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<PlacedEvent<'_>> {
     const OK: u8 = 0;
     let Some((&OK, event)) = payload.split_first() else { return Err(account::refused(payload)) };
@@ -208,6 +234,8 @@ fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<P
         .map_err(|_| io::Error::other("an event of the server's log is malformed"))
 }
 
+/// Applies one event of the log. `has_checksums`: true if the event ends with a checksum; is updated if the event says that the following
+/// ones differ.
 fn hear_one(log: &Log, payload: &[u8], is_whole: bool, has_checksums: &mut bool) -> io::Result<()> {
     let told = event_of(payload, is_whole, *has_checksums)?;
     if let Event::Format { has_checksums: now, .. } = told.event {
@@ -238,6 +266,8 @@ async fn ask(shared: &Shared, log: &Log, mut asker: Asker, product: &Product) ->
     }
 }
 
+/// Asks the server once how far its log must have been received, and what the names of tables stand for that reads have used. An error if
+/// the log is late, or was reset.
 async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result<()> {
     // The time is taken before the question is sent, so the answer covers everything up to then.
     let asked = clock::now();

@@ -8,10 +8,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-/// The longest request that is accepted, in bytes.
+/// The longest HTTP request that is accepted, in bytes.
 const REQUEST: usize = 8 << 10;
+/// How long one HTTP request and its response may take together. After that the connection is closed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Answers HTTP requests for `/metrics` and `/healthz`, until the task is cancelled. Every response closes its connection.
 pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     loop {
         match listener.accept().await {
@@ -24,6 +26,7 @@ pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
+/// Reads one HTTP request and sends the response. A request that is too long, or breaks off, gets no response.
 async fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     let mut request = Vec::new();
     while !request.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -46,6 +49,8 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await
 }
 
+/// Returns the path of a GET request, without the query after `?`. None for other methods, and if the first line is not UTF-8. `request`:
+/// its head at least.
 pub fn path(request: &[u8]) -> Option<&str> {
     let line = request.split(|&byte| byte == b'\r').next()?;
     std::str::from_utf8(line).ok()?.strip_prefix("GET ")?.split([' ', '?']).next()

@@ -9,6 +9,7 @@ mod proxysql;
 use std::fmt::Write;
 use std::path::Path;
 
+/// A product whose caching rules can be converted to those of `fqc-near`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
     ProxySql,
@@ -16,6 +17,8 @@ pub enum Product {
 }
 
 impl Product {
+    /// Returns the product that has this name on the command line. None if there is none, as the rules of other products cannot be
+    /// converted.
     pub fn of(name: &str) -> Option<Product> {
         match name {
             "proxysql" => Some(Product::ProxySql),
@@ -25,17 +28,20 @@ impl Product {
     }
 }
 
-/// The converted rules as the text of a file, and notes about what could not be converted.
+/// The converted rules, and what could not be converted.
 #[derive(Debug, Default)]
 pub struct Imported {
+    /// The converted rules as the text of a file for the option `rules`, in TOML.
     pub rules: String,
+    /// A line of text for each setting or rule that could not be converted, with its place in the old file and the reason.
     pub notes: Vec<String>,
 }
 
-/// A key of a rule, and its value in TOML.
+/// A key of a converted rule, and its value as it is written in TOML.
 type Part = (&'static str, String);
 
 impl Imported {
+    /// Appends a converted rule with this name and these keys.
     fn push(&mut self, name: &str, parts: &[Part]) {
         let name = [("name", text(name))];
         self.rules.push_str("[[rule]]\n");
@@ -45,11 +51,14 @@ impl Imported {
         self.rules.push('\n');
     }
 
+    /// Appends a note. `place`: the line and the rule that it is about.
     fn note(&mut self, place: impl std::fmt::Display, what: &str) {
         self.notes.push(format!("{place}: {what}"));
     }
 }
 
+/// Converts the caching rules in a configuration file of another product. An error if the file, or one that it names, cannot be read or
+/// parsed; rules that cannot be converted are no error, but get a note.
 pub fn read(product: Product, file: &Path) -> Result<Imported, String> {
     let text = text_of(file)?;
     let imported = match product {
@@ -67,13 +76,13 @@ fn text_of(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// Returns a time in seconds, as rules have it, limited to the longest that a rule may have.
+/// Returns a time in seconds as a number in TOML. It is limited to the longest time that a rule may have.
 fn seconds(milliseconds: u64) -> String {
     let most = near_core::rules::OLDEST.as_millis() as u64;
     format!("{:?}", milliseconds.min(most) as f64 / 1000.0)
 }
 
-/// Returns a string in TOML. JSON's escapes are valid there.
+/// Returns a text as a string in TOML. JSON's escapes are valid there.
 fn text(value: impl Into<String>) -> String {
     serde_json::Value::String(value.into()).to_string()
 }

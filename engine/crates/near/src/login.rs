@@ -16,31 +16,40 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 use wire::{ClientHello, ErrPacket, Greeting, Header, OkPacket, capability, push_packet};
 
-/// Both legs after the login, or from the point where the login is passed on unread.
+/// The connections to the client and to the server after the login, or from the point where the login is passed on without being read.
 pub struct Legs {
     pub client: Stream,
     pub server: Stream,
+    /// Follows the commands and answers on the connection. Its `why_unread` is the reason if they cannot be read.
     pub follower: Follower,
+    /// The facts about the connection from its login, such as its number and capabilities. They have default values if the login was not
+    /// read.
     pub agreed: Agreed,
-    /// Bytes that the client must receive before anything else.
+    /// Bytes that were received from the server already, and that the client must get before anything else.
     pub to_client: Vec<u8>,
+    /// Bytes that were received from the client already, and that the server must get before anything else.
     pub to_server: Vec<u8>,
 }
 
+/// The reason why a client has not logged in. `Lost`: a connection broke, the handshake took too long, or TLS with the client failed;
+/// nothing can be sent to the client any more.
 pub enum Failure {
-    /// An error that is to be sent to the client, with this sequence number.
+    /// An error that the caller must send to the client, with this sequence number, before closing the connection.
     Refused {
         client: Stream,
         sequence: u8,
         error: Refusal,
     },
-    /// The server has refused the login, and its error was passed on to the client.
+    /// The server has refused the login, and its error was passed on to the client. Nothing is left to send.
     LoginRefused,
     Lost(io::Error),
 }
 
+/// An error that `fqc-near` itself sends to a client, in the form of a server's error.
 pub struct Refusal {
+    /// The error code, as a MySQL server would send it.
     pub code: u16,
+    /// The SQLSTATE that goes with the error code.
     pub state: &'static [u8; 5],
     pub message: String,
 }
@@ -57,14 +66,18 @@ impl Refusal {
         Refusal { code, state, message: message.into() }
     }
 
+    /// Returns the refusal of a client for whom no connection to the server could be made.
     pub fn no_server(config: &Config, error: io::Error) -> Refusal {
         Refusal::new(NO_SERVER, b"08S01", format!("fqc-near cannot connect to {}: {error}", config.server))
     }
 
+    /// Returns the refusal of a client because TLS with the server failed.
     fn of_tls(message: impl Into<String>) -> Refusal {
         Refusal::new(BAD_HANDSHAKE, b"08S01", message)
     }
 
+    /// Returns the error packet to send to the client, with its header. `sequence`: the packet's number, one more than that of the packet
+    /// before.
     pub fn packet(&self, sequence: u8) -> Vec<u8> {
         ErrPacket::build(sequence, self.code, self.state, &self.message)
     }
@@ -76,24 +89,28 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Both legs until the authentication begins: the server's greeting and the client's hello are exchanged.
+/// The connections to the client and to the server until the authentication begins: the server's greeting and the client's hello are
+/// exchanged.
 struct Introduction<'a> {
     client: Packets,
     server: Packets,
     config: &'a Config,
+    /// True once the client has done the TLS handshake.
     has_client_tls: bool,
     agreed: Agreed,
 }
 
 /// The reason why an introduction ends before the authentication.
 enum Stop {
+    /// An error of this program is to be sent to the client, with this sequence number.
     Refused(u8, Refusal),
-    /// These bytes and all further ones are passed on unread.
+    /// The connection is passed on without being read: first these bytes, then all further ones.
     Unread {
         to_client: Vec<u8>,
         to_server: Vec<u8>,
         why: Unread,
     },
+    /// The server has refused the connection, and the client was sent its error.
     LoginRefused,
     Lost(io::Error),
 }
@@ -104,6 +121,9 @@ impl From<io::Error> for Stop {
     }
 }
 
+/// Passes the login of a client on until the server has accepted it. If the login cannot be read, for example because client and server use
+/// TLS with each other, it returns early, and [`Follower::why_unread`] says why. `is_remote`: the client has come by TCP, so `tls-required`
+/// applies. `server`: a new connection that nothing was read from.
 pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<Legs, Failure> {
     let (client, server) = (Packets::new(client), Packets::new(server));
     let mut legs = Introduction { client, server, config, has_client_tls: false, agreed: Agreed::default() };
@@ -128,6 +148,8 @@ pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Con
 }
 
 impl Introduction<'_> {
+    /// Exchanges the server's greeting and the client's hello, with TLS on either side as configured. `is_remote`: the client has come by
+    /// TCP.
     async fn introduce(&mut self, is_remote: bool) -> Result<(), Stop> {
         let greeting = self.greet().await?;
         let mut hello = self.hello().await?;
@@ -156,7 +178,8 @@ impl Introduction<'_> {
         Ok(())
     }
 
-    /// Returns true if TLS is configured on neither leg. Then the handshake is passed on without changes to TLS or sequence numbers.
+    /// Returns true if TLS is configured neither to clients nor to the server. Then the handshake is passed on without changes to TLS or
+    /// sequence numbers.
     fn is_plain(&self) -> bool {
         self.config.acceptor.is_none() && self.config.connector.is_none()
     }
@@ -166,6 +189,8 @@ impl Introduction<'_> {
         u8::from(self.config.connector.is_some()).wrapping_sub(u8::from(self.has_client_tls))
     }
 
+    /// Returns how to go on after a packet that is not understood: the connection is passed on unread, or refused with `message` if TLS or
+    /// sequence numbers would have to be changed. `to_client` and `to_server`: the bytes read that are still to be passed on.
     fn not_understood(&self, to_client: Vec<u8>, to_server: Vec<u8>, sequence: u8, message: &str) -> Stop {
         match self.is_plain() {
             true => Stop::Unread { to_client, to_server, why: Unread::NotUnderstood },
@@ -173,6 +198,7 @@ impl Introduction<'_> {
         }
     }
 
+    /// Passes the server's greeting to the client, with the offer of TLS changed as configured. Returns the greeting as the server sent it.
     async fn greet(&mut self) -> Result<Greeting, Stop> {
         let first = self.server.next().await;
         let mut first = first.map_err(|error| Stop::Refused(0, Refusal::no_server(self.config, error)))?;
@@ -203,7 +229,8 @@ impl Introduction<'_> {
         Ok(greeting)
     }
 
-    /// Returns the client's hello. If the client asks for TLS, the handshake is done first, and the hello is the one inside TLS.
+    /// Returns the packet with the client's hello. If the client asks for TLS, the handshake is done first, and the hello is the one inside
+    /// TLS. The error says how the connection ends, or goes on without being read.
     async fn hello(&mut self) -> Result<Vec<u8>, Stop> {
         let hello = self.client.next().await?;
         if !ClientHello::parse(&hello[Header::SIZE..]).is_some_and(|hello| hello.ssl_requested) {
@@ -221,6 +248,7 @@ impl Introduction<'_> {
         Ok(self.client.next().await?)
     }
 
+    /// Does the TLS handshake with the server. `hello`: the payload of the client's hello, which the request for TLS resembles.
     async fn begin_tls(&mut self, connector: &Connector, hello: &[u8]) -> io::Result<()> {
         let request = ClientHello::tls_request(hello).ok_or(io::ErrorKind::InvalidData)?;
         let mut packet = Vec::new();
@@ -231,7 +259,7 @@ impl Introduction<'_> {
         Ok(())
     }
 
-    /// Passes the authentication on until the server reports its outcome.
+    /// Passes the authentication on, in both directions, until the server reports its outcome. No time limit of this program applies to it.
     async fn authenticate(mut self) -> Result<Legs, Failure> {
         const OK: u8 = 0;
         const ERR: u8 = 0xff;
@@ -264,6 +292,7 @@ impl Introduction<'_> {
     }
 }
 
+/// Sends a packet, which includes its header, and flushes the stream.
 async fn send(to: &mut Packets, packet: &[u8]) -> io::Result<()> {
     to.stream.write_all(packet).await?;
     to.stream.flush().await

@@ -4,6 +4,7 @@ use near::options::Wish;
 use near::{import, manual, run, service};
 use std::process::ExitCode;
 
+/// The exit status for a wrong configuration or command line.
 const WRONG: u8 = 2;
 
 fn main() -> ExitCode {

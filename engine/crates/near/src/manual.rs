@@ -30,10 +30,12 @@ const OTHERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Returns all options, in the order of the table, and the one that names the file at the end.
 fn all() -> impl Iterator<Item = &'static Definition> {
     OPTIONS.iter().chain([&CONFIG])
 }
 
+/// Returns the help of an option, followed by its default value if it has one.
 fn told(option: &Definition) -> String {
     match option.default {
         Some("") | None => option.help.into(),
@@ -41,6 +43,7 @@ fn told(option: &Definition) -> String {
     }
 }
 
+/// Returns the text of `--help`.
 pub fn help() -> String {
     let mut out = String::from("usage: fqc-near --server ADDRESS [options]\n\n");
     push_wrapped(&mut out, "", PURPOSE);
@@ -63,7 +66,7 @@ pub fn help() -> String {
     out
 }
 
-/// Returns the man page in roff.
+/// Returns the man page as roff source.
 pub fn man() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut out = format!(
@@ -87,7 +90,7 @@ pub fn man() -> String {
     out
 }
 
-/// Returns the table for the reference, in Markdown.
+/// Returns the table of all options for the reference, in Markdown.
 pub fn table() -> String {
     let mut out = String::from("| Option | Value | Default | Reload | Meaning |\n|---|---|---|---|---|\n");
     for option in all() {
@@ -100,10 +103,12 @@ pub fn table() -> String {
     out
 }
 
+/// Escapes a text for roff, the format of man pages.
 fn roff(text: &str) -> String {
     text.replace('\\', "\\\\").replace('-', "\\-")
 }
 
+/// Appends a paragraph to `out`, wrapped to 79 columns, with `indent` before each line.
 fn push_wrapped(out: &mut String, indent: &str, text: &str) {
     const WIDTH: usize = 79;
     let mut line = indent.to_owned();

@@ -10,25 +10,32 @@ use near_core::uses::Observed;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Counters of connections, since the process started. All are read for `/metrics`.
 #[derive(Default)]
 pub struct Counts {
+    /// Clients that have connected, including those that were refused afterwards.
     pub accepted: Counter,
     /// Clients that were refused because of `max-connections`.
     pub over_limit: Counter,
     /// Clients that were refused because no connection to the server could be made, or because the handshake was not as the configuration
     /// demands it, for example without TLS.
     pub refused: Counter,
+    /// Clients that the server itself refused, at its greeting or at the login.
     pub logins_refused: Counter,
     /// Connections that broke, or violated the protocol, before the end of the login.
     pub lost: Counter,
+    /// Commands of clients, whether the server or memory has answered them.
     pub commands: Counter,
+    /// Bytes that clients have sent after the login.
     pub from_clients: Counter,
+    /// Bytes that the server has sent after the login. Answers from memory are not included.
     pub from_servers: Counter,
+    /// Connections whose commands cannot be read, one counter for each reason, at the index `Unread as usize`.
     pub unread: [Counter; Unread::ALL.len()],
 }
 
 impl Counts {
-    /// Returns the counters in Prometheus's text format. `open` and `limit`: the current and the highest allowed number of connections.
+    /// Returns these counters in Prometheus's text format. `open` and `limit`: the current and the highest allowed number of connections.
     pub fn metrics(&self, open: usize, limit: usize) -> String {
         let mut out = String::new();
         tell(&mut out, "connections", "gauge", "Clients that are connected now.", &[("", open)]);
@@ -52,8 +59,8 @@ impl Counts {
     }
 }
 
-/// Writes the metrics of reads that are answered from memory. `obstacle`: the reason why none is; empty if some are, or the reason is
-/// unknown.
+/// Appends the metrics of reads that are answered from memory. `counted`: the counts of hits, misses and results. `may_serve`: true if
+/// reads may be answered now. `obstacle`: the reason why none is; empty if some are, or the reason is unknown.
 pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, obstacle: &str) {
     let one = |value: u64| [("", value as usize)];
     tell(out, "serving", "gauge", "Whether reads may be answered from memory now.", &one(may_serve.into()));
@@ -67,7 +74,7 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
     tell(out, "memory_bytes", "gauge", "Memory that results take, of the option size.", &one(counted.bytes));
 }
 
-/// Writes the metrics of observing: the reads that would be answered from memory otherwise.
+/// Appends the metrics of observing: the reads that memory would have answered, and how many of these the server has answered otherwise.
 pub fn tell_observed(out: &mut String, observed: &Observed) {
     let one = |value: &AtomicU64| [("", value.load(Ordering::Relaxed) as usize)];
     tell(out, "observed_hits_total", "counter", "Reads that memory would have answered.", &one(&observed.hits));
@@ -76,13 +83,13 @@ pub fn tell_observed(out: &mut String, observed: &Observed) {
     tell(out, "observed_different_total", "counter", help, &one(&observed.different));
 }
 
-/// Writes the number of hits in the applications' own processes.
+/// Appends the number of hits in the applications' own processes, which read the shared memory themselves.
 pub fn tell_applications(out: &mut String, hits: u64) {
     let help = "Hits in processes of applications, as far as they have reported them.";
     tell(out, "application_hits_total", "counter", help, &[("", hits as usize)]);
 }
 
-/// Writes the reasons why reads were not answered from memory, if there are any.
+/// Appends the reasons why reads were not answered from memory, with their counts; nothing if there are none.
 pub fn tell_reasons(out: &mut String, reasons: &Reasons) {
     let listed: Vec<_> = reasons.list().iter().map(|(name, count, _)| (label(&[("reason", name)]), *count)).collect();
     let values: Vec<_> = listed.iter().map(|(label, count)| (label.as_str(), *count)).collect();
@@ -92,7 +99,7 @@ pub fn tell_reasons(out: &mut String, reasons: &Reasons) {
     }
 }
 
-/// Writes the metrics of the server's binary log.
+/// Appends the metrics of following the server's binary log. The staleness is left out while nothing may be served.
 pub fn tell_log(out: &mut String, progress: &Progress) {
     let one = |value: u128| [("", value as usize)];
     if let Some(staleness) = progress.staleness {
@@ -111,7 +118,7 @@ pub fn tell_log(out: &mut String, progress: &Progress) {
 /// A metric that each rule has: its name, its help text, and the counter it shows.
 type OfRules = (&'static str, &'static str, fn(&rules::Counts) -> &Counter);
 
-/// Writes the counters of each rule.
+/// Appends the counters of each rule, and of hints; nothing if there are none.
 pub fn tell_rules(out: &mut String, rules: &Rules) {
     let told: [OfRules; 4] = [
         ("rule_hits_total", "Reads that a rule let be answered from memory.", |counts| &counts.hits),
@@ -126,7 +133,7 @@ pub fn tell_rules(out: &mut String, rules: &Rules) {
     }
 }
 
-/// Writes the metrics of the shared store.
+/// Appends the metrics of the store that near caches share, and of each of its servers.
 pub fn tell_store(out: &mut String, store: &Store) {
     let one = |counter: usize| [("", counter)];
     let help = "Reads that were not in memory, and were looked for in the shared store.";
@@ -155,13 +162,16 @@ pub fn tell_store(out: &mut String, store: &Store) {
     tell(out, "store_failures_total", "counter", help, &of_lines(Line::failures));
 }
 
-/// Returns labels in braces. Prometheus's text format has only the three escapes used here.
+/// Returns labels in braces, from their names and values. Values are escaped: Prometheus's text format has only the three escapes used
+/// here.
 fn label(pairs: &[(&str, &str)]) -> String {
     let escaped = |text: &str| text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
     let pairs: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
     format!("{{{}}}", pairs.join(","))
 }
 
+/// Appends one metric with its help and type. `name`: without the prefix `fqc_near_`; `kind`: `gauge` or `counter`; `values`: each with its
+/// labels in braces, or with an empty text.
 fn tell(out: &mut String, name: &str, kind: &str, help: &str, values: &[(&str, usize)]) {
     let _ = writeln!(out, "# HELP fqc_near_{name} {help}\n# TYPE fqc_near_{name} {kind}");
     for (labels, value) in values {

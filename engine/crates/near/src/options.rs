@@ -8,13 +8,16 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+/// One option, as the command line, the environment, the configuration file, the help and the reference know it.
 pub struct Definition {
+    /// The option's key in the TOML file; on the command line it follows `--`.
     pub name: &'static str,
-    /// The placeholder for the value in the help, such as FILE.
+    /// The placeholder for the option's value in the help, such as FILE.
     pub value: &'static str,
+    /// The value of an option that is not set anywhere. None and an empty text both mean that it has no value then.
     pub default: Option<&'static str>,
     pub help: &'static str,
-    /// True if a reload applies a changed value; otherwise a restart is needed.
+    /// True if a reload (SIGHUP) applies a changed value; otherwise a restart is needed.
     pub reloads: bool,
 }
 
@@ -111,7 +114,7 @@ options! {
         "Threads that move bytes. 0: one for each processor.";
 }
 
-/// The option that names the file. It can be set by a flag or the environment only.
+/// The option that names the configuration file. It can only be set by a flag or the environment, and is not in `OPTIONS`.
 pub const CONFIG: Definition = Definition {
     name: "config",
     value: "FILE",
@@ -121,35 +124,39 @@ pub const CONFIG: Definition = Definition {
 };
 
 impl Definition {
+    /// Returns the name of the environment variable that sets this option, such as `FQC_NEAR_MAX_CONNECTIONS`.
     pub fn variable(&self) -> String {
         format!("FQC_NEAR_{}", self.name.to_uppercase().replace('-', "_"))
     }
 }
 
-/// The value of an option, and the place where it was set: a flag, a variable or the file. The place of a default is empty.
+/// The value of an option as text, and the place where it was set: the flag (`--name`), the variable's name, or the file's path. The place
+/// of a default is empty.
 struct Said {
     value: String,
     place: String,
 }
 
-/// The values of all options, as text. They are not checked yet.
+/// The values of all options as text: the defaults, overridden by the file, the environment and the flags. The values are not checked yet.
 pub struct Options {
     said: BTreeMap<&'static str, Said>,
 }
 
-/// The task that the command line asks for.
+/// The task that the command line asks for: to serve, or something that ends at once.
 pub enum Wish {
+    /// Serve connections with this configuration.
     Run(Invocation),
     Help,
     Man,
     Version,
-    /// Only check the configuration.
+    /// Only check the configuration, and say whether it is valid.
     Check(Invocation),
-    /// Convert the rules in the file of another product, and print them.
+    /// Convert the rules in this configuration file of another product, and print them.
     Import(Product, PathBuf),
 }
 
-/// The flags, the environment and the path of the file. A reload only reads the file again, as flags and environment stay the same.
+/// The flags, the environment and the path of the configuration file, as the process was started with them. A reload uses them again, and
+/// only reads the file once more.
 pub struct Invocation {
     flags: BTreeMap<&'static str, Said>,
     environment: BTreeMap<&'static str, Said>,
@@ -157,6 +164,9 @@ pub struct Invocation {
 }
 
 impl Wish {
+    /// Reads the command line and the environment. `arguments`: without the program's name. `variable`: returns an environment variable, or
+    /// none if it is not set. The file is not read, and values are not checked. The error is a line for the user: an unknown or repeated
+    /// option, a missing value, or text that is not UTF-8.
     pub fn read(
         arguments: impl Iterator<Item = OsString>,
         variable: impl Fn(&str) -> Option<OsString>,
@@ -206,6 +216,7 @@ impl Wish {
     }
 }
 
+/// Reads the two arguments that follow `import` on the command line: the product and the file. The error explains the usage.
 fn import(mut arguments: impl Iterator<Item = Result<String, String>>) -> Result<Wish, String> {
     const USAGE: &str = "usage: fqc-near import proxysql|maxscale FILE";
     let mut next = || arguments.next().ok_or(USAGE)?;
@@ -215,7 +226,8 @@ fn import(mut arguments: impl Iterator<Item = Result<String, String>>) -> Result
 }
 
 impl Invocation {
-    /// Returns the values of all options. The file is read at each call.
+    /// Returns the values of all options. The file is read at each call, so a call after a change of the file returns the new values. An
+    /// error if the file cannot be read, is no TOML, or has an unknown key.
     pub fn options(&self) -> Result<Options, String> {
         let mut said: BTreeMap<_, _> =
             OPTIONS.iter().filter_map(|option| Some((option.name, default(option.default?)))).collect();
@@ -230,12 +242,14 @@ impl Invocation {
 }
 
 impl Options {
-    /// Returns the text of an option; empty if it is not set and has no default.
+    /// Returns the value of an option as text, without spaces around it. Empty if the option is not set and has no default, or does not
+    /// exist.
     pub fn text(&self, name: &'static str) -> &str {
         self.said.get(name).map_or("", |said| said.value.trim())
     }
 
-    /// Returns the value of an option, parsed by `read`. An error names the option, its value, and where it was set.
+    /// Returns the value of an option, parsed by `read`, which gets an empty text if the option is not set. The error of `read` is
+    /// completed with the option's name, its value, and where it was set.
     pub fn value<T, E: Display>(
         &self,
         name: &'static str,
@@ -244,6 +258,8 @@ impl Options {
         read(self.text(name)).map_err(|error| self.error(name, error))
     }
 
+    /// Returns the message `error` with the name of the option that it is about, and, unless the option has its default, its value and the
+    /// place where it was set.
     pub fn error(&self, name: &'static str, error: impl Display) -> String {
         match self.said.get(name) {
             Some(said) if !said.place.is_empty() => {
@@ -254,18 +270,22 @@ impl Options {
     }
 }
 
+/// Returns a value that was not set anywhere.
 fn default(value: &str) -> Said {
     Said { value: value.into(), place: String::new() }
 }
 
+/// Returns the name of the option called `name`, from the table of options. None if there is no such option.
 fn known(name: &str) -> Option<&'static str> {
     OPTIONS.iter().chain([&CONFIG]).map(|option| option.name).find(|known| *known == name)
 }
 
+/// Converts a text of the operating system. `place`: where it is from, for the error if it is not UTF-8.
 fn text(value: OsString, place: &str) -> Result<String, String> {
     value.into_string().map_err(|value| format!("{place} is not UTF-8: {}", value.to_string_lossy()))
 }
 
+/// Reads the TOML file's keys and values. An error if the file cannot be read or parsed, or has a key that is no option.
 fn in_file(path: &Path) -> Result<BTreeMap<&'static str, Said>, String> {
     let place = path.display().to_string();
     let read = std::fs::read_to_string(path).map_err(|error| format!("cannot read {place}: {error}"))?;
@@ -280,6 +300,8 @@ fn in_file(path: &Path) -> Result<BTreeMap<&'static str, Said>, String> {
     Ok(said)
 }
 
+/// Converts a value in TOML to the text that a flag would have: true and false become yes and no, and a list's values are joined with
+/// commas. An error for floats, dates and tables.
 fn plain(key: &str, value: toml::Value, place: &str) -> Result<String, String> {
     match value {
         toml::Value::String(text) => Ok(text),

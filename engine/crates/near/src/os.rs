@@ -2,12 +2,14 @@
 
 use libc::{RLIMIT_NOFILE, rlimit};
 
+/// Returns true if this process runs as root (effective user id 0).
 pub fn is_root() -> bool {
     // SAFETY: geteuid has no preconditions.
     unsafe { libc::geteuid() == 0 }
 }
 
-/// Raises the limit of open files to `wanted`, as far as that is allowed. Returns the limit now in force, or 0 if it is unknown.
+/// Raises this process's limit of open files to `wanted`, as far as the hard limit allows; never lowers it. Returns the limit now in force,
+/// which may be below `wanted`, or 0 if it is unknown.
 pub fn raise_open_files(wanted: u64) -> u64 {
     let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid for the call to write.
@@ -24,7 +26,7 @@ pub fn raise_open_files(wanted: u64) -> u64 {
     limit.rlim_cur
 }
 
-/// Returns the id of a group, given by its name or id. None if there is no group of this name.
+/// Returns the id of a group, given by its name or id. An id is not looked up. None if there is no group of this name.
 pub fn group(name: &str) -> Option<u32> {
     if let Ok(number) = name.parse() {
         return Some(number);
@@ -36,8 +38,8 @@ pub fn group(name: &str) -> Option<u32> {
     (!found.is_null()).then(|| unsafe { (*found).gr_gid })
 }
 
-/// Calls `make` with a file mask that gives only this account permissions. The mask is that of the process, so no other thread may make files
-/// during the call.
+/// Calls `make`, and returns its result. Files that it makes have permissions for this account only. The file mask is that of the process,
+/// so no other thread may make files during the call.
 pub fn privately<T>(make: impl FnOnce() -> T) -> T {
     // SAFETY: umask has no preconditions.
     let before = unsafe { libc::umask(0o177) };

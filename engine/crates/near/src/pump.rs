@@ -20,38 +20,45 @@ use tokio::time::timeout;
 
 /// The size of a read in bytes. For each direction of a connection with a slow receiver, this much may be buffered.
 const PIECE: usize = 64 << 10;
+/// How long closing both sides may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 thread_local! {
+    /// The buffer that all connections of this thread read into. It holds nothing between two polls.
     static SHARED: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
 }
 
-/// The reason why no more bytes can pass in one direction.
+/// The reason why no more bytes can pass in one direction, from a sender to a receiver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     /// The sender has closed its connection. The receiver has all bytes that it sent before.
     SenderGone,
+    /// The receiver takes no more bytes.
     ReceiverGone,
 }
 
-/// The bytes that a receiver has not taken yet.
+/// Bytes that a receiver is to get and has not taken yet, because it is slow.
 #[derive(Default)]
 struct Rest {
     bytes: Vec<u8>,
+    /// How many of `bytes` the receiver has taken.
     taken: usize,
     /// True if the stream has taken bytes that it may not have sent yet, so it must be flushed.
     is_unsent: bool,
 }
 
 impl Rest {
+    /// Begins with bytes that the receiver must get before all others.
     fn new(bytes: Vec<u8>) -> Rest {
         Rest { bytes, ..Rest::default() }
     }
 
+    /// Returns true if nothing is buffered, and everything that was written is also flushed.
     fn is_empty(&self) -> bool {
         self.bytes.is_empty() && !self.is_unsent
     }
 
+    /// Writes what is buffered. Ready once the receiver has taken all of it and the stream is flushed; an error if the receiver is gone.
     fn poll_delivered(&mut self, context: &mut Context<'_>, to: &mut Stream) -> Poll<io::Result<()>> {
         while self.taken < self.bytes.len() {
             self.taken += ready!(poll_some(context, to, &self.bytes[self.taken..]))?;
@@ -81,14 +88,15 @@ impl Rest {
     }
 }
 
+/// Writes a part of `bytes` to a connection, and returns how many bytes were taken; never 0.
 fn poll_some(context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<io::Result<usize>> {
     let count = ready!(Pin::new(to).poll_write(context, bytes))?;
     Poll::Ready(if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) })
 }
 
-/// Moves bytes from `from` to `to`. `see` gets all bytes that are read, and whether the sender has received everything sent to it so far;
-/// it decides where they go. `rest` has the bytes that `to` has not taken yet, `back` those that `from` has not. Ready if one of the two
-/// has gone.
+/// Moves bytes from `from` to `to` until one of them is gone or has to be waited for. `see` gets all bytes that are read, and true if
+/// `from` has been sent everything that was for it; it decides where the bytes go. `rest` has the bytes that `to` has not taken yet, `back`
+/// those that `from` has not. Ready if one of the two is gone.
 fn poll_direction(
     context: &mut Context<'_>,
     from: &mut Stream,
@@ -127,7 +135,8 @@ fn poll_direction(
     }
 }
 
-/// Follows bytes that the server has sent. Returns `Pass` if the client gets them all, otherwise `Instead` with those that the client gets.
+/// Follows bytes that the server has sent, and shows the answers in them to the session. Returns [`Then::Pass`] if the client is to get all
+/// these bytes, otherwise [`Then::Instead`] with those that it is to get: answers to queries of the near cache's own are hidden from it.
 pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Then {
     let (mut shown, mut hides) = (Vec::new(), follower.hides_something());
     let rest = follower.from_server(bytes, |part| {
@@ -151,8 +160,8 @@ pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, by
     Then::Instead(shown)
 }
 
-/// Serves a connection after its login until one side has gone. While `draining` is true, it also ends as soon as no command or transaction
-/// is open.
+/// Moves the bytes of a connection after its login until one side is gone, and then closes both sides. `session` answers reads from memory;
+/// none if the connection cannot be read. While `draining` is true, this also ends as soon as no command or transaction is open.
 pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, draining: &mut watch::Receiver<bool>) {
     let Legs { mut client, mut server, mut follower, to_client, to_server, .. } = legs;
     let (mut to_client, mut to_server) = (Rest::new(to_client), Rest::new(to_server));

@@ -27,6 +27,8 @@ pub struct Arrival {
     pub addresses: Option<(SocketAddr, SocketAddr)>,
 }
 
+/// Serves a client from its arrival until its connection ends: connects to the server, passes the login on, and then moves bytes. Counts
+/// and logs failures itself. The client's connection is closed at the end in every case.
 pub async fn relay(arrival: Arrival, shared: &Shared) {
     let config = shared.config();
     let Arrival { stream: client, addresses } = arrival;
@@ -65,7 +67,8 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
     }
 }
 
-/// Logs in with the program's own account if `is_due`: then the server may have counted enough broken handshakes of this host.
+/// If `is_due`, logs in with the program's own account, so that the server does not block this host because of broken handshakes. Errors
+/// are ignored.
 async fn log_in_if(is_due: bool, config: &Config) {
     if is_due {
         // An error is ignored: a server that refuses this login also refuses the feed, and that is logged.
@@ -73,7 +76,9 @@ async fn log_in_if(is_due: bool, config: &Config) {
     }
 }
 
-/// Makes the session for the configured serving mode. `privileges`: the version of all privileges that the binary log had before the login.
+/// Makes the part of a connection that answers reads from memory, for the configured way of serving. `agreed`: the facts about the
+/// connection from its login. `privileges`: the version of all privileges that the binary log had before the login; none if it was not
+/// certain, or there is no log.
 fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option<Privileges>) -> Session {
     let memory = &shared.memory;
     let server = config.server.to_string();
@@ -97,6 +102,7 @@ fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option
     session
 }
 
+/// Sends an error to the client as the packet with this sequence number, and closes the connection. Counts and logs the refusal.
 async fn refuse(mut client: Stream, sequence: u8, error: &Refusal, shared: &Shared) {
     shared.counts.refused.add(1);
     shared.complaints.tell(&error.message);

@@ -22,27 +22,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
+/// The longest time that one report and its answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The least pause after a failure. It is longer if reports are wanted less often.
+/// The least pause after a report has failed. It is longer if the control plane wants reports less often.
 const PAUSE: Duration = Duration::from_secs(30);
+/// The longest time between two reports that the control plane may ask for, in seconds.
 const LONGEST_PAUSE: u64 = 3600;
 /// How long the end of the process waits for the last report.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// The longest reason that a report may have, in characters.
 const LONGEST_OBSTACLE: usize = 500;
+/// The longest address of the server that a report may have, in characters.
 const LONGEST_SERVER: usize = 255;
 
-/// Sends the reports of this process. `life` is a random number that identifies the process; it is the same in all its reports.
+/// Sends the reports of this process to the control plane. `life`: a random number that identifies the process, the same in all its
+/// reports.
 pub struct Reporter {
     shared: Arc<Shared>,
     life: u64,
 }
 
 impl Reporter {
+    /// Draws the random number that identifies the process, so there must be only one reporter in a process. Sends nothing yet.
     pub fn new(shared: Arc<Shared>) -> Reporter {
         Reporter { shared, life: (drawn() >> 11) | 1 }
     }
 
-    /// Sends reports until the process ends.
+    /// Sends reports until the task is cancelled, and at once after a reload; waits while no control plane is configured. Failures are only
+    /// logged.
     pub async fn run(&self) {
         let mut changes = self.shared.config.subscribe();
         let (mut pause, mut trouble) = (PAUSE, String::new());
@@ -67,7 +74,7 @@ impl Reporter {
         }
     }
 
-    /// Sends the last report, which says that the process is about to end.
+    /// Sends the last report, which says that the process is about to end. Takes two seconds at most, and ignores failures.
     pub async fn leave(&self) {
         let config = self.shared.config();
         if let Some(control_plane) = &config.control_plane {
@@ -75,7 +82,8 @@ impl Reporter {
         }
     }
 
-    /// Sends one report. Returns the time after which the control plane wants the next one.
+    /// Sends one report. Returns the time after which the control plane wants the next one, from a second to an hour. `is_leaving`: it is
+    /// the last report.
     async fn report(&self, config: &Config, control_plane: &ControlPlane, is_leaving: bool) -> io::Result<Duration> {
         let token = control_plane.token().await?;
         let report = self.written(config, is_leaving);
@@ -85,6 +93,7 @@ impl Reporter {
         Ok(Duration::from_secs(next.clamp(1, LONGEST_PAUSE)))
     }
 
+    /// Returns the report in JSON. `is_leaving`: it is the last one of this process.
     fn written(&self, config: &Config, is_leaving: bool) -> String {
         let progress = self.shared.log.as_ref().map(|log| log.progress(clock::now()));
         let results = &self.shared.memory.results;
@@ -111,7 +120,8 @@ impl Reporter {
     }
 }
 
-/// Logs a failure if it differs from the last outcome, and logs the first success after it. `trouble`: the last outcome.
+/// Logs the outcome of a report if it differs from that of the report before. `trouble`: the last outcome as text, which is replaced;
+/// `error`: none after a success.
 fn tell(trouble: &mut String, control_plane: &ControlPlane, error: Option<&io::Error>) {
     let now = error.map(ToString::to_string).unwrap_or_else(|| "none".into());
     if *trouble != now {
@@ -128,8 +138,8 @@ fn spread(pause: Duration) -> Duration {
     pause.mul_f64(0.9 + (drawn() >> 56) as f64 / 1280.0)
 }
 
-/// Returns a random number. If the system has none, it is 0; then all processes share one `life`, and the control plane takes their reports
-/// for those of one process.
+/// Returns a random number. If the operating system gives none, it is 0; then all such processes have the same `life`, and the control
+/// plane takes their reports for those of one process.
 fn drawn() -> u64 {
     random::bytes().map(u64::from_ne_bytes).unwrap_or_default()
 }

@@ -32,17 +32,20 @@ use tokio::time::{sleep, timeout};
 /// The pause after an error of `accept`, such as too many open files: an immediate retry would fail again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Runs the program until a signal ends it.
+/// Serves connections until SIGTERM or SIGINT, and returns once open connections have ended. An error if it cannot start, for example
+/// because an address is in use. `invocation`: is read again at each SIGHUP; `config`: what was read of it for the start.
 pub fn run(invocation: &Invocation, config: Config) -> io::Result<()> {
     let threads = Threads::start(config.fixed.threads)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve(invocation, config, &threads))
 }
 
+/// Reads the configuration file, and checks all options. The error says which option is wrong and what to do.
 pub fn read(invocation: &Invocation) -> Result<Config, String> {
     invocation.options().and_then(|options| Config::of(&options))
 }
 
+/// Listens, starts the attachment to the server and the reports, and waits for signals. Returns after the drain.
 async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io::Result<()> {
     let fixed = config.fixed.clone();
     let (published, memory) = match fixed.share {
@@ -93,10 +96,13 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
     Ok(())
 }
 
+/// Adds the address that could not be listened on to an error.
 fn told(address: &Address, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
 }
 
+/// Applies a configuration that was read for a reload, or logs why it is wrong; then the old one stays. `fixed`: the values of the options
+/// that the process was started with and that only a restart changes.
 fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
     match read {
         Err(error) => say!("nothing was reloaded: {error}"),
@@ -113,6 +119,8 @@ fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
     }
 }
 
+/// Ends each open connection as soon as it is idle, and waits until all have ended, `drain-timeout-seconds` are over, or a second signal
+/// comes.
 async fn drain(shared: &Shared, ends: &mut Ends) {
     let limit = shared.config().drain_timeout;
     say!("ending; {} connections are open", shared.open.load(Ordering::Relaxed));
@@ -125,7 +133,7 @@ async fn drain(shared: &Shared, ends: &mut Ends) {
     }
 }
 
-/// The signals that end the process.
+/// The signals that end the process: SIGTERM and SIGINT.
 struct Ends {
     terminate: Signal,
     interrupt: Signal,
@@ -136,6 +144,7 @@ impl Ends {
         Ok(Ends { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
+    /// Waits for SIGTERM or SIGINT.
     async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -155,6 +164,8 @@ impl Drop for SocketFiles {
     }
 }
 
+/// Listens on one address, and admits its clients in a new task of `tasks`. Returns the address with the port that was chosen if it was 0.
+/// The path of a unix socket is added to `sockets`, and gets the permissions `mode`.
 async fn listen(
     address: &Address,
     mode: u32,
@@ -199,6 +210,7 @@ async fn listen(
     }
 }
 
+/// Logs an error of `accept`, and waits a moment before the next try.
 async fn pause(error: &io::Error) {
     say!("a client could not be accepted: {error}");
     sleep(ACCEPT_PAUSE).await;
@@ -211,7 +223,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     if is_socket && is_stale() { fs::remove_file(path) } else { Ok(()) }
 }
 
-/// Admits clients, and gives each connection to a thread.
+/// The way in for clients: counts and admits them, and gives each connection to a thread.
 #[derive(Clone)]
 struct Door {
     shared: Arc<Shared>,
@@ -219,8 +231,8 @@ struct Door {
 }
 
 impl Door {
-    /// Admits a client, or refuses it if there are too many. `stream` is called on the thread that serves the connection, because the
-    /// stream belongs to that thread's runtime.
+    /// Admits a client, or refuses it with the error 1040 if there are too many. `addresses`: the client's address and the local one; none
+    /// for a unix socket. `stream` is called on the thread that serves the connection, because the stream belongs to that thread's runtime.
     fn admit(
         &self,
         addresses: Option<(SocketAddr, SocketAddr)>,
@@ -238,6 +250,7 @@ impl Door {
     }
 }
 
+/// Sends the client the error 1040, and closes its connection.
 async fn too_many(mut client: Stream, shared: &Shared) {
     shared.counts.over_limit.add(1);
     let limit = shared.config().max_connections;

@@ -18,11 +18,13 @@ use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 
-/// How long to wait for a program to take the memory. After that, it is taken for gone.
+/// How long to wait until a program takes the memory that it has connected for. After that, its connection is closed.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The pause after an error of `accept`: an immediate retry would fail again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes memory for `size` bytes of results, and a file that other programs can map to read them.
+/// Makes memory for `size` bytes of results that other processes may read. Returns the side that writes to it, and the file that others map
+/// read-only; see [`serve`].
 pub fn memory(size: u64) -> io::Result<(Published, File)> {
     let layout = Layout::for_results(size);
     let (map, file) = mapped::share(layout)?;
@@ -31,7 +33,7 @@ pub fn memory(size: u64) -> io::Result<(Published, File)> {
     Ok((published, file))
 }
 
-/// Listens on the socket with the configured permissions. No file may exist at the path.
+/// Listens on the socket with the configured permissions and group. Fails if a file exists at the path.
 pub fn listen(share: &Share) -> io::Result<UnixListener> {
     let listener = os::privately(|| Listener::bind(&share.path))?;
     if share.group.is_some() {
@@ -42,7 +44,7 @@ pub fn listen(share: &Share) -> io::Result<UnixListener> {
     UnixListener::from_std(listener)
 }
 
-/// Hands the memory to every program that connects. Never returns.
+/// Hands the memory with the results to every program that connects, one after the other. Never returns.
 pub async fn serve(listener: UnixListener, memory: File) {
     loop {
         match listener.accept().await {
@@ -56,6 +58,7 @@ pub async fn serve(listener: UnixListener, memory: File) {
     }
 }
 
+/// Sends the file descriptor of the memory to a program, as soon as its socket takes it.
 async fn hand(stream: &UnixStream, memory: &File) -> io::Result<()> {
     stream.async_io(Interest::WRITABLE, || handing::send(stream.as_raw_fd(), memory)).await
 }

@@ -18,24 +18,35 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use tokio::sync::{Notify, watch};
 
-/// The state that all connections share: the configuration, the memory with the results, and the counts.
+/// The state that all connections share: the configuration, the memory with the results, and the counts. There is one in a process.
 pub struct Shared {
+    /// The configuration in force. Subscribers are notified of each reload. To replace it, call [`change_config`](Self::change_config).
     pub config: watch::Sender<Arc<Config>>,
+    /// Becomes true when the process has been asked to end, and stays so: then each connection ends as soon as it is idle.
     pub draining: watch::Sender<bool>,
+    /// The counters of connections for `/metrics`.
     pub counts: Counts,
+    /// Logs why single clients were refused.
     pub complaints: Complaints,
+    /// Counts the handshakes that clients have broken off before they had logged in.
     pub unfinished: Unfinished,
+    /// The results that are answered from memory, with the settings and the state of serving them.
     pub memory: Arc<Memory>,
+    /// The reads that are on their way to the server, so that other clients with the same read can wait for the answer instead of asking,
+    /// too. Used with rules only.
     pub flights: Arc<Flights>,
-    /// The store that several near caches share, if there is one.
+    /// The memcached or Valkey servers in which several near caches share results, if configured.
     pub store: Option<Arc<Store>>,
-    /// The server's binary log, if it is followed.
+    /// The state of following the server's binary log; none if the process was started without `binlog-user`.
     pub log: Option<Arc<Log>>,
+    /// The number of open connections that were admitted. It changes with [`admit`](Self::admit) and the drop of a [`Place`].
     pub open: AtomicUsize,
+    /// Is notified whenever a connection has ended.
     has_closed: Notify,
 }
 
 impl Shared {
+    /// Makes the state for a process that starts. If a store is configured, this starts tasks, and so must be called in a tokio runtime.
     /// `published`: the memory for results that other processes may read; none if they may not.
     pub fn new(config: Config, published: Option<Published>) -> Shared {
         let published = published.map(Arc::new);
@@ -55,30 +66,34 @@ impl Shared {
         }
     }
 
-    /// Replaces the configuration. Only new connections use it, but its rules and the other settings of the memory apply to all connections
-    /// at once.
+    /// Replaces the configuration after a reload. Only new connections use it, but its rules and the other settings of the memory apply to
+    /// all connections at once. Its `fixed` options have no effect on what is started already.
     pub fn change_config(&self, config: Config) {
         self.memory.change_settings(config.settings());
         self.config.send_replace(Arc::new(config));
     }
 
-    /// Returns the store behind the interface of `near-core`.
+    /// Returns the store of several near caches behind the interface of `near-core`. None if no store is configured.
     pub fn shared_store(&self) -> Option<Arc<dyn near_core::store::Store>> {
         self.store.clone().map(|store| store as Arc<dyn near_core::store::Store>)
     }
 
+    /// Returns the configuration in force now. A later reload does not change the returned value.
     pub fn config(&self) -> Arc<Config> {
         self.config.borrow().clone()
     }
 
+    /// Returns a receiver that is notified when the process begins to end; its value is then true.
     pub fn draining(&self) -> watch::Receiver<bool> {
         self.draining.subscribe()
     }
 
+    /// Returns true if the process has been asked to end, and only waits for its open connections.
     pub fn is_draining(&self) -> bool {
         *self.draining.borrow()
     }
 
+    /// Returns the body of `/metrics`, in Prometheus's text format.
     pub fn metrics(&self) -> String {
         let open = self.open.load(Ordering::Relaxed);
         let mut out = self.counts.metrics(open, self.config().max_connections);
@@ -109,8 +124,8 @@ impl Shared {
         out
     }
 
-    /// Returns the reason why nothing is answered from memory; empty if reads are answered, or the reason is unknown. `progress`: that of
-    /// the server's binary log, if it is followed.
+    /// Returns the reason why nothing is answered from memory; empty if reads are answered, or the reason is unknown. `progress`: how far
+    /// the server's binary log has been received; none if the log is not followed.
     pub fn obstacle(&self, progress: Option<&Progress>) -> String {
         let obstacle = self.memory.obstacle.get();
         match progress.and_then(|progress| progress.obstacle) {
@@ -119,13 +134,15 @@ impl Shared {
         }
     }
 
-    /// Counts one more connection, until the returned place is dropped. Returns none if `max-connections` are open already.
+    /// Counts one more open connection, until the returned [`Place`] is dropped. Returns none if `max-connections` are open already; then
+    /// the client must be refused, and nothing remains counted.
     pub fn admit(self: &Arc<Self>) -> Option<Place> {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
         let place = Place(self.clone());
         (before < self.config.borrow().max_connections).then_some(place)
     }
 
+    /// Waits until no connection is open.
     pub async fn all_closed(&self) {
         loop {
             let closed = self.has_closed.notified();
@@ -137,13 +154,14 @@ impl Shared {
     }
 }
 
+/// Makes the memory for results with the configured size and settings. `published`: the part that other processes read, if they may.
 fn memory(config: &Config, published: Option<Arc<Published>>) -> Arc<Memory> {
     let memory = Memory::of(Results::published(config.fixed.size, published));
     memory.change_settings(config.settings());
     Arc::new(memory)
 }
 
-/// An open connection's place in the count of open connections. Dropping it frees the place.
+/// One open connection in the count of open connections. Dropping it removes the connection from the count.
 pub struct Place(pub Arc<Shared>);
 
 impl Drop for Place {
@@ -164,6 +182,7 @@ impl Complaints {
         Complaints { begun: Instant::now(), next_ms: AtomicU64::new(0) }
     }
 
+    /// Logs why a client was refused, unless another such line was logged less than a second ago.
     pub fn tell(&self, message: &str) {
         let now = self.begun.elapsed().as_millis() as u64;
         let next = self.next_ms.load(Ordering::Relaxed);

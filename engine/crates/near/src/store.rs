@@ -51,47 +51,54 @@ const OF_LOG: &[u8] = b"log";
 /// The time to live of results whose freshness the binary log decides. It only limits how long the store keeps them.
 const LIFETIME: Duration = Duration::from_secs(3600);
 
-/// The store's key of a read: a hash of the statement and of everything that decides who may get its result.
+/// The key of one read in the store: a hash of the statement and of everything that decides who may get its result. Servers know it in the
+/// form that [`key`](reply::key) returns.
 pub type Id = [u8; 32];
 
-/// The configuration of the store.
+/// The configuration of the store that near caches share.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Options {
     pub dialect: Dialect,
+    /// The configured servers of the store. If they belong to a cluster, its other members are found through them.
     pub servers: Vec<Server>,
+    /// How long a read waits for a server of the store at most.
     pub timeout: Duration,
-    /// Part of each key: only near caches with the same name share results.
+    /// A part of each key in the store: only near caches with the same name share results.
     pub name: String,
-    /// Both are empty if the servers ask for no login; `user` is empty if they ask for a password alone.
+    /// The name of the account on the servers of the store. It and `password` are empty if the servers ask for no login; it alone is empty
+    /// if they ask for a password only.
     pub user: String,
     pub password: String,
+    /// TLS to the servers of the store; none if connections to them are not encrypted.
     pub tls: Option<Tls>,
 }
 
+/// The store that near caches share: memcached or Valkey servers. Lookups and insertions go through the trait that it implements,
+/// [`near_core::store::Store`].
 pub struct Store {
     members: Arc<Members>,
     name: String,
-    /// Reads that were not in memory, and were looked up in the store.
+    /// The number of reads that were not in memory, and were looked up in the store.
     pub selects: Counter,
-    /// Reads that were answered with a result from the store.
+    /// The number of reads that were answered with a result from the store.
     pub hits: Counter,
-    /// Values that do not have the expected key or hash.
+    /// The number of values found that do not have the expected key or hash. They are not used.
     pub damaged: Arc<Counter>,
-    /// Undamaged values that are not one complete result.
+    /// The number of values found that are undamaged, but not one complete result. They are not used.
     pub malformed: Counter,
 }
 
-/// An empty place in the store that waits for one result.
+/// An entry of the store that has no value yet. The result of one read that was sent to the database server is to be put there.
 struct Place {
     line: Arc<Line>,
     id: Id,
     since: Since,
-    /// The connection that has found the place. A store that has restarted may use the same version again, so the result is only sent on
-    /// this connection.
+    /// The number of the connection that has found the entry to be empty. A store that has restarted may use the same version again, so the
+    /// result is only sent on this connection.
     connection: u64,
 }
 
-/// The start of the result's age.
+/// The beginning of a result's age, by the store's own clock.
 enum Since {
     /// The time at which memcached has created the empty entry, which has this version.
     Version(u64),
@@ -111,6 +118,8 @@ impl near_core::store::Place for Place {
 }
 
 impl Store {
+    /// Makes the store. Starts a task that follows a cluster's slots, so it must be called in a tokio runtime. Connections are made when
+    /// they are first needed.
     pub fn new(options: Options) -> Store {
         let members = Members::begin(Common::new(&options), options.servers);
         Store {
@@ -123,23 +132,26 @@ impl Store {
         }
     }
 
-    /// Returns the lines to all servers in use.
+    /// Returns the servers of the store that are in use: the primaries of the cluster, or the configured servers.
     pub fn lines(&self) -> Vec<Arc<Line>> {
         self.members.lines()
     }
 
-    /// Returns the number of results that the store has accepted.
+    /// Returns the number of results that the store has accepted from this program since it started.
     pub fn inserts(&self) -> usize {
         self.members.common().inserts.get()
     }
 
-    /// Asks each server for its counts.
+    /// Asks each server of the store for its number of entries and its memory, for [`Line::counted`]. Must be called from time to time;
+    /// servers that do not answer keep their last counts.
     pub async fn count(&self) {
         for line in self.lines() {
             line.count().await;
         }
     }
 
+    /// Returns the key of a read in the store. `kind`: `OF_LOG`, or the result's time to live in bytes. `key`: the read, and what
+    /// distinguishes the session (its account, database and settings).
     fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> Id {
         digest::of([FORMAT, self.name.as_bytes(), kind, key[0], key[1]].into_iter())
     }
@@ -207,6 +219,8 @@ impl near_core::store::Store for Store {
     }
 }
 
+/// Returns the rows of `SHOW FQC STATUS` about memory or store. `selects`: the reads that came to it; `hits`: those that it answered. The
+/// ratio is NULL if there were no reads.
 fn tier(name: &str, selects: u64, hits: u64) -> Vec<Row> {
     let percent = |of: u64| hits * 100 / of;
     vec![
@@ -216,7 +230,8 @@ fn tier(name: &str, selects: u64, hits: u64) -> Vec<Row> {
     ]
 }
 
-/// The numbers are the server's own and include the entries of other programs.
+/// Returns the rows of `SHOW FQC STATUS` about one server of the store. The numbers are the server's own and include the entries of other
+/// programs.
 fn of_line(line: &Line) -> [Row; 5] {
     let (server, counted) = (line.server(), line.counted());
     let state = line.trouble().map_or_else(|| "answers".into(), |why| format!("does not answer: {why}"));
@@ -229,18 +244,19 @@ fn of_line(line: &Line) -> [Row; 5] {
     ]
 }
 
-/// A lookup that the store has answered.
+/// A lookup of a read in the store, once the store has answered.
 struct Look {
     line: Arc<Line>,
     id: Id,
     lifetime: Duration,
-    /// When the lookup began, before the store was asked, in nanoseconds of this process's clock.
+    /// When the lookup began, before the store was asked: in nanoseconds of [`clock::now`].
     begun: u64,
     damaged: Arc<Counter>,
 }
 
 impl Look {
-    /// For memcached, which reports how long an entry may still live.
+    /// Returns what memcached's answer means for the read. If this lookup has created the entry, the caller is to fill it. An empty entry
+    /// that was reserved long ago is deleted.
     fn by_place(self, item: &Item, via: Via) -> Looked {
         if item.is_won && item.version != 0 {
             return self.vacant(Since::Version(item.version), via);
@@ -257,7 +273,8 @@ impl Look {
         Looked::Nothing
     }
 
-    /// For Valkey, which reports its time. A value that was stamped with the clock of another process counts as missing.
+    /// Returns what Valkey's answer means for the read. A value that was stamped with the clock of another process counts as missing; if
+    /// the value is missing, the caller is to store the database server's answer.
     fn by_clock(self, there: &Read, via: Via) -> Looked {
         let Some(process) = via.process else { return Looked::Nothing };
         let young = age(&there.value, &process, there.now).filter(|(age, _)| *age < self.lifetime);
@@ -270,10 +287,13 @@ impl Look {
         }
     }
 
+    /// Returns that there is no result, and the entry that the caller is to fill with the database server's answer.
     fn vacant(self, since: Since, via: Via) -> Looked {
         Looked::Vacant(Box::new(Place { line: self.line, id: self.id, since, connection: via.connection }))
     }
 
+    /// Returns a result that was found, with a time of reading that is certainly not too late. `age`: the result's age by the store's
+    /// clock, to which the clock's possible error is added here.
     fn found(&self, (answer, rows): (&[u8], u64), age: Duration) -> Looked {
         let age = age + self.line.common().dialect.uncertain();
         let read_at = self.begun.saturating_sub(age.as_nanos() as u64) / 1000;
@@ -281,24 +301,26 @@ impl Look {
     }
 }
 
-/// Returns the value with its stamp: the store's process, and the time `at` in microseconds by its clock.
+/// Returns `value` with a stamp before it: the process of Valkey, and the time `at` in microseconds by that process's clock.
 fn stamped(process: &Process, at: u64, value: &[u8]) -> Vec<u8> {
     [process, &at.to_le_bytes()[..], value].concat()
 }
 
-/// Returns the value without its stamp, and its age. None if it was stamped by another process, or later than `now` (in microseconds).
+/// Returns the age of a value that [`stamped`] has built, and the value without its stamp. `now`: the time by the clock of `process`, in
+/// microseconds. None if the value was stamped by another process, or later than `now`.
 fn age<'a>(stamped: &'a [u8], process: &Process, now: u64) -> Option<(Duration, &'a [u8])> {
     let (at, value) = stamped.strip_prefix(process)?.split_first_chunk()?;
     Some((Duration::from_micros(now.checked_sub(u64::from_le_bytes(*at))?), value))
 }
 
+/// Returns the value to store for a result: the key, a hash of everything, the number of rows, and the answer.
 fn value(id: &Id, answer: &[u8], rows: u64) -> Vec<u8> {
     let rows = rows.to_le_bytes();
     [&id[..], &hash(id, &rows, answer), &rows, answer].concat()
 }
 
-/// Returns a result and its number of rows. None if `value` is empty, or belongs to another key, or was changed; the last two are counted
-/// as damaged.
+/// Takes a result and its number of rows out of a value from the store. None if `value` is empty, or belongs to another key, or was
+/// changed; the last two are counted in `damaged`.
 fn read<'a>(value: &'a [u8], id: &Id, damaged: &Counter) -> Option<(&'a [u8], u64)> {
     if value.is_empty() {
         return None;
@@ -308,12 +330,14 @@ fn read<'a>(value: &'a [u8], id: &Id, damaged: &Counter) -> Option<(&'a [u8], u6
     read
 }
 
+/// Takes a result and its number of rows out of a value from the store. None if the value belongs to another key, or was changed or cut.
 fn intact<'a>(value: &'a [u8], id: &Id) -> Option<(&'a [u8], u64)> {
     let (hashed, rest) = value.strip_prefix(id)?.split_first_chunk::<32>()?;
     let (rows, answer) = rest.split_first_chunk::<8>()?;
     (*hashed == hash(id, rows, answer)).then(|| (answer, u64::from_le_bytes(*rows)))
 }
 
+/// Returns the hash in a stored value that shows whether the value was changed or cut.
 fn hash(id: &Id, rows: &[u8; 8], answer: &[u8]) -> [u8; 32] {
     digest::of([&id[..], rows, answer].into_iter())
 }

@@ -6,17 +6,20 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::{TcpSocket, UnixStream, lookup_host};
 use wire::Header;
 
+/// A byte stream in both directions: TCP, a unix socket, or TLS over one of them.
 pub trait Line: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Line for T {}
 
+/// A connection to a client or a server, whatever carries it.
 pub type Stream = Box<dyn Line>;
 
 /// The longest packet of a login that is accepted, in bytes. The limit is low because the client is not authenticated yet. The longest
 /// part, the client's attributes, has at most 64 KiB.
 const LOGIN_PACKET: usize = 128 << 10;
 
-/// Connects to the server, at the first of its addresses that answers.
+/// Connects to a server, at the first of its addresses that accepts the connection; without TLS, and without a time limit of its own. The
+/// error is that of the last address.
 pub async fn connect(server: &Server) -> io::Result<Stream> {
     let (host, port) = match server {
         Server::Unix(path) => return Ok(Box::new(UnixStream::connect(path).await?)),
@@ -37,8 +40,9 @@ pub async fn connect(server: &Server) -> io::Result<Stream> {
     Err(last)
 }
 
-/// Reads the packets of a login. Never reads past the current packet: the bytes after it may belong to TLS, or to the connection's next
-/// reader.
+/// Reads packets from `stream`, during a login or in answers to the program's own queries. Never reads past the current packet: the bytes
+/// after it may belong to TLS, or to the next reader of the connection. So `stream` may be used directly between two calls of
+/// [`next`](Self::next).
 pub struct Packets {
     pub stream: Stream,
     partial: Vec<u8>,
@@ -49,12 +53,13 @@ impl Packets {
         Packets { stream, partial: Vec::new() }
     }
 
-    /// Takes the stream out, so that it can be wrapped in TLS. Afterwards this value must be replaced.
+    /// Takes the stream out, so that it can be wrapped in TLS, and leaves an empty stream. Afterwards this value must be replaced.
     pub fn take_stream(&mut self) -> Stream {
         std::mem::replace(&mut self.stream, Box::new(tokio::io::empty()))
     }
 
-    /// Returns the next packet, including its header. Cancellation loses no bytes.
+    /// Returns the next packet, including its header. Cancellation loses no bytes. An error if the connection has ended, or the packet is
+    /// longer than 128 KiB.
     pub async fn next(&mut self) -> io::Result<Vec<u8>> {
         loop {
             let wanted = match Header::parse(&self.partial) {

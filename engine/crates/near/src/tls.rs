@@ -11,12 +11,15 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
+/// A host name or IP address that a server's certificate may be for.
 pub type Name = ServerName<'static>;
 
 /// The files with the authorities that the system trusts, on Debian and Alpine, on Red Hat, and on other systems.
 const SYSTEM_AUTHORITIES: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
+/// Loads the certificate that clients are shown in TLS. `certificate`: the path of a PEM file with the certificate and its chain; `key`:
+/// that of its private key. The error names the file.
 pub fn acceptor(certificate: &str, key: &str) -> Result<TlsAcceptor, String> {
     let chain = certificates(certificate)?;
     let key = PrivateKeyDer::from_pem_file(key).map_err(|error| format!("no private key in {key}: {error}"))?;
@@ -26,8 +29,8 @@ pub fn acceptor(certificate: &str, key: &str) -> Result<TlsAcceptor, String> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Returns a connector that trusts the authorities in the file. `is_named`: the server's certificate must also be for the name that is
-/// connected to.
+/// Returns a connector that trusts the authorities in the PEM file at the path `authorities`. `is_named`: the server's certificate must
+/// also be for the name that is connected to; otherwise any certificate from these authorities will do.
 pub fn connector(authorities: &str, is_named: bool) -> Result<TlsConnector, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(authorities)? {
@@ -36,8 +39,9 @@ pub fn connector(authorities: &str, is_named: bool) -> Result<TlsConnector, Stri
     verifying(roots, is_named)
 }
 
-/// Returns a connector that trusts the operating system's authorities, except those that cannot be parsed. `option`: the option that names
-/// other authorities, for the error message.
+/// Returns a connector that trusts the operating system's authorities, except those that cannot be parsed, and that also checks the
+/// server's name. An error if the system has no list of authorities. `option`: the option that names other authorities, for the error
+/// message.
 pub fn system_connector(option: &str) -> Result<TlsConnector, String> {
     let file = SYSTEM_AUTHORITIES.into_iter().find(|file| Path::new(file).exists());
     let file = file.ok_or_else(|| format!("the system has no list of authorities (ca-certificates): set {option}"))?;
@@ -46,6 +50,7 @@ pub fn system_connector(option: &str) -> Result<TlsConnector, String> {
     verifying(roots, true)
 }
 
+/// Returns a connector that trusts `roots`. `is_named`: the certificate's name is checked, too.
 fn verifying(roots: RootCertStore, is_named: bool) -> Result<TlsConnector, String> {
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
     let verifier = Verifier { inner: verifier.map_err(|error| error.to_string())?, is_named };
@@ -55,14 +60,17 @@ fn verifying(roots: RootCertStore, is_named: bool) -> Result<TlsConnector, Strin
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
+/// Reads a host name or an IP address. An error if no certificate could be for it.
 pub fn name(text: &str) -> Result<Name, String> {
     ServerName::try_from(text.to_owned()).map_err(|_| format!("`{text}` is no name that a certificate could have"))
 }
 
+/// Returns the implementation of cryptography that all TLS of this program uses.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
+/// Returns the certificates in a PEM file. An error if there is none, or one is malformed.
 fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let wrong = |error| format!("no certificate in {file}: {error}");
     let read: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).map_err(wrong)?.collect();
@@ -70,8 +78,8 @@ fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     if read.is_empty() { Err(format!("no certificate in {file}")) } else { Ok(read) }
 }
 
-/// Verifies certificates like the library, but skips the name unless `is_named`: database servers often have certificates without a name
-/// that could be verified.
+/// Verifies certificates of servers like the library, but skips the name unless `is_named`: database servers often have certificates
+/// without a name that could be verified.
 #[derive(Debug)]
 struct Verifier {
     inner: Arc<WebPkiServerVerifier>,

@@ -17,23 +17,25 @@ use wire::{Command, push_packet};
 /// The number of broken handshakes in a row after which the program logs in: a tenth of what servers allow by default.
 const MOST_IN_A_ROW: usize = 10;
 
+/// The number of handshakes in a row that clients have broken off before they had logged in.
 #[derive(Default)]
 pub struct Unfinished(AtomicUsize);
 
 impl Unfinished {
-    /// Restarts the count after a client's login, which has reset the server's count, too.
+    /// Starts the count again at zero, after a client's login: that has reset the server's count of broken handshakes, too.
     pub fn end_row(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Counts one more handshake that was, or may have been, broken off. Returns true if it is time for a login of the program's own.
+    /// Counts one more handshake that was, or may have been, broken off. Returns true for every tenth one in a row: then call
+    /// [`log_in_once`], before the server blocks this host.
     pub fn add(&self) -> bool {
         (self.0.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(MOST_IN_A_ROW)
     }
 }
 
-/// Logs in with the program's own account and disconnects. Does nothing if the server counts by the clients' own addresses (PROXY
-/// protocol), if it does not count (unix socket), or if the program has no account.
+/// Logs in with the program's own account and disconnects, so that the server forgets the broken handshakes of this host. Does nothing if
+/// the server counts by the clients' own addresses (PROXY protocol), if it does not count (unix socket), or if the program has no account.
 pub async fn log_in_once(config: &Config) -> io::Result<()> {
     let is_counted_here = config.proxy.is_none() && matches!(config.server, Server::Tcp { .. });
     let Some(account) = config.account().filter(|_| is_counted_here) else { return Ok(()) };

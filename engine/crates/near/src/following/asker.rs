@@ -18,15 +18,16 @@ use tokio::io::AsyncWriteExt;
 use wire::lenenc::Reader;
 use wire::{Command, Header, push_packet};
 
+/// A row of an answer, with its columns as text; none stands for NULL.
 pub type Row = Vec<Option<Vec<u8>>>;
 
 const ERR: u8 = 0xFF;
-/// Settings of this connection. They override the server's global values.
+/// The statements that set up the connection for questions. They override the server's global values.
 const SETTINGS: [&str; 2] = [
     "SET SESSION sql_mode = '', SESSION completion_type = 'NO_CHAIN'",
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
 ];
-/// The limit of an answer, in bytes. Answers of a proper server are far shorter.
+/// The longest answer to a question that is accepted, in bytes. Answers of a proper server are far shorter.
 const LONGEST_ANSWER: usize = 64 << 20;
 /// The column types that can be read in row events. A table with another type is invalidated as a whole, not row by row.
 const IN_ROWS: [&str; 28] = [
@@ -62,9 +63,11 @@ const IN_ROWS: [&str; 28] = [
 const VIEW: &[u8] = b"VIEW";
 const UNTOLD: &str = "the server does not tell how far its log can be seen";
 
+/// A connection to the database server for the program's own queries. After an error it must not be used any more.
 pub struct Asker(Packets);
 
 impl Asker {
+    /// Connects to the configured server, and logs in with the account that reads the binary log.
     pub async fn connect(config: &Config, account: &Account) -> io::Result<Asker> {
         let stream = to_server(config, None).await?;
         let is_local = matches!(config.server, Server::Unix(_));
@@ -73,11 +76,14 @@ impl Asker {
         Ok(asker)
     }
 
+    /// Sends a query and returns its rows; no rows for a statement without a result. If the server answers with an error, that is an error
+    /// here.
     pub async fn ask(&mut self, question: &str) -> io::Result<Vec<Row>> {
         self.ask_all(&[question]).await.map(|mut answers| answers.pop().unwrap_or_default())
     }
 
-    /// Sends all queries together, and returns their rows in the same order.
+    /// Sends all queries together, and returns the rows of each, in the same order. Returns the first error of the server; the connection
+    /// cannot be used any more then, as other answers stay unread.
     pub async fn ask_all(&mut self, questions: &[&str]) -> io::Result<Vec<Vec<Row>>> {
         let mut bytes = Vec::new();
         for question in questions {
@@ -92,6 +98,7 @@ impl Asker {
         Ok(answers)
     }
 
+    /// Reads the server's answer to one query. No rows if the query has no result.
     async fn answer(&mut self) -> io::Result<Vec<Row>> {
         const OK: u8 = 0;
         let first = self.0.next().await?;
@@ -116,14 +123,15 @@ impl Asker {
         }
     }
 
-    /// Returns which part of the log a new read can see, and the position where the log ends.
+    /// Asks the server about its log, and returns which part of it a new read can see, and the position where it ends. An error if the
+    /// server does not report that.
     pub async fn said(&mut self, product: &Product) -> io::Result<(Said, Place)> {
         let said = if product.has_numbers { self.written(product).await? } else { self.shown(product).await? };
         said.ok_or_else(|| io::Error::other(UNTOLD))
     }
 
-    /// For MariaDB: a consistent snapshot has a log position, and contains exactly what the log has before it. None if the server does not
-    /// report it.
+    /// Asks MariaDB about its log, for [`said`](Self::said): a consistent snapshot has a log position, and contains exactly what the log
+    /// has before it. None if the server does not report the position.
     async fn shown(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
         let snapshot = "SHOW STATUS LIKE 'Binlog_snapshot_%'";
         let questions = ["START TRANSACTION WITH CONSISTENT SNAPSHOT", snapshot, "COMMIT", product.status];
@@ -138,17 +146,18 @@ impl Asker {
         Ok(shown.map(Said::Shown).zip(end))
     }
 
-    /// For MySQL: reads the executed GTIDs and the log position from one status query. The server determines the GTIDs first, so the
-    /// position is behind all of them. None if the row cannot be parsed.
+    /// Asks MySQL about its log, for [`said`](Self::said): reads the executed GTIDs and the log position from one status query. The server
+    /// determines the GTIDs first, so the position is behind all of them. None if the row cannot be parsed.
     async fn written(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
         let rows = self.ask(product.status).await?;
         let Some([Some(file), Some(at), _, _, Some(shown)]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
         Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| (Said::Written(place, shown), place)))
     }
 
-    /// Returns what the name stands for if the log has everything that can change its rows: an InnoDB table whose columns have the same
-    /// values at every read, with the parent tables whose changes cascade to it, or a view whose definition is understood. Returns the
-    /// reason otherwise.
+    /// Looks a name up in the server's catalogue. Returns what it stands for if the log has everything that can change its rows: an InnoDB
+    /// table whose columns have the same values at every read, with the parent tables whose changes cascade to it, or a view whose
+    /// definition is understood. Otherwise the inner error is the reason why results of this name are not kept. The outer error means that
+    /// the server could not be asked.
     pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
@@ -183,8 +192,8 @@ impl Asker {
         })
     }
 
-    /// Sends a command that the server answers without end, such as a dump of its log. Returns the first packet's payload, and the stream
-    /// that the others come on; an error if the server refuses the command.
+    /// Sends a command that the server answers without end, such as a request for its log. Returns the payload of the first packet, and the
+    /// stream that the other packets come on; an error if the server refuses the command.
     pub async fn begin(mut self, command: &[u8]) -> io::Result<(Vec<u8>, Stream)> {
         let mut packet = Vec::new();
         push_packet(&mut packet, &mut 0, command);
@@ -195,15 +204,16 @@ impl Asker {
     }
 }
 
-/// Returns the parent table of a foreign key. None if its name is not certain: the catalogue may report the name of a file, in which `@`
-/// and a number stand for a special character.
+/// Returns the parent table of a foreign key, from its row in the catalogue. None if its name is not certain: the catalogue may report the
+/// name of a file, in which `@` and a number stand for a special character.
 fn parent(flavour: &'static Flavour, row: &Row) -> Option<Name> {
     let [schema, table] = [0, 1].map(|place| value(row, place).filter(|name| !name.contains(&b'@')));
     Name::of(TableName { db: Some(schema?.to_vec()), name: table?.to_vec() }, b"", flavour)
 }
 
-/// Returns the tables that a view reads. `rows`: the catalogue's rows for the view. Whether it runs with the rights of its definer or of
-/// its invoker does not matter, as the log has every change of privileges.
+/// Returns the tables and views that a view reads, or the reason why its results are not kept. `name`: the view; `rows`: the catalogue's
+/// rows for it. Whether it runs with the rights of its definer or of its invoker does not matter, as the log has every change of
+/// privileges.
 fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning, Own> {
     let [row] = rows else { return Err(Own::TableHidden) };
     let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;
@@ -217,7 +227,8 @@ fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning,
     names.map(Meaning::View).ok_or(Own::TableName)
 }
 
-/// Returns the key column that identifies a table's rows. None if there is none, or if row events of the table cannot be read.
+/// Returns the key column that identifies a table's rows. `columns`: the catalogue's rows for them. None if there is no single integer key,
+/// or if row events of the table cannot be read; then the table is invalidated as a whole.
 fn key(columns: &[Row]) -> Option<RowKey> {
     let is_known = |row: &Row| value(row, 1).is_some_and(|kind| IN_ROWS.iter().any(|known| known.as_bytes() == kind));
     let (place, column) = footprint::key_of(columns).filter(|_| columns.iter().all(is_known))?;
@@ -229,10 +240,12 @@ pub fn value(row: &Row, column: usize) -> Option<&[u8]> {
     row.get(column)?.as_deref()
 }
 
+/// Reads a log position: the file's name and the offset in digits. None if either is malformed.
 fn place(file: &[u8], at: &[u8]) -> Option<Place> {
     Place::of(file, std::str::from_utf8(at).ok()?.parse().ok()?)
 }
 
+/// Parses a row with this number of columns. None if it is malformed.
 fn row(payload: &[u8], columns: u64) -> Option<Row> {
     let mut reader = Reader::new(payload);
     (0..columns).map(|_| Some(reader.text_value()?.map(<[u8]>::to_vec))).collect()

@@ -8,15 +8,19 @@ use std::io;
 
 const FILTERED: &str = "the server leaves databases out of its log; remove binlog_do_db and binlog_ignore_db from its configuration, \
     and restart it";
+/// The beginning of an error about a missing privilege.
 const ACCESS_DENIED: &str = "error 1227";
 
+/// The facts about the server's log that its check has found.
 pub struct Checked {
-    /// Whether the events of the log end with checksums.
+    /// True if the events of the log end with checksums.
     pub has_checksums: bool,
+    /// The name of the file that the server writes its log to now.
     pub file: String,
 }
 
-/// Returns the server's product and version. An error if its log cannot be followed.
+/// Asks the server for its version. Returns its product, and the version as the server reports it. An error if the log of this product or
+/// version cannot be followed.
 pub async fn product(asker: &mut Asker) -> io::Result<(Product, String)> {
     let rows = asker.ask("SELECT VERSION()").await?;
     let version = rows.first().map(|row| text(row, 0)).unwrap_or_default();
@@ -25,6 +29,8 @@ pub async fn product(asker: &mut Asker) -> io::Result<(Product, String)> {
     Ok((product, version))
 }
 
+/// Checks that the server's settings put every change into its log, and that the account may read what is needed. The error says how to fix
+/// it.
 pub async fn check(asker: &mut Asker, product: &Product) -> io::Result<Checked> {
     const CHECKSUM: &str = "binlog_checksum";
     let names: Vec<_> = product.settings.iter().flat_map(|setting| setting.names).chain(&[CHECKSUM]).collect();
@@ -48,11 +54,12 @@ pub async fn check(asker: &mut Asker, product: &Product) -> io::Result<Checked> 
     Ok(Checked { has_checksums, file: String::from_utf8_lossy(file).into_owned() })
 }
 
+/// Returns a column's value as text; empty if it is NULL or missing.
 fn text(row: &Row, column: usize) -> String {
     String::from_utf8_lossy(value(row, column).unwrap_or_default()).into_owned()
 }
 
-/// Adds the missing GRANT to an error if it is about a privilege; returns other errors unchanged.
+/// Adds the GRANT statement that an account needs to an error about a missing privilege. Returns other errors unchanged.
 pub fn with_grant(error: io::Error, product: &Product, account: &Account) -> io::Error {
     if !error.to_string().starts_with(ACCESS_DENIED) {
         return error;

@@ -5,7 +5,7 @@ use near_core::rules::expression;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Settings that cannot be converted, and the note about each.
+/// Settings of a cache filter that cannot be converted, and the note about each.
 const TOLD: &[(&str, &str)] = &[
     ("cached_data", "results are shared by all threads here"),
     ("cache_in_transactions", "nothing is kept or served in a transaction here"),
@@ -20,9 +20,11 @@ const TOLD: &[(&str, &str)] = &[
     ("storage_options", "results are kept in this process's memory here"),
     ("users", "each account has its own results here"),
 ];
+/// Settings of a cache filter that need no note: they are converted, or do not matter to which results are kept.
 const WITHOUT_EFFECT: &[&str] =
     &["clear_cache_on_parse_errors", "debug", "enabled", "hard_ttl", "module", "rules", "soft_ttl", "timeout", "type"];
 
+/// A file with rules: one set, or a list of sets.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum File {
@@ -30,6 +32,7 @@ enum File {
     Several(Vec<Set>),
 }
 
+/// A set of MaxScale's rules: conditions on the reads that are stored, and on the accounts that use results. An empty list stands for all.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Set {
@@ -39,6 +42,7 @@ struct Set {
     uses: Vec<Condition>,
 }
 
+/// One condition of MaxScale's rules, such as `table = shop.stock`: `attribute`, `op` and `value`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Condition {
@@ -47,14 +51,16 @@ struct Condition {
     value: String,
 }
 
+/// A section of MaxScale's configuration file, such as a filter. `line`: where it begins.
 struct Section {
     name: String,
     line: usize,
-    /// The value of each key, and its line in the file.
+    /// The value of each key in this section, and its line in the file.
     values: BTreeMap<String, (String, usize)>,
 }
 
-/// Converts the text of a configuration file. `read` returns the path and the content of a file that it names.
+/// Converts the cache filters in `file`, the text of a configuration file of MaxScale. `read` is called for each file with rules that it
+/// names, and returns the path and the content. An error if there is no cache filter, or a file is malformed.
 pub fn import(file: &str, read: impl Fn(&str) -> Result<(String, String), String>) -> Result<Imported, String> {
     let mut out = Imported::default();
     let sections = sections(file)?;
@@ -70,15 +76,18 @@ pub fn import(file: &str, read: impl Fn(&str) -> Result<(String, String), String
 }
 
 impl Section {
+    /// Returns the value of a key in this section. None if the section does not have the key.
     fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|(value, _)| value.as_str())
     }
 
+    /// Adds a note about a key of this section, with its line; without that key, with the line of the section.
     fn note(&self, out: &mut Imported, key: &str, what: &str) {
         let line = self.values.get(key).map_or(self.line, |(_, line)| *line);
         out.note(format!("line {line}, [{}]", self.name), what);
     }
 
+    /// Converts this section, which is a cache filter, and adds its rules and notes to `out`. `read`: as for [`import`].
     fn carry(
         &self,
         out: &mut Imported,
@@ -112,7 +121,8 @@ impl Section {
         Ok(())
     }
 
-    /// Returns the parts of a rule for the times to live. None if the filter has no `hard_ttl`, so that its results would never expire.
+    /// Returns the keys of a rule for the filter's times to live. None if the filter has no `hard_ttl`, so that its results would never
+    /// expire; that is then noted in `out`.
     fn times(&self, out: &mut Imported) -> Result<Option<Vec<Part>>, String> {
         let time = |key: &str| {
             let read = self.get(key).map(|value| milliseconds(value).ok_or(value)).transpose();
@@ -131,6 +141,8 @@ impl Section {
         Ok(Some(parts))
     }
 
+    /// Adds a rule for each pair of a condition on reads and a condition on accounts in the set. Conditions that cannot be converted are
+    /// noted and left out. `place`: the file and the set, for notes; `number`: that of the set; `times`: the times to live of all rules.
     fn carry_set(&self, place: &str, number: usize, set: &Set, times: &[Part], out: &mut Imported) {
         let mut carry = |conditions: &[Condition], kind: &str| -> Vec<Option<Part>> {
             if conditions.is_empty() {
@@ -162,6 +174,7 @@ impl Section {
 }
 
 impl Condition {
+    /// Returns the condition as a key of a converted rule. The error says why it cannot be converted.
     fn part(&self) -> Result<Part, String> {
         let (op, value) = (self.op.as_str(), self.value.as_str());
         let is_pattern = value.contains('%');
@@ -187,13 +200,14 @@ impl Condition {
     }
 }
 
-/// Converts an account such as `bob` or `'bob'@'10.%'`.
+/// Converts an account such as `bob` or `'bob'@'10.%'` to `USER@HOST`, without quotes. Without a host, it is any.
 fn account(value: &str) -> String {
     let plain = value.replace('\'', "");
     if plain.contains('@') { plain } else { format!("{plain}@%") }
 }
 
-/// Reads a duration such as `30s`, `500ms`, `2min` or `1h`, in milliseconds. A number without a unit is in seconds.
+/// Reads a duration such as `30s`, `500ms`, `2min` or `1h`, and returns milliseconds. A number without a unit is in seconds. None if it is
+/// malformed.
 fn milliseconds(value: &str) -> Option<u64> {
     let digits = value.find(|one: char| !one.is_ascii_digit()).unwrap_or(value.len());
     let number: u64 = value[..digits].parse().ok()?;
@@ -207,6 +221,7 @@ fn milliseconds(value: &str) -> Option<u64> {
     number.checked_mul(factor)
 }
 
+/// Splits the text of a configuration file into its sections, in their order. The error names the line.
 fn sections(file: &str) -> Result<Vec<Section>, String> {
     let mut sections: Vec<Section> = Vec::new();
     for (index, line) in file.lines().enumerate() {
@@ -241,6 +256,7 @@ mod tests {
         {"store": [{"attribute": "database", "op": "!=", "value": "d"}]}
     ]"#;
 
+    /// Converts a configuration file, in which every file with rules has the content `JSON`.
     fn imported(file: &str) -> Result<Imported, String> {
         import(file, |name| Ok((name.to_owned(), JSON.to_owned())))
     }

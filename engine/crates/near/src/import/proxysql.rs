@@ -9,7 +9,7 @@ use super::{Imported, Part, seconds, text};
 use near_core::rules::expression;
 use std::collections::BTreeMap;
 
-/// Keys that decide where statements are sent or how they are monitored. They do not matter to a cache.
+/// Keys of ProxySQL's rules that decide where statements are sent or how they are monitored. They do not matter to a cache.
 const WITHOUT_EFFECT: &[&str] = &[
     "active",
     "apply",
@@ -31,17 +31,19 @@ const WITHOUT_EFFECT: &[&str] = &[
     "cache_timeout",
     "flagin",
 ];
-/// Conditions that rules of this program cannot have. They have digests, but ProxySQL computes other numbers.
+/// Conditions of ProxySQL's rules that rules of this program cannot have. They have digests, but ProxySQL computes other numbers.
 const CONDITIONS: &[&str] = &["client_addr", "proxy_addr", "proxy_port", "digest"];
-/// Actions on a statement that this program does not have.
+/// Actions of ProxySQL's rules that this program does not have.
 const ACTIONS: &[&str] = &["replace_pattern", "error_msg", "ok_msg", "flagout"];
 
-/// A rule of the file. `values`: by the key in lower case, the value and its line.
+/// A rule of ProxySQL's file. `line`: where it begins. `values`: by the key in lower case, the value and its line.
 struct Rule {
     line: usize,
     values: BTreeMap<String, (String, usize)>,
 }
 
+/// Converts the rules in `file`, the text of a configuration file of ProxySQL. An error if it has no `mysql_query_rules`, or these are
+/// malformed.
 pub fn import(file: &str) -> Result<Imported, String> {
     let mut rules = rules(file)?;
     rules.sort_by_key(|rule| rule.number("rule_id"));
@@ -60,28 +62,34 @@ pub fn import(file: &str) -> Result<Imported, String> {
 }
 
 impl Rule {
+    /// Returns the value of a key in this rule. None if the rule does not have the key.
     fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|(value, _)| value.as_str())
     }
 
+    /// Returns the value of a key as a number; 0 if it is missing or no number.
     fn number(&self, key: &str) -> u64 {
         self.get(key).and_then(|value| value.parse().ok()).unwrap_or(0)
     }
 
+    /// Returns whether a key is switched on; `default` if it is missing.
     fn is_on(&self, key: &str, default: bool) -> bool {
         self.get(key).map_or(default, |value| matches!(value, "1" | "true"))
     }
 
+    /// Returns the name of the converted rule, with the rule's number in ProxySQL.
     fn name(&self) -> String {
         format!("proxysql {}", self.get("rule_id").unwrap_or("without a number"))
     }
 
+    /// Adds a note about a key of this rule, with its line; without that key, with the line of the rule.
     fn note(&self, out: &mut Imported, key: &str, what: &str) {
         let line = self.values.get(key).map_or(self.line, |(_, line)| *line);
         out.note(format!("line {line}, rule {}", self.get("rule_id").unwrap_or("without a number")), what);
     }
 
-    /// Returns the parts of the converted rule; none if the rule has no effect on caching or cannot be converted.
+    /// Returns the keys of the converted rule. None if the rule has no effect on caching, or cannot be converted; the latter is noted in
+    /// `out`.
     fn carried(&self, out: &mut Imported) -> Option<Vec<Part>> {
         if !self.is_on("active", true) {
             self.note(out, "active", "left out, since it is not active");
@@ -104,6 +112,8 @@ impl Rule {
         self.parts(ttl, out)
     }
 
+    /// Returns the keys of the converted rule. `ttl`: its time to live in milliseconds; none if the reads that it matches are not to be
+    /// kept. None if the rule must be left out, which is noted in `out`.
     fn parts(&self, ttl: Option<u64>, out: &mut Imported) -> Option<Vec<Part>> {
         let (mut parts, mut is_whole) = (Vec::new(), true);
         let unknown = CONDITIONS.iter().copied().filter(|key| self.get(key).is_some());
@@ -148,6 +158,8 @@ impl Rule {
         self.decided(ttl, parts, is_whole, out)
     }
 
+    /// Adds what the rule decides to its conditions `parts`. `is_whole`: all conditions could be converted. If not, a rule that caches is
+    /// left out, and the result is none; a rule that forbids caching forbids it for more reads.
     fn decided(&self, ttl: Option<u64>, mut parts: Vec<Part>, is_whole: bool, out: &mut Imported) -> Option<Vec<Part>> {
         match ttl {
             Some(_) if !is_whole => {
@@ -170,6 +182,7 @@ impl Rule {
         Some(parts)
     }
 
+    /// Converts a regular expression of this rule, and applies the rule's modifiers to it. An error if it is not supported here.
     fn expression(&self, pattern: &str) -> Result<String, String> {
         let modifiers = self.get("re_modifiers").unwrap_or("CASELESS").to_uppercase();
         // In ProxySQL a dot does not match the end of a line.
@@ -178,6 +191,7 @@ impl Rule {
     }
 }
 
+/// Returns true if a key of ProxySQL's rules is converted, noted or without effect. Any other key gets a note.
 fn is_known(key: &str) -> bool {
     const CARRIED: &[&str] = &[
         "username",
@@ -192,13 +206,16 @@ fn is_known(key: &str) -> bool {
     [CARRIED, WITHOUT_EFFECT, CONDITIONS, ACTIONS].iter().any(|keys| keys.contains(&key))
 }
 
+/// A token of ProxySQL's configuration file.
 #[derive(Debug, PartialEq)]
 enum Token {
+    /// A character of punctuation.
     Mark(char),
+    /// A name, a number, or the value of a string.
     Word(String),
 }
 
-/// Returns the rules in the list `mysql_query_rules`.
+/// Returns the rules in the list `mysql_query_rules`, in the order of the file. The error names the line.
 fn rules(file: &str) -> Result<Vec<Rule>, String> {
     let tokens = tokens(file)?;
     let start = tokens.iter().position(|(token, _)| *token == Token::Word("mysql_query_rules".into()));
@@ -219,6 +236,7 @@ fn rules(file: &str) -> Result<Vec<Rule>, String> {
     Err("mysql_query_rules does not end".into())
 }
 
+/// Reads one rule. `tokens`: those between its braces; `line`: where it begins.
 fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<Rule, String> {
     let mut values = BTreeMap::new();
     let mut words = tokens.iter().filter(|(token, _)| !matches!(token, Token::Mark(',' | ';')));
@@ -233,6 +251,7 @@ fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<Rule, String> {
     Ok(Rule { line, values })
 }
 
+/// Splits the text of a configuration file into tokens, each with its line. Comments are left out, and adjacent strings joined.
 fn tokens(file: &str) -> Result<Vec<(Token, usize)>, String> {
     let (mut tokens, mut line) = (Vec::new(), 1);
     let mut rest = file;
@@ -270,16 +289,18 @@ fn tokens(file: &str) -> Result<Vec<(Token, usize)>, String> {
     Ok(tokens)
 }
 
+/// Returns true if the character may be part of a name or number without quotes.
 fn is_of_word(one: char) -> bool {
     one.is_alphanumeric() || "_-.+".contains(one)
 }
 
-/// Returns true if the token before `rest` is a string.
+/// Returns true if the token before `rest` is a string. `rest`: the end of `file`.
 fn was_quoted(file: &str, rest: &str) -> bool {
     file[..file.len() - rest.len()].trim_end().ends_with('"')
 }
 
-/// Reads a string. Returns its value, and its length in the file, including quotes and escapes. None if it does not end.
+/// Reads the string at the beginning of `rest`. Returns its value, and its length in the file, including quotes and escapes. None if it
+/// does not end.
 fn quoted(rest: &str) -> Option<(String, usize)> {
     let mut out = String::new();
     let mut characters = rest.char_indices().skip(1);

@@ -7,11 +7,13 @@ use serde_json::Value;
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// The longest answer that is accepted, in bytes.
+/// The longest answer of the control plane that is accepted, in bytes.
 const LONGEST: usize = 64 << 10;
-/// The longest reason of a refusal that is logged, in bytes.
+/// The longest reason of a refusal that is logged, in characters.
 const LONGEST_DETAIL: usize = 200;
 
+/// Sends one report on a new connection, without a time limit. Returns the answer's JSON. Any status but 200 is an error, with the reason
+/// that the control plane gives.
 pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::Result<Value> {
     let mut stream = connect(&control_plane.server).await?;
     if let Some(connector) = &control_plane.connector {
@@ -35,11 +37,14 @@ pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::
     }
 }
 
+/// Explains an answer of the control plane that is no success. `told`: the answer's JSON, if it is JSON; the reason is in its field
+/// `detail`.
 fn refusal(status: u16, told: Option<&Value>) -> io::Error {
     let detail = told.and_then(|told| told.get("detail")).and_then(Value::as_str).unwrap_or("no reason was given");
     io::Error::other(format!("it answers {status}: {}", one_line(detail, LONGEST_DETAIL)))
 }
 
+/// Reads one HTTP response. Returns its status and its body.
 async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
@@ -57,7 +62,8 @@ async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
     }
 }
 
-/// Parses an answer into its status and body; none if it is incomplete. `is_over`: no more bytes will come.
+/// Parses an HTTP response. Returns its status and body; none if it is incomplete, or no response of HTTP/1. `is_over`: the connection has
+/// ended, so no more bytes will come.
 fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
     let end = find(bytes, b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -76,7 +82,7 @@ fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
     Some((status, body))
 }
 
-/// Joins the chunks of a body; none if the last chunk has not come yet.
+/// Joins the chunks of an HTTP body; none if the last chunk has not come yet, or one is malformed. `rest`: the body as it was received.
 fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {
@@ -92,6 +98,7 @@ fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
+/// Returns the index where `wanted` first occurs in `bytes`; none if it does not occur.
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|found| found == wanted)
 }
@@ -100,6 +107,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 mod tests {
     use super::parse;
 
+    /// Parses an HTTP response, and returns its body as text.
     fn body(answer: &str, is_over: bool) -> Option<String> {
         parse(answer.as_bytes(), is_over).map(|(_, body)| String::from_utf8(body).expect("text"))
     }

@@ -5,19 +5,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const PAUSE_NS: u64 = 1_000_000_000;
 const CLOSED: u64 = 0;
 
-/// The breaker is closed while its server answers.
+/// A circuit breaker for one server. It is closed while the server answers, and open after the server did not answer.
 #[derive(Default)]
 pub struct Breaker {
-    /// The time, in nanoseconds, until which no read may ask; 0 (`CLOSED`) while the server answers.
+    /// The time until which no read may ask, in nanoseconds of `near_core::clock`; 0 (`CLOSED`) while the server answers.
     until: AtomicU64,
 }
 
 impl Breaker {
+    /// Returns true if the server answers, as far as it is known. Unlike [`may_ask`](Self::may_ask), this changes nothing.
     pub fn is_closed(&self) -> bool {
         self.until.load(Ordering::Relaxed) == CLOSED
     }
 
-    /// Returns true for every caller if the breaker is closed, and otherwise for one caller a second. `now`: in nanoseconds.
+    /// Returns true for every caller if the breaker is closed, and otherwise for one caller a second, who should then ask the server.
+    /// `now`: in nanoseconds of `near_core::clock`.
     pub fn may_ask(&self, now: u64) -> bool {
         let until = self.until.load(Ordering::Relaxed);
         let takes_turn = || {
@@ -27,7 +29,7 @@ impl Breaker {
         until == CLOSED || now >= until && takes_turn()
     }
 
-    /// Opens the breaker for a second, because the server did not answer.
+    /// Opens the breaker for a second from `now` on, because the server did not answer.
     pub fn open(&self, now: u64) {
         self.until.store(now + PAUSE_NS, Ordering::Relaxed);
     }

@@ -4,6 +4,7 @@ use super::reply::{Parsed, Wants};
 use super::{Id, memcached, valkey};
 use std::time::Duration;
 
+/// The protocol that all servers of a store speak. `Valkey` stands for Redis, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     Memcached,
@@ -11,7 +12,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Returns the possible error of an age that the store's clock has measured. It is added to the age.
+    /// Returns by how much an age may be too low that was measured by the clock of such a store. It must be added to the age.
     pub fn uncertain(self) -> Duration {
         match self {
             Dialect::Memcached => memcached::UNCERTAIN,
@@ -19,7 +20,8 @@ impl Dialect {
         }
     }
 
-    /// Returns the requests that begin a connection, and the answers they expect.
+    /// Returns the requests that each connection to a store begins with, and the kinds of answer that they expect. Both arguments are empty
+    /// if the servers ask for no login; `user` alone is empty if they ask for a password only.
     pub fn greeting(self, user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
         match self {
             Dialect::Memcached => Vec::new(),
@@ -27,7 +29,8 @@ impl Dialect {
         }
     }
 
-    /// Asks for the value of a key and its age. If there is no value, memcached reserves an empty item that lives `lifetime` seconds.
+    /// Returns the request for a key's value and its age. If there is no value, memcached creates an empty entry that lives `lifetime`
+    /// seconds, and the requester is to fill it; Valkey creates nothing.
     pub fn look(self, id: &Id, lifetime: u64) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::look(id, lifetime),
@@ -35,7 +38,7 @@ impl Dialect {
         }
     }
 
-    /// Asks for the value of a key, and reserves nothing.
+    /// Returns the request for a key's value alone. It creates nothing.
     pub fn find(self, id: &Id) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::find(id),
@@ -43,7 +46,7 @@ impl Dialect {
         }
     }
 
-    /// Stores a value that lives `lifetime` seconds, in place of any earlier one.
+    /// Returns the request that stores a value for `lifetime` seconds, in place of any earlier one.
     pub fn put(self, id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::put(id, lifetime, value),
@@ -51,6 +54,7 @@ impl Dialect {
         }
     }
 
+    /// Returns the request for the server's number of entries and its memory.
     pub fn count(self) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::COUNT.into(),
@@ -58,6 +62,7 @@ impl Dialect {
         }
     }
 
+    /// Parses the first answer in the received `bytes`. `wants`: the kind of answer that its request expects.
     pub fn parse(self, bytes: &[u8], wants: Wants) -> Parsed {
         match self {
             Dialect::Memcached => memcached::parse(bytes),

@@ -28,7 +28,7 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
 /// The limit of the bytes of requests that wait to be sent to one server. Further requests are dropped: the store is too slow for them.
 const MOST_QUEUED: usize = 4 << 20;
-/// The size of one read in bytes. When the output buffer has this size, it is sent before more requests are added.
+/// The size of one read from a connection in bytes. When the output buffer has this size, it is sent before more requests are added.
 const PIECE: usize = 64 << 10;
 /// The longest delay of a request whose answer no client waits for, such as a value to store. It is sent together with the next request
 /// that a client waits for, or after this time.
@@ -38,24 +38,28 @@ thread_local! {
     /// The channels to this thread's connections, by the address of their `Peer`. The connection's task holds the `Peer`, so its address is
     /// not reused while the channel is open.
     static REQUESTS: RefCell<HashMap<*const Peer, mpsc::UnboundedSender<Request>>> = RefCell::default();
+    /// The buffer for reads of all connections of this thread. It holds nothing between two polls.
     static READ: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
 }
 
-/// The options and counters that the lines to all servers of a store share.
+/// The options and counters that all servers of a store share.
 pub struct Common {
     pub dialect: Dialect,
-    /// The requests that each new connection begins with.
+    /// The requests that each new connection begins with, such as the login, and the answers that they expect.
     greeting: Vec<(Vec<u8>, Wants)>,
     tls: Option<Tls>,
+    /// The limit for connecting to a server, and for each answer.
     pub timeout: Duration,
     /// The number of values that the store has accepted.
     pub inserts: Counter,
+    /// True once a server has said that it runs in cluster mode.
     is_cluster: AtomicBool,
-    /// Is notified when the cluster's slots may have moved to other servers. Then they must be read again.
+    /// Is notified when the cluster's slots may have moved to other servers, so that they are read again.
     pub has_changed: Notify,
 }
 
 impl Common {
+    /// Takes the options that matter to connections.
     pub fn new(options: &Options) -> Common {
         let Options { dialect, timeout, user, password, tls, .. } = options;
         Common {
@@ -69,6 +73,7 @@ impl Common {
         }
     }
 
+    /// Lets the cluster's slots be read again. Does nothing if the servers form no cluster.
     fn may_have_changed(&self) {
         if self.is_cluster.load(Ordering::Relaxed) {
             self.has_changed.notify_one();
@@ -76,7 +81,7 @@ impl Common {
     }
 }
 
-/// One server of a store. The connections to it are closed when the line is dropped.
+/// One server of a store, with the connections of all threads to it. Connections are made when needed, and closed when this is dropped.
 pub struct Line {
     peer: Arc<Peer>,
     connections: Mutex<JoinSet<()>>,
@@ -88,16 +93,21 @@ struct Peer {
     server: Server,
     /// The number of connections made so far. A new connection takes the next number as its own.
     connections: AtomicU64,
+    /// The bytes of requests that no connection has taken yet.
     queued: AtomicUsize,
+    /// Open while the server does not answer: then it is asked once a second.
     breaker: Breaker,
     /// The reason, as last logged, why the server does not answer. Empty if it answers.
     trouble: Mutex<String>,
     /// How often a connection failed: the server did not answer, or not in time.
     failures: Counter,
+    /// The server's totals, as of the last answer about them.
     counted: Mutex<Counted>,
 }
 
+/// A request on its way to a connection.
 struct Request {
+    /// The request as it is sent to the store.
     bytes: Vec<u8>,
     /// The number of the only connection that may send this request; none if any may.
     connection: Option<u64>,
@@ -107,26 +117,32 @@ struct Request {
     sends_at: Instant,
 }
 
-/// Where the answer goes.
+/// What happens to the answer of a request.
 pub enum Then {
+    /// The answer goes to a read that waits for it. If the channel is closed without an answer, there will be none.
     Told(oneshot::Sender<(Reply, Via)>),
+    /// The answer is counted as an insertion if it says that the server has stored the value.
     Inserted,
+    /// The answer is dropped.
     Nothing,
 }
 
 /// The connection that an answer came on.
 #[derive(Clone, Copy)]
 pub struct Via {
+    /// The connection's number, unique among all connections to this server since the program started.
     pub connection: u64,
-    /// The server's process; none if the protocol does not identify it (memcached).
+    /// The process of the server at the other end; none if the protocol does not identify it (memcached).
     pub process: Option<Process>,
 }
 
+/// The requests for one thread's connection to one server.
 type Requests = mpsc::UnboundedReceiver<Request>;
 /// The requests that were sent or are about to be, in their order, each with the deadline of its answer.
 type Due = VecDeque<(Wants, Then, Instant)>;
 
 impl Line {
+    /// Makes the line to a server. Connects to it when the first request is sent.
     pub fn new(common: &Arc<Common>, server: Server) -> Arc<Line> {
         let peer = Peer {
             common: common.clone(),
@@ -141,37 +157,44 @@ impl Line {
         Arc::new(Line { peer: Arc::new(peer), connections: Mutex::default() })
     }
 
+    /// Returns the options and counters that all servers of the store share.
     pub fn common(&self) -> &Common {
         &self.peer.common
     }
 
+    /// Returns the server's address.
     pub fn server(&self) -> &Server {
         &self.peer.server
     }
 
+    /// Returns true unless the last attempt to reach the server has failed. True if the server was not asked yet. Changes nothing.
     pub fn answers(&self) -> bool {
         self.peer.breaker.is_closed()
     }
 
+    /// Returns true if the caller may send a request: always while the server answers, otherwise for one caller a second, who should then
+    /// ask. `now`: in nanoseconds of [`clock::now`].
     pub fn may_ask(&self, now: u64) -> bool {
         self.peer.breaker.may_ask(now)
     }
 
-    /// Returns the reason why the server does not answer; none if it does.
+    /// Returns the reason why the server does not answer, in one line; none if it answers.
     pub fn trouble(&self) -> Option<String> {
         let trouble = self.peer.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         (!self.answers()).then(|| trouble.clone())
     }
 
+    /// Returns how many times a connection to the server has failed since the program started.
     pub fn failures(&self) -> usize {
         self.peer.failures.get()
     }
 
-    /// Returns the server's counts as of the last call of `count`.
+    /// Returns the server's totals as of the last call of [`count`](Self::count); zero before the first one.
     pub fn counted(&self) -> Counted {
         *self.peer.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Asks the server for its totals, for [`counted`](Self::counted). If the server does not answer, the last totals stay.
     pub async fn count(&self) {
         if !self.may_ask(clock::now()) {
             return;
@@ -181,21 +204,25 @@ impl Line {
         }
     }
 
-    /// Sends a request and waits for its answer. Returns none if the server does not answer in time, or if too many bytes are queued for it.
+    /// Sends a request and waits for its answer. Returns none if the server does not answer in time, or if too many bytes are queued for
+    /// it. Call [`may_ask`](Self::may_ask) before, as this also sends to a server that does not answer. `wants`: the kind of answer that
+    /// the request expects.
     pub async fn ask(&self, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, Via)> {
         let (sender, answer) = oneshot::channel();
         self.queue(bytes, None, wants, Then::Told(sender));
         answer.await.ok()
     }
 
-    /// Queues a request that no client waits for. It is dropped if the server does not answer at present. If `connection` is given, it is
-    /// also dropped unless this thread's connection has that number.
+    /// Queues a request that no client waits for, and returns at once. It is dropped if the server does not answer at present. If
+    /// `connection` is given, it is also dropped unless this thread's connection has that number.
     pub fn send(&self, bytes: Vec<u8>, connection: Option<u64>, then: Then) {
         if self.answers() {
             self.queue(bytes, connection, Wants::Outcome, then);
         }
     }
 
+    /// Queues a request for this thread's connection. If too many bytes are queued, the request is dropped, which closes the channel in
+    /// `then`.
     fn queue(&self, bytes: Vec<u8>, connection: Option<u64>, wants: Wants, then: Then) {
         let (length, queued) = (bytes.len(), &self.peer.queued);
         let patience = if matches!(then, Then::Told(_)) { Duration::ZERO } else { PATIENCE };
@@ -207,7 +234,7 @@ impl Line {
     }
 
     /// Passes the request to this thread's connection, whose task is started if there is none. Returns false if the task has ended just
-    /// now.
+    /// now; then the request is lost.
     fn pass_on(&self, request: Request) -> bool {
         REQUESTS.with_borrow_mut(|all| {
             let peer = Arc::as_ptr(&self.peer);
@@ -226,6 +253,7 @@ impl Line {
 }
 
 impl Peer {
+    /// Notes that a connection to the server has failed: opens the breaker, and logs the reason if it is a new one.
     fn failed(&self, error: &io::Error) {
         let why = tls::trouble(error);
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
@@ -238,6 +266,7 @@ impl Peer {
         }
     }
 
+    /// Notes that the server has answered, which closes the breaker, and hands the answer to where it goes.
     fn answered(&self, reply: Reply, then: Then, via: Via) {
         if reply == Reply::Moved {
             self.common.may_have_changed();
@@ -257,14 +286,14 @@ impl Peer {
         }
     }
 
-    /// Subtracts the request from the bytes that are queued.
+    /// Subtracts a request that a connection has taken, or that is dropped, from the queued bytes.
     fn forget(&self, request: &Request) {
         self.queued.fetch_sub(request.bytes.len(), Ordering::Relaxed);
     }
 }
 
-/// Runs this thread's connection to the server: waits for a request, connects, and talks until the connection ends; then starts over.
-/// Requests that are queued when a connection fails are dropped.
+/// Runs this thread's connection to the server: waits for a request, connects, and serves requests until the connection ends; then starts
+/// over. Requests that are queued when a connection fails are dropped. Ends when no request can come any more.
 async fn run(peer: Arc<Peer>, mut requests: Requests) {
     while let Some(first) = requests.recv().await {
         peer.forget(&first);
@@ -277,6 +306,7 @@ async fn run(peer: Arc<Peer>, mut requests: Requests) {
     }
 }
 
+/// Connects and serves requests until the connection ends. Without an error, it has ended in order, or no request can come any more.
 async fn talk(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<()> {
     let (mut stream, first) = begin(peer, first, requests).await?;
     let connection = peer.connections.fetch_add(1, Ordering::Relaxed) + 1;
@@ -294,9 +324,9 @@ async fn talk(peer: &Peer, first: Request, requests: &mut Requests) -> io::Resul
 }
 
 /// Opens the connection, and returns it with the request to send first. If the TLS handshake has taken half of the request's time, the
-/// server counts as failed, and this request and those that follow during the handshake are dropped; but the handshake goes on, and the
-/// connection is returned without a request. So a server to which many clients connect at once completes all handshakes in the end, which
-/// it would not if each client gave up and connected again.
+/// server counts as failed, and this request and those that follow during the handshake are dropped. The handshake goes on all the same,
+/// and the connection is then returned without a request: otherwise a server to which many clients connect at once would never complete a
+/// handshake.
 async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<(Stream, Option<Request>)> {
     let limit = peer.common.timeout;
     let stream = timeout(limit, connect(&peer.server)).await??;
@@ -315,11 +345,12 @@ async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Resu
     }
 }
 
+/// Returns true if a connection has ended without the end of TLS.
 fn is_eof(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::UnexpectedEof
 }
 
-/// An open connection.
+/// An open connection to a server of the store, with its requests and answers under way.
 struct Talk<'a> {
     peer: &'a Peer,
     via: Via,
@@ -328,14 +359,15 @@ struct Talk<'a> {
     /// The latest time at which `out` is sent; none if it is empty.
     sends_at: Option<Instant>,
     due: Due,
-    /// The received bytes that are not parsed yet. They begin with the first answer that is due.
+    /// The received bytes that are not parsed yet. They begin with the answer to the first request in `due`.
     heard: Vec<u8>,
+    /// True once the server has sent anything.
     has_heard: bool,
 }
 
 impl Talk<'_> {
-    /// Moves bytes both ways. Ready if the server has closed the connection with no answer due, or no request can come any more; an error
-    /// if the connection broke or an answer is late.
+    /// Moves bytes both ways. Ready without an error if the server has closed the connection and no answer is due, or if no request can
+    /// come any more; ready with an error if the connection broke or an answer is late. Never ready otherwise.
     fn poll(
         &mut self,
         context: &mut Context<'_>,
@@ -372,6 +404,7 @@ impl Talk<'_> {
         }
     }
 
+    /// Returns true if no more requests are taken until the buffered ones are sent.
     fn is_full(&self) -> bool {
         self.out.len() >= PIECE
     }
@@ -390,6 +423,7 @@ impl Talk<'_> {
         Poll::Pending
     }
 
+    /// Adds a request to the output. It is dropped instead if it is for another connection, or if its client has stopped waiting.
     fn take(&mut self, request: Request) {
         let is_here = request.connection.is_none_or(|connection| connection == self.via.connection);
         let is_awaited = !matches!(&request.then, Then::Told(sender) if sender.is_closed());
@@ -398,13 +432,14 @@ impl Talk<'_> {
         }
     }
 
+    /// Adds a request to the output. `sends_at`: the latest time at which it is sent; its answer is due one timeout later.
     fn push(&mut self, bytes: &[u8], wants: Wants, then: Then, sends_at: Instant) {
         self.sends_at = self.sends_at.into_iter().chain([sends_at]).min();
         self.out.extend_from_slice(bytes);
         self.due.push_back((wants, then, sends_at + self.peer.common.timeout));
     }
 
-    /// Writes what can be written of `out`, if it is full or its time has come.
+    /// Writes what the connection takes of `out`, if `out` is full or its time has come. What it does not take stays in `out`.
     fn send(&mut self, context: &mut Context<'_>, stream: &mut Stream) -> io::Result<()> {
         let is_time = self.is_full() || self.sends_at.is_some_and(|at| at <= Instant::now());
         while is_time && !self.out.is_empty() {
@@ -422,7 +457,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Reads and handles all answers that have come. Ready if the server has closed the connection and no answer is due.
+    /// Reads and handles all answers that have come. Ready without an error if the server has closed the connection and no answer is due;
+    /// with an error if the connection broke.
     fn poll_heard(&mut self, context: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         loop {
             let count = READ.with_borrow_mut(|buffer| {
@@ -441,6 +477,7 @@ impl Talk<'_> {
         }
     }
 
+    /// Handles the complete answers in `heard`, in the order of their requests.
     fn hear(&mut self) -> io::Result<()> {
         self.has_heard = true;
         let mut taken = 0;
@@ -459,6 +496,7 @@ impl Talk<'_> {
         Ok(())
     }
 
+    /// Notes which process the server is, and whether it belongs to a cluster, whose slots are then read.
     fn learn(&mut self, about: &About) {
         self.via.process = Some(about.process);
         self.peer.common.is_cluster.fetch_or(about.is_of_cluster, Ordering::Relaxed);
@@ -470,7 +508,8 @@ impl Talk<'_> {
 mod tests {
     use super::*;
 
-    /// Otherwise the queue of a server that is away for hours would fill up, and the server would never be asked again.
+    /// Checks that requests to a server that cannot be reached do not stay counted as queued. Otherwise the server would never be asked
+    /// again after some hours.
     #[tokio::test]
     async fn what_could_not_be_sent_is_not_queued_for_ever() {
         let nobody = Server::Unix("/nowhere/socket".into());

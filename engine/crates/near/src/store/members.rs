@@ -19,14 +19,18 @@ const SLOTS: u16 = 16_384;
 /// The least time between two readings of the cluster's slots, however many answers say that they have moved.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// The servers of a store. Finds the one that has a key: by a hash ring of the configured servers, or by the slots of a cluster.
 pub struct Members {
     common: Arc<Common>,
+    /// The servers that the configuration names.
     named: Vec<Arc<Line>>,
+    /// The hash ring of the servers in `named`, by their index there.
     ring: Ring,
     /// The cluster's slots; none if the servers form no cluster, or it has not answered yet.
     cluster: RwLock<Option<Cluster>>,
 }
 
+/// A Valkey cluster: its primaries, and the ranges of slots that each has. Every key belongs to one slot.
 #[derive(Clone, Default)]
 struct Cluster {
     /// The servers that have slots.
@@ -36,6 +40,7 @@ struct Cluster {
 }
 
 impl Cluster {
+    /// Returns the primary that has this slot. None if no server has it.
     fn line(&self, slot: u16) -> Option<&Arc<Line>> {
         let at = self.ranges.partition_point(|(last, ..)| *last < slot);
         let (_, _, owner) = self.ranges.get(at).filter(|(_, first, _)| *first <= slot)?;
@@ -44,6 +49,8 @@ impl Cluster {
 }
 
 impl Members {
+    /// Makes the members, and starts the task that reads a cluster's slots whenever they may have changed. Connects to no server yet. Must
+    /// be called in a tokio runtime.
     pub fn begin(common: Common, servers: Vec<Server>) -> Arc<Members> {
         let common = Arc::new(common);
         let ring = Ring::of(servers.iter().map(Server::to_string));
@@ -53,24 +60,26 @@ impl Members {
         members
     }
 
+    /// Returns the options and counters that all servers of the store share.
     pub fn common(&self) -> &Common {
         &self.common
     }
 
+    /// Returns the cluster as last read. None if the servers form no cluster, or none has answered yet.
     fn cluster(&self) -> Option<Cluster> {
         self.cluster.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the lines to all servers in use: the cluster's primaries, or the configured servers.
+    /// Returns all servers in use: the primaries of the cluster, or the configured servers.
     pub fn lines(&self) -> Vec<Arc<Line>> {
         let cluster = self.cluster();
         let members = cluster.as_ref().map_or(&self.named, |cluster| &cluster.primaries);
         members.clone()
     }
 
-    /// Returns the line to the server that is to be asked for this key: in a cluster the primary of its slot, otherwise the first server on
-    /// the ring that may be asked. If the key's own server comes back later, it may have older entries; this does no harm, since every
-    /// entry is checked before it is used. Returns none if no server may be asked.
+    /// Returns the server that the caller is to ask for this key: in a cluster the primary of its slot, otherwise the first one on the ring
+    /// that may be asked. None if no server may be asked; one that does not answer is returned once a second. If the key's own server comes
+    /// back later, it may have older entries, which does no harm, since every entry is checked before it is used.
     pub fn line(&self, id: &Id) -> Option<Arc<Line>> {
         let now = clock::now();
         let may_ask = |line: &&Arc<Line>| line.may_ask(now);
@@ -80,8 +89,8 @@ impl Members {
         self.ring.from(id).map(|index| &self.named[index]).find(may_ask).cloned()
     }
 
-    /// Reads the cluster's slots. Asks the known servers in turn, until one reports the slots. Servers that do not answer at present come
-    /// last.
+    /// Reads the cluster's slots. Asks the known servers in turn, until one reports the slots; servers that do not answer at present come
+    /// last. If none reports them, the slots stay as they are. `round`: the number of this reading.
     async fn read(&self, round: usize) {
         let mut known = self.cluster().unwrap_or_default().primaries;
         known.extend(self.named.iter().cloned());
@@ -101,6 +110,8 @@ impl Members {
         }
     }
 
+    /// Makes the cluster of the ranges that a server has reported. `teller`: that server, which is meant if a range has no host. `known`:
+    /// servers whose connections are kept.
     fn of_ranges(&self, told: Vec<Range>, teller: &Server, known: &[Arc<Line>]) -> Cluster {
         let (mut cluster, mut indexes) = (Cluster::default(), HashMap::new());
         for Range { first, last, host, port } in told {
@@ -118,6 +129,7 @@ impl Members {
     }
 }
 
+/// Reads the cluster's slots whenever an answer shows that they may have changed. Never returns.
 async fn follow(members: Arc<Members>) {
     for round in 0.. {
         members.common.has_changed.notified().await;
@@ -126,7 +138,7 @@ async fn follow(members: Arc<Members>) {
     }
 }
 
-/// Returns the cluster's slot of a key. A part in braces would be hashed alone, but keys of near caches have none.
+/// Returns the slot of a key in the cluster. A part in braces would be hashed alone, but keys of near caches have none.
 fn slot(key: &str) -> u16 {
     let crc = key.bytes().fold(0u16, |crc, byte| (crc << 8) ^ CRC[usize::from((crc >> 8) as u8 ^ byte)]);
     crc % SLOTS
@@ -153,7 +165,7 @@ mod tests {
     use super::*;
     use crate::store::{Dialect, Options};
 
-    /// The expected slots are those that `CLUSTER KEYSLOT` returns.
+    /// Checks the slots of some keys. The expected ones are those that the command `CLUSTER KEYSLOT` returns.
     #[test]
     fn a_key_has_the_slot_that_servers_say() {
         assert_eq!(slot("123456789"), 0x31c3);

@@ -4,8 +4,8 @@ use super::Id;
 use super::reply::{Counted, Item, Parsed, Reply, Unfit, key};
 use std::time::Duration;
 
-/// The possible error of an age. Memcached counts whole seconds: up to one second of the current one has passed, and its clock may tick up
-/// to one second late.
+/// By how much the age of a value in memcached may be too low. Memcached counts whole seconds: up to one second of the current one has
+/// passed, and its clock may tick up to one second late.
 pub const UNCERTAIN: Duration = Duration::from_secs(2);
 /// The longest first line of an answer that is accepted, in bytes.
 const LONGEST_LINE: usize = 2 << 10;
@@ -15,39 +15,43 @@ const END: &[u8] = b"\r\n";
 /// The longest answer to `stats` that is accepted, in bytes.
 const LONGEST_COUNTS: usize = 64 << 10;
 
-/// Asks for the value of a key. If there is none, memcached creates an empty item that lives `lifetime` seconds.
+/// Returns the request for a key's value, version and remaining time. If there is no entry, memcached creates an empty one that lives
+/// `lifetime` seconds, and says so in its answer.
 pub fn look(id: &Id, lifetime: u64) -> Vec<u8> {
     format!("mg {} v c t N{lifetime}\r\n", key(id)).into()
 }
 
-/// Puts a value into the empty item that has this version. The value is appended, so that the item's time to live does not change.
+/// Returns the request that puts a value into the empty entry that has this version; the server refuses it for any other. The value is
+/// appended, so that the entry's time to live does not change.
 pub fn fill(id: &Id, version: u64, value: &[u8]) -> Vec<u8> {
     let line = format!("ms {} {} C{version} MA\r\n", key(id), value.len());
     [line.as_bytes(), value, END].concat()
 }
 
-/// Asks for the value of a key, and creates nothing.
+/// Returns the request for a key's value. It creates nothing.
 pub fn find(id: &Id) -> Vec<u8> {
     format!("mg {} v t\r\n", key(id)).into()
 }
 
-/// Stores a value that lives `lifetime` seconds, in place of any earlier one.
+/// Returns the request that stores a value for `lifetime` seconds, in place of any earlier one.
 pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
     let line = format!("ms {} {} T{lifetime}\r\n", key(id), value.len());
     [line.as_bytes(), value, END].concat()
 }
 
-/// Deletes the item if it still has this version.
+/// Returns the request that deletes the entry if it still has this version.
 pub fn free(id: &Id, version: u64) -> Vec<u8> {
     format!("md {} C{version}\r\n", key(id)).into()
 }
 
+/// The request for the server's totals.
 pub const COUNT: &[u8] = b"stats\r\n";
 
 fn unfit() -> Unfit {
     Unfit("its answer is not understood: memcached 1.6 or later is needed".into())
 }
 
+/// Parses the first answer in `bytes`. The answer's first word shows its kind, so the request need not be known.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let Some(length) = bytes.windows(END.len()).take(LONGEST_LINE).position(|two| two == END) else {
         return if bytes.len() < LONGEST_LINE { Ok(None) } else { Err(unfit()) };
@@ -70,6 +74,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     }
 }
 
+/// Parses the lines of the answer to `stats`. A number that is missing is taken for 0.
 fn counted(bytes: &[u8]) -> Parsed {
     const LAST: &[u8] = b"\r\nEND\r\n";
     let Some(length) = bytes.windows(LAST.len()).take(LONGEST_COUNTS).position(|end| end == LAST) else {
@@ -84,6 +89,7 @@ fn counted(bytes: &[u8]) -> Parsed {
     Ok(Some((Reply::Counted(counted), length + LAST.len())))
 }
 
+/// Adds one flag of the answer's first line to the entry. Unknown flags are ignored. None if the version is no number.
 fn flag(mut item: Item, word: &str) -> Option<Item> {
     let (name, value) = word.split_at_checked(1).unwrap_or_default();
     match name {

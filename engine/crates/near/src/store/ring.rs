@@ -6,14 +6,16 @@ use near_core::digest;
 /// The number of points of each server on the ring. More points spread the keys more evenly.
 const POINTS: u32 = 160;
 
+/// A hash ring of servers: each has many points on a circle of numbers, and a key belongs to the server with the next point.
 pub struct Ring {
-    /// A position on the ring and the index of the server that it belongs to; sorted by position.
+    /// The points on the ring, sorted: a position, and the index of the server that it belongs to.
     points: Vec<(u64, usize)>,
     servers: usize,
 }
 
 impl Ring {
-    /// The order of the servers does not matter: near caches that name the same servers find the same one for a key.
+    /// Makes the ring of these servers, by their addresses. Their order does not matter: near caches that name the same servers find the
+    /// same one for a key.
     pub fn of(servers: impl Iterator<Item = String>) -> Ring {
         let mut points = Vec::new();
         let mut count = 0;
@@ -26,7 +28,8 @@ impl Ring {
         Ring { points, servers: count }
     }
 
-    /// Returns the index of each server once: first the one that has the key, then those that replace it in turn.
+    /// Returns the index of each server once: first that of the server that has the key, then those of the servers that replace it in turn.
+    /// The indexes are those of the servers in the list given to [`of`](Self::of).
     pub fn from(&self, id: &Id) -> impl Iterator<Item = usize> {
         let first = self.points.partition_point(|(at, _)| *at < place(id));
         let mut seen = vec![false; self.servers];
@@ -35,6 +38,7 @@ impl Ring {
     }
 }
 
+/// Returns the position of a hash on the ring.
 fn place(id: &Id) -> u64 {
     id.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
@@ -43,10 +47,12 @@ fn place(id: &Id) -> u64 {
 mod tests {
     use super::*;
 
+    /// Returns the key with this number.
     fn id(number: u32) -> Id {
         digest::of([&number.to_le_bytes()[..]].into_iter())
     }
 
+    /// Returns the server that has the key with this number.
     fn first<'a>(names: &[&'a str], number: u32) -> &'a str {
         let ring = Ring::of(names.iter().map(|name| name.to_string()));
         names[ring.from(&id(number)).next().expect("a server")]

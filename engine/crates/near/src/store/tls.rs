@@ -14,12 +14,14 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// How many of a certificate's names an error message lists.
 const NAMES: usize = 5;
 
+/// The configured TLS to the servers of a store. Two are equal if their options are, whatever is in the files that these name.
 #[derive(Clone)]
 pub struct Tls {
     pub connector: TlsConnector,
-    /// The values of the options that the connector was made from. They decide whether two are equal.
+    /// The values of the options that the connector was made from: `store-tls`, `store-ca` and `store-tls-name`. They decide whether two
+    /// are equal.
     pub said: [String; 3],
-    /// The name that all certificates must be for. None: each certificate must be for the host of its server.
+    /// The name that the certificates of all servers must be for. None: each certificate must be for the host of its server.
     pub name: Option<String>,
 }
 
@@ -32,6 +34,8 @@ impl PartialEq for Tls {
 impl Eq for Tls {}
 
 impl Tls {
+    /// Does the TLS handshake with the server `host` on a new connection. Takes a second at most. The error explains what an operator
+    /// should check.
     pub async fn begin(&self, stream: Stream, host: &str) -> io::Result<Stream> {
         let name = tls::name(self.name.as_deref().unwrap_or(host)).map_err(io::Error::other)?;
         match timeout(LONGEST, self.connector.connect(name, stream)).await {
@@ -45,11 +49,13 @@ impl Tls {
     }
 }
 
+/// Returns the error for a TLS handshake that takes too long.
 pub fn late() -> io::Error {
     io::Error::other("TLS with it does not begin in time: is this its port for TLS?")
 }
 
-/// Explains the error of a connection that ended before the first answer.
+/// Explains the error of a connection that has ended before the first answer: the server may expect TLS, or a certificate. Returns other
+/// errors unchanged. `has_tls`: TLS is used.
 pub fn unanswered(error: io::Error, has_tls: bool) -> io::Error {
     match (is_end(&error), has_tls) {
         (false, _) => error,
@@ -60,11 +66,13 @@ pub fn unanswered(error: io::Error, has_tls: bool) -> io::Error {
     }
 }
 
+/// Returns true if the error says that the other side has ended the connection.
 fn is_end(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe)
 }
 
+/// Returns an error about a server in one line, for logs and metrics, with a hint what to check where the cause is known.
 pub fn trouble(error: &io::Error) -> String {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     let words = match of_tls {
@@ -75,6 +83,7 @@ pub fn trouble(error: &io::Error) -> String {
     one_line(&words, LONGEST_LINE)
 }
 
+/// Explains an error of TLS to an operator.
 fn told(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(error) => of_certificate(error),
@@ -87,6 +96,7 @@ fn told(error: &Error) -> String {
     }
 }
 
+/// Explains what is wrong with the server's certificate.
 fn of_certificate(error: &CertificateError) -> String {
     use CertificateError::{
         BadSignature, Expired, ExpiredContext, NotValidForNameContext, NotValidYet, NotValidYetContext, Other,
@@ -110,7 +120,7 @@ fn of_certificate(error: &CertificateError) -> String {
     }
 }
 
-/// Returns the name alone: the library gives it as `DnsName("db.internal")`.
+/// Returns the host name that a certificate is for; the library gives it as `DnsName("db.internal")`.
 fn plain(name: &str) -> &str {
     let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(name).trim_matches('"')

@@ -4,7 +4,8 @@ use super::Id;
 use super::reply::{About, Counted, Parsed, Process, Range, Read, Reply, Unfit, Wants, key};
 use std::time::Duration;
 
-/// The possible error of an age. Valkey reports microseconds, but they come from the machine's clock, which may be adjusted.
+/// By how much the age of a value in Valkey may be too low. Valkey reports microseconds, but they come from the machine's clock, which may
+/// be adjusted.
 pub const UNCERTAIN: Duration = Duration::from_secs(1);
 /// The longest line that is accepted, in bytes: a number, a message or a length.
 const LONGEST_LINE: usize = 2 << 10;
@@ -12,7 +13,7 @@ const LONGEST_LINE: usize = 2 << 10;
 const LONGEST_VALUE: usize = 4 << 20;
 /// The longest list that is accepted: more elements than a cluster has slots.
 const LONGEST_LIST: usize = 20_000;
-/// How deeply lists may be nested.
+/// How deeply lists in an answer may be nested.
 const DEEPEST: usize = 5;
 const END: &[u8] = b"\r\n";
 /// Errors of a healthy server: it accepts no values at present, or the key's slot is being moved.
@@ -20,6 +21,7 @@ const REFUSALS: [&str; 7] = ["OOM", "LOADING", "BUSY", "NOREPLICAS", "MASTERDOWN
 /// Errors that say that another server has the key's slot, or that no server has it at present.
 const MOVES: [&str; 2] = ["MOVED", "CLUSTERDOWN"];
 
+/// Returns a command with its arguments, as the protocol RESP encodes it.
 fn command(words: &[&[u8]]) -> Vec<u8> {
     let mut out = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {
@@ -30,8 +32,8 @@ fn command(words: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// Returns the requests that begin a connection. `user` is empty for servers that ask for a password alone, and both are empty for those
-/// that ask for no login.
+/// Returns the requests that each connection begins with, and the kinds of answer that they expect: a login, unless both arguments are
+/// empty, and a question about the server. `user` is empty for servers that ask for a password alone.
 pub fn greeting(user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
     let login = match (user, password) {
         ("", "") => None,
@@ -42,29 +44,34 @@ pub fn greeting(user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
     login.into_iter().chain([(command(&[b"INFO"]), Wants::About)]).collect()
 }
 
-/// Asks for the time and then for the value. In this order, a value that is stored in between has a later stamp than the time, and is not
-/// used.
+/// Returns the requests for the time and then for a key's value. In this order, a value that is stored in between has a later stamp than
+/// the time, and is not used. The two answers are parsed as one.
 pub fn look(id: &Id) -> Vec<u8> {
     [command(&[b"TIME"]), find(id)].concat()
 }
 
+/// Returns the request for a key's value.
 pub fn find(id: &Id) -> Vec<u8> {
     command(&[b"GET", key(id).as_bytes()])
 }
 
-/// Stores a value that lives `lifetime` seconds, in place of any earlier one.
+/// Returns the request that stores a value for `lifetime` seconds, in place of any earlier one.
 pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
     command(&[b"SET", key(id).as_bytes(), value, b"EX", lifetime.to_string().as_bytes()])
 }
 
+/// Returns the requests for the server's number of keys and its memory. The two answers are parsed as one.
 pub fn count() -> Vec<u8> {
     [command(&[b"DBSIZE"]), command(&[b"INFO", b"memory"])].concat()
 }
 
+/// Returns the request for the cluster's slots and their primaries.
 pub fn slots() -> Vec<u8> {
     command(&[b"CLUSTER", b"SLOTS"])
 }
 
+/// Parses the first answer in `bytes`; for [`Wants::Item`] and [`Wants::Counts`], the first two, as they answer two requests. `wants`: the
+/// kind of answer that the request expects.
 pub fn parse(bytes: &[u8], wants: Wants) -> Parsed {
     let Some((first, length)) = said(bytes, DEEPEST)? else { return Ok(None) };
     let reply = match (wants, first) {
@@ -82,6 +89,7 @@ pub fn parse(bytes: &[u8], wants: Wants) -> Parsed {
     Ok(Some((reply, length)))
 }
 
+/// Combines the answers to two requests that were sent together: time and value, or number of keys and memory.
 fn of_two(first: Said, second: Said) -> Reply {
     match (first, second) {
         (_, Said::Moved) => Reply::Moved,
@@ -91,6 +99,8 @@ fn of_two(first: Said, second: Said) -> Reply {
     }
 }
 
+/// Returns the reply for a key's value, which is none if the key has no value. `now`: the server's time in microseconds; 0 if it was not
+/// asked for.
 fn read(now: u64, value: Option<&[u8]>) -> Reply {
     Reply::Read(Read { value: value.unwrap_or_default().to_vec(), now })
 }
@@ -102,16 +112,21 @@ fn microseconds(time: &[Said]) -> Option<u64> {
     number(seconds)?.checked_mul(1_000_000)?.checked_add(number(further)?)
 }
 
+/// Returns the value of a field in the answer to the command INFO. `name`: with its colon. None if there is no such field.
 fn of_text<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
+/// Returns the server's totals. `entries`: its number of keys; `text`: the answer to the command INFO; a field that is missing is taken for
+/// 0.
 fn counted(entries: i64, text: &[u8]) -> Counted {
     let text = String::from_utf8_lossy(text);
     let of = |name| of_text(&text, name).and_then(|number| number.parse().ok()).unwrap_or(0);
     Counted { entries: entries.try_into().unwrap_or(0), used: of("used_memory:"), size: of("maxmemory:") }
 }
 
+/// Reads the server's process and mode from the answer to the command INFO. A server that does not report its process cannot be used, since
+/// the age of values would not be certain.
 fn about(text: &[u8]) -> Result<About, Unfit> {
     let text = String::from_utf8_lossy(text);
     let told = of_text(&text, "run_id:").and_then(|run| Process::try_from(run.as_bytes()).ok());
@@ -137,12 +152,18 @@ fn range(said: &Said) -> Option<Range> {
     Some(Range { first: first?, last: last?, host, port: port? })
 }
 
+/// One value of the protocol RESP.
 enum Said<'a> {
+    /// An integer.
     Number(i64),
+    /// A string of bytes, or none for a missing key.
     Value(Option<&'a [u8]>),
+    /// A status, such as OK.
     Word,
     List(Vec<Said<'a>>),
+    /// An error of a healthy server that cannot carry out the request at present.
     Refusal,
+    /// An error that says that another server of the cluster has the key's slot, or none has it.
     Moved,
 }
 
@@ -151,7 +172,7 @@ fn unfit() -> Unfit {
 }
 
 /// Parses the first value in `bytes`, and returns it with its length; none if it is not complete. `deepest`: how many more levels of lists
-/// are accepted.
+/// are accepted. Fails if the value is malformed or too long, or is an error that retrying will not cure.
 fn said(bytes: &[u8], deepest: usize) -> Result<Option<(Said<'_>, usize)>, Unfit> {
     let Some(length) = bytes.windows(END.len()).take(LONGEST_LINE).position(|two| two == END) else {
         return if bytes.len() < LONGEST_LINE { Ok(None) } else { Err(unfit()) };
@@ -180,6 +201,7 @@ fn said(bytes: &[u8], deepest: usize) -> Result<Option<(Said<'_>, usize)>, Unfit
     }
 }
 
+/// Parses `count` values that begin at `at`, as one list. None if they are not complete. Returns the list and where it ends in `bytes`.
 fn list(bytes: &[u8], mut at: usize, count: usize, deepest: usize) -> Result<Option<(Said<'_>, usize)>, Unfit> {
     let mut parts = Vec::new();
     for _ in 0..count {

@@ -11,14 +11,15 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Returns the path of the built library that answers reads in the application's process. Panics if it is not built.
 fn library() -> PathBuf {
     let library = checkout::program("libfqc_in_process.so");
     assert!(library.exists(), "no {}", library.display());
     library
 }
 
-/// Runs the test with this name again in a new process that has the library preloaded. In that process, calls `test` with the path of the
-/// near cache's socket.
+/// Runs the test called `name` again in a new process that has the library preloaded, and fails if it fails there. In that process, calls
+/// `test` with the path where the near cache is to share its memory; in the calling process, `test` is not called.
 pub fn in_this_process(name: &str, test: impl FnOnce(&str)) {
     if let Ok(share) = std::env::var("FQC_SHARE") {
         return test(&share);
@@ -41,6 +42,8 @@ pub struct Program {
 }
 
 impl Program {
+    /// Starts a client with the library preloaded. `share`: the path where the near cache shares its memory. The program finds the near
+    /// cache's port in `FQC_PORT`.
     pub fn start(mut command: Command, share: &str, near: &Near) -> Program {
         let command = command.env("FQC_PORT", near.port().to_string()).env("FQC_SHARE", share);
         let command = command.env("LD_PRELOAD", library()).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -49,21 +52,25 @@ impl Program {
         Program { child, statements, answers: BufReader::new(answers) }
     }
 
+    /// Sends a signal to the client's process.
     pub fn signal(&self, signal: i32) {
         // SAFETY: the process is this one's own and has not been waited for.
         unsafe { libc::kill(self.child.id() as i32, signal) };
     }
 
+    /// Sends a statement, and does not wait for the answer.
     pub fn send(&mut self, statement: &str) {
         writeln!(self.statements, "{statement}").expect("it reads");
     }
 
+    /// Waits for the next answer, and returns it.
     pub fn hear(&mut self) -> String {
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("it writes");
         line.trim_end().to_owned()
     }
 
+    /// Sends a statement and returns the answer. No earlier answer may be outstanding.
     pub fn ask(&mut self, statement: &str) -> String {
         self.send(statement);
         self.hear()
@@ -77,7 +84,7 @@ impl Drop for Program {
     }
 }
 
-/// Repeats a read until the near cache has counted hits in this process.
+/// Repeats a read until the near cache has counted hits of the library in this process.
 pub fn until_served_here(near: &Near, client: &mut Client, read: &str) {
     wait_until("answers in this process", || {
         let before = near.metric("application_hits_total");
@@ -88,8 +95,8 @@ pub fn until_served_here(near: &Near, client: &mut Client, read: &str) {
     });
 }
 
-/// Sends the same random commands through the near cache and to connections that `there` opens, and compares all answers. Checks that some
-/// were answered in this process.
+/// Sends the same random commands through the near cache and to connections that `there` opens, and panics if answers differ, or if too few
+/// come from the library in this process. `line`: a name for the test's output.
 pub fn twins(near: &Near, there: impl Fn() -> Client, line: &str) {
     until_served_here(near, &mut near.client(), READ);
     // Both pairs are connected before one is used: on a later connection, a server may go on with the statement ids of an earlier one, and
@@ -111,8 +118,8 @@ pub enum End {
     Killed,
 }
 
-/// Stops or kills the near cache while `client` repeats `read` in this process, and has `write` change the result to `value`. Checks that
-/// no read that begins later than `bound` after the write gets the old value. Returns how many earlier reads got it.
+/// Stops or kills the near cache while `client` repeats `read` in this process, and calls `write`, which changes the result of `read` to
+/// `value`. Panics if a read that begins later than `bound` after the write gets the old value. Returns how many earlier reads got it.
 pub fn reads_of_the_past(
     near: &Near,
     mut client: Client,

@@ -9,20 +9,23 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+/// The password that all nodes ask for.
 pub const PASSWORD: &str = "cluster";
 const SLOTS: usize = 16_384;
 
+/// A process of a Valkey cluster. It is killed when this is dropped.
 pub struct Node {
-    /// The port without TLS.
+    /// The node's TCP port for connections without TLS.
     port: u16,
-    /// The port with TLS, if the node has a certificate.
+    /// The node's TCP port for connections with TLS; none if the node has no certificate.
     tls_port: Option<u16>,
-    /// The port of the cluster bus, where the nodes connect to each other.
+    /// The node's port of the cluster bus, where the nodes connect to each other.
     bus: u16,
     child: Child,
     _folder: Folder,
 }
 
+/// A running cluster of Valkey. All keys are spread evenly over its primaries.
 pub struct Cluster {
     pub primaries: Vec<Node>,
     /// One replica of each of the first primaries, in their order.
@@ -30,7 +33,8 @@ pub struct Cluster {
 }
 
 impl Node {
-    /// Starts a node whose clock is `behind` seconds behind.
+    /// Starts a node that belongs to no cluster yet, and waits until it answers. Its wall clock is `behind` seconds behind. With
+    /// certificates it uses TLS towards the other nodes, and offers it at a port of its own.
     fn start(program: &Path, behind: u32, certificates: Option<&Certificates>) -> Node {
         const TRIES: usize = 5;
         for _ in 0..TRIES {
@@ -68,16 +72,19 @@ impl Node {
         panic!("no node of a cluster starts");
     }
 
-    /// Returns the address that the cluster reports to near caches.
+    /// Returns the address that the cluster reports to near caches for this node: that of TLS, if the node has it.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.tls_port.unwrap_or(self.port))
     }
 
-    /// Sends a command and returns the answer: the text of a string, or the whole line of another answer.
+    /// Sends a command and returns the answer: the text of a string, or the whole line of another answer, with its first character such as
+    /// `+` or `:`. Panics if the node does not answer.
     pub fn ask(&self, command: &str) -> String {
         self.try_ask(command).expect("an answer")
     }
 
+    /// Sends a command and returns the answer: the text of a string, or the whole line of another answer. An error if the node does not
+    /// answer, or refuses the password.
     fn try_ask(&self, command: &str) -> io::Result<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.write_all(format!("AUTH {PASSWORD}\r\n{command}\r\n").as_bytes())?;
@@ -98,53 +105,61 @@ impl Node {
         String::from_utf8(text).map_err(io::Error::other)
     }
 
+    /// Sends a command, and panics if the answer is not OK.
     pub fn must(&self, command: &str) {
         let said = self.ask(command);
         assert!(said.starts_with("+OK"), "{command}: {said}");
     }
 
+    /// Sends a command, and returns true if the answer contains these words.
     fn says(&self, command: &str, words: &str) -> bool {
         self.ask(command).contains(words)
     }
 
+    /// Returns the node's id in the cluster.
     pub fn id(&self) -> String {
         self.ask("CLUSTER MYID")
     }
 
+    /// Returns true if the node is a primary now, and false if it is a replica.
     pub fn is_primary(&self) -> bool {
         self.says("INFO replication", "role:master")
     }
 
+    /// Returns the number of keys that the node has.
     pub fn keys(&self) -> u64 {
         self.ask("DBSIZE").trim_start_matches(':').parse().expect("a number")
     }
 
-    /// Returns how often a value was asked for that the node had.
+    /// Returns how many times the node was asked for a value that it had.
     pub fn hits(&self) -> u64 {
         let said = self.ask("INFO stats");
         let value = said.lines().find_map(|line| line.strip_prefix("keyspace_hits:"));
         value.unwrap_or_else(|| panic!("no hits in {said}")).trim().parse().expect("a number")
     }
 
-    /// Waits until the replica has received all writes.
+    /// Waits until the replica of this primary has received all writes that the primary has done so far.
     pub fn wait_for_replica(&self) {
         wait_until("the replica", || self.ask("WAIT 1 1000") == ":1");
     }
 
-    /// Returns the name and labels of a near cache's metric for this node.
+    /// Returns the name and labels of a near cache's metric about this node. `name`: such as `answers`, without the prefix `store_`.
     pub fn metric(&self, name: &str) -> String {
         format!("store_{name}{{server=\"{}\"}}", self.address())
     }
 
+    /// Returns true if the near cache has found this node of the cluster, and the node answers it.
     pub fn is_found_by(&self, near: &Near) -> bool {
         let answers = format!("fqc_near_{} 1", self.metric("answers"));
         near.get("/metrics").lines().any(|line| line == answers)
     }
 
+    /// Waits until the near cache knows this node and gets answers from it.
     pub fn wait_until_found(&self, near: &Near) {
         wait_until("a member of the cluster", || self.is_found_by(near));
     }
 
+    /// Kills the node's process, and waits for its end.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -158,8 +173,9 @@ impl Drop for Node {
 }
 
 impl Cluster {
-    /// Starts a cluster. Returns none if Valkey is not installed: then the test passes with a message. `behind`: one replica is started for
-    /// each number, with a clock that is so many seconds behind.
+    /// Starts a cluster of this number of primaries, and waits until it is ready. `behind`: one replica is started for each number, with a
+    /// clock that is so many seconds behind; they belong to the first primaries. Returns none if Valkey is not installed: then a message
+    /// says that the test is skipped.
     pub fn start(primaries: usize, behind: &[u32]) -> Option<Cluster> {
         let program = Kind::Valkey.program()?;
         let primaries: Vec<_> = (0..primaries).map(|_| Node::start(&program, 0, None)).collect();
@@ -167,13 +183,15 @@ impl Cluster {
         Some(Cluster::of(primaries, replicas))
     }
 
-    /// Starts a cluster with one primary for each of these certificates, which must all come from one authority.
+    /// Starts a cluster with one primary for each of these certificates, which must all come from one authority. None if Valkey is not
+    /// installed.
     pub fn with_tls(certificates: &[Certificates]) -> Option<Cluster> {
         let program = Kind::Valkey.program()?;
         let primaries = certificates.iter().map(|own| Node::start(&program, 0, Some(own))).collect();
         Some(Cluster::of(primaries, Vec::new()))
     }
 
+    /// Joins nodes to a cluster, and waits until all of them are ready.
     fn of(primaries: Vec<Node>, replicas: Vec<Node>) -> Cluster {
         let cluster = Cluster { primaries, replicas };
         for (number, node) in cluster.nodes().enumerate() {
@@ -205,6 +223,7 @@ impl Cluster {
         self.primaries.iter().chain(&self.replicas)
     }
 
+    /// Waits until the answer of every node to this command contains these words.
     fn wait_for(&self, command: &str, words: &str) {
         wait_until(words, || self.nodes().all(|node| node.says(command, words)));
     }

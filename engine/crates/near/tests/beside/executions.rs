@@ -8,7 +8,7 @@ use fqc_tests::random::Random;
 use std::thread::sleep;
 use std::time::Instant;
 
-/// The statements that make what `Twins::walk` needs in addition to the table `d.t`.
+/// The statements that make what [`Twins::walk`] needs in addition to the table `d.t`.
 pub const ELSEWHERE: [&str; 5] = [
     "CREATE DATABASE e",
     "CREATE TABLE e.t (id INT, v VARCHAR(9)) ENGINE = InnoDB",
@@ -17,7 +17,9 @@ pub const ELSEWHERE: [&str; 5] = [
     "CREATE VIEW d.none AS SELECT MAX(id) AS id FROM d.t WHERE id > 7",
 ];
 
+/// The number of random commands of [`Twins::walk`].
 const STEPS: usize = 1500;
+/// The statements that are prepared and executed. The first parameter may be anything; the last is an id.
 const STATEMENTS: [&str; 8] = [
     "SELECT v, ? FROM d.t WHERE id = ?",
     "SELECT * FROM t WHERE id = ?",
@@ -28,6 +30,7 @@ const STATEMENTS: [&str; 8] = [
     "SELECT NOW() > 0, v FROM d.t",
     "SELECT FOUND_ROWS()",
 ];
+/// The statements that are sent as text. The first six are sent more often than the others.
 const TEXTS: [&str; 12] = [
     "SELECT v FROM d.t WHERE id = 1",
     "SELECT * FROM t ORDER BY id",
@@ -43,14 +46,17 @@ const TEXTS: [&str; 12] = [
     "UPDATE d.t SET v = 'text' WHERE id = 2",
 ];
 
+/// Prepares a statement. Panics if it is refused.
 pub fn prepared(client: &mut Client, statement: &str) -> Prepared {
     client.prepare(statement).expect("an answer").1.unwrap_or_else(|| panic!("`{statement}` is not prepared"))
 }
 
+/// Executes a prepared statement, and returns the response, which may be an error.
 pub fn run(client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
     client.execute(statement, params).expect("an answer")
 }
 
+/// Returns the response to an execution as text: its rows for a comparison, or `error` and the error's code.
 pub fn row(response: &Response) -> String {
     match response.failure() {
         Some(failure) => format!("error {}", failure.code),
@@ -58,7 +64,8 @@ pub fn row(response: &Response) -> String {
     }
 }
 
-/// Repeats an execution until it is answered from the near cache's memory, and returns that answer.
+/// Repeats `once`, which executes a read, until the near cache answers it from memory, and returns that answer. No other client may be
+/// served in the meantime.
 pub fn until_here(near: &Near, mut once: impl FnMut() -> Response) -> Response {
     let begun = Instant::now();
     loop {
@@ -72,15 +79,17 @@ pub fn until_here(near: &Near, mut once: impl FnMut() -> Response) -> Response {
     }
 }
 
+/// Executes a prepared read again and again until the near cache answers it from memory, and returns that answer.
 pub fn until_run_here(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
     until_here(near, || run(client, statement, params))
 }
 
-/// Two connections that send the same commands: `here` through a near cache, `there` directly to a server, which may be another one with
-/// the same data.
+/// Two connections that send the same commands and must get the same bytes: `here` through a near cache, `there` directly to a server,
+/// which may be another one with the same data.
 pub struct Twins {
     here: Client,
     there: Client,
+    /// The open prepared statements: their id on both connections, their text, and the types of the parameters that were sent last.
     statements: Vec<(Prepared, &'static str, Vec<u8>)>,
 }
 
@@ -89,18 +98,21 @@ impl Twins {
         Twins { here, there, statements: Vec::new() }
     }
 
+    /// Sends a statement on both connections. Panics if the answers differ.
     fn ask(&mut self, text: &str) {
         let [here, there] = [&mut self.here, &mut self.there].map(|one| one.query(text).expect("an answer").bytes);
         assert_eq!(here, there, "{text}");
     }
 
+    /// Prepares a statement on both connections, which must give it the same id.
     fn prepare(&mut self, text: &'static str) {
         let [here, there] = [&mut self.here, &mut self.there].map(|one| prepared(one, text));
         assert_eq!(here.id, there.id);
         self.statements.push((here, text, Vec::new()));
     }
 
-    /// Executes a statement on both connections. The types of the parameters are sent only if they have changed since the last execution.
+    /// Executes a statement on both connections. Panics if the answers differ. The types of the parameters are sent only if they have
+    /// changed since the last execution. Of `params`, as many are used as the statement has.
     fn run(&mut self, index: usize, params: &[Param]) {
         let (statement, text, bound) = &mut self.statements[index];
         let params = &params[..statement.params as usize];
@@ -112,17 +124,20 @@ impl Twins {
         assert_eq!(here, there, "{text}, {params:?}");
     }
 
+    /// Closes a statement on both connections.
     fn close(&mut self, index: usize) {
         let (statement, ..) = self.statements.swap_remove(index);
         [&mut self.here, &mut self.there].into_iter().for_each(|one| one.close(&statement).expect("it is sent"));
     }
 
+    /// Resets both connections (COM_RESET_CONNECTION), which closes their statements.
     fn reset(&mut self) {
         [&mut self.here, &mut self.there].into_iter().for_each(|one| drop(one.reset_connection().expect("an answer")));
         self.statements.clear();
     }
 
-    /// Sends random commands, many of them repeatedly, and compares all answers.
+    /// Sends random commands, many of them repeatedly, and panics if answers differ or too few come from memory. `line`: a name for the
+    /// test's output. Needs `d.t` and what [`ELSEWHERE`] makes.
     pub fn walk(mut self, near: &Near, line: &str) {
         let mut random = Random::new(7);
         let before = hits(near);
@@ -155,7 +170,8 @@ impl Twins {
         assert!(hits > STEPS as u64 / 20, "{line}: {hits}");
     }
 
-    /// Executes reads with parameters of all types in random order, and compares all answers.
+    /// Executes reads with parameters of all types in random order, and panics if answers differ or too few come from memory. `line`: a
+    /// name for the test's output. Needs `d.t`.
     pub fn bind_anything(mut self, near: &Near, line: &str) {
         let mut random = Random::new(11);
         let values = [

@@ -10,17 +10,19 @@ use std::time::{Duration, Instant};
 /// test waits for.
 pub const LOOK_EVERY: Duration = Duration::from_millis(2);
 
+/// Starts a server with the plugin.
 pub fn caching() -> Server {
     caching_with(&[])
 }
 
+/// Starts a server with the plugin and these additional arguments.
 pub fn caching_with(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().map(|one| one.to_string()).collect();
     let options = Options { plugin: Some(plugin()), arguments, ..Options::default() };
     Server::start(options).expect("a server with the plugin")
 }
 
-/// Makes tables, and an account for feeds.
+/// Makes the tables `d.t`, with the rows 1 and 2, and `d.u`, which is empty, and the account `feed` that near caches attach with.
 pub fn prepare(server: &Server) {
     let mut admin = server.admin().expect("a connection");
     let statements = [
@@ -34,7 +36,7 @@ pub fn prepare(server: &Server) {
     statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
 }
 
-/// Makes tables, an account that may read them, and one that may not.
+/// Makes the tables `d.t` and `d.u` with a few rows, the account `app` that may read and change them, and the account `other` that may not.
 pub fn furnish(server: &Server) {
     let mut admin = server.admin().expect("a connection");
     let statements = [
@@ -50,7 +52,7 @@ pub fn furnish(server: &Server) {
     statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
 }
 
-/// Waits until the server answers from its own memory. For connections opened before that, the server cannot know whether a prepared
+/// Waits until the server answers reads from its own cache. For connections opened before that, the server cannot know whether a prepared
 /// statement keeps its meaning.
 fn settle(server: &Server) {
     let mut client = Client::root(&server.endpoint()).expect("a connection");
@@ -63,15 +65,17 @@ fn settle(server: &Server) {
     });
 }
 
-/// A server with the plugin and a table, and near caches that are attached to it.
+/// A server with the plugin and the tables of [`prepare`], and near caches that are attached to it and may serve.
 pub struct Scene {
     pub nears: Vec<Near>,
     pub server: Server,
 }
 
+/// A read that the near cache may answer from memory; the result is 1 at first.
 pub const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 
 impl Scene {
+    /// Starts a server and this number of near caches.
     pub fn of(count: usize) -> Scene {
         let server = caching();
         prepare(&server);
@@ -80,16 +84,18 @@ impl Scene {
         Scene { nears, server }
     }
 
+    /// Returns the first near cache of the scene.
     pub fn near(&self) -> &Near {
         &self.nears[0]
     }
 
+    /// Connects to the server itself, as root.
     pub fn direct(&self) -> Client {
         Client::root(&self.server.endpoint()).expect("a connection")
     }
 }
 
-/// Starts a near cache that is attached to the server, and waits until it may serve.
+/// Starts a near cache that is attached to the server as `feed`, and waits until it may serve. `arguments`: additional ones.
 pub fn attached(server: &Server, arguments: &[&str]) -> Near {
     let folder = Folder::fresh();
     let password = folder.write("password", "secret\n");
@@ -98,6 +104,8 @@ pub fn attached(server: &Server, arguments: &[&str]) -> Near {
     near
 }
 
+/// Returns a response as text: its rows with `;` between them, columns with `,`, and NULL for NULL; or `error` and the error's code. Empty
+/// if there are no rows. For responses of COM_QUERY.
 pub fn said(response: &Response) -> String {
     if let Some(failure) = response.failure() {
         return format!("error {}", failure.code);
@@ -108,15 +116,18 @@ pub fn said(response: &Response) -> String {
     rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(",")).collect::<Vec<_>>().join(";")
 }
 
+/// Sends a statement, and returns the response in the form of [`said`]. An error of the server does not make it panic.
 pub fn ask(client: &mut Client, statement: &str) -> String {
     said(&client.query(statement).unwrap_or_else(|error| panic!("`{statement}`: {error}")))
 }
 
+/// Returns how many reads the near cache has answered from memory, since it started.
 pub fn hits(near: &Near) -> u64 {
     near.metric("hits_total")
 }
 
-/// Repeats a read until it is answered from the near cache's memory, and returns that answer.
+/// Repeats a read until the near cache answers it from memory, and returns that answer in the form of [`said`]. No other client may be
+/// served in the meantime.
 pub fn until_served(near: &Near, client: &mut Client, read: &str) -> String {
     let begun = Instant::now();
     loop {
@@ -130,7 +141,7 @@ pub fn until_served(near: &Near, client: &mut Client, read: &str) -> String {
     }
 }
 
-/// Has many clients answered from memory and disconnect. Returns how many reads the server ran because they disconnected.
+/// Lets many clients be answered from memory and then disconnect. Returns how many reads the server ran because of their disconnects.
 pub fn reads_run_for_those_who_go(server: &Server, near: &Near) -> u64 {
     const CLIENTS: u64 = 20;
     const QUIT: u8 = 1;

@@ -11,12 +11,14 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+/// A kind of server for the store that near caches share. `Valkey` may also be Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Memcached,
     Valkey,
 }
 
+/// A running store. It is killed when this is dropped.
 pub struct Store {
     pub kind: Kind,
     folder: Folder,
@@ -31,6 +33,7 @@ enum Door {
 }
 
 impl Door {
+    /// Returns true if a store accepts connections at this address.
     fn is_open(&self) -> bool {
         match self {
             Door::Socket(socket) => UnixStream::connect(socket).is_ok(),
@@ -50,7 +53,8 @@ impl Kind {
         }
     }
 
-    /// Returns the path of the server's program. None if there is none: then the test passes with a message.
+    /// Returns the path of the server's program. None if it is not installed: then a message says that the test is skipped, and the caller
+    /// should return.
     pub fn program(self) -> Option<PathBuf> {
         // Debian's package of Redis tools contains the server under the name redis-check-rdb.
         let (variable, known) = match self {
@@ -67,6 +71,7 @@ impl Kind {
         found
     }
 
+    /// Returns the command that starts `program` as a store of this kind. `folder`: for its files; `door`: where it listens.
     fn command(self, program: &Path, folder: &Folder, door: &Door) -> Command {
         let mut command = Command::new(program);
         match self {
@@ -87,7 +92,8 @@ impl Kind {
         command
     }
 
-    /// Returns the store's options for TLS. Without `tls-auth-clients no`, Valkey would demand certificates of its clients.
+    /// Returns the arguments of the store that make it use TLS with these certificates. Without `tls-auth-clients no`, Valkey would demand
+    /// certificates of its clients.
     pub fn of_tls(self, certificates: &Certificates) -> Vec<String> {
         let [authority, certificate, key] = ["ca.pem", "cert.pem", "key.pem"].map(|name| certificates.file(name));
         match self {
@@ -107,6 +113,7 @@ impl Kind {
 }
 
 impl Store {
+    /// Starts a store on a unix socket, and waits until it accepts connections. Returns none if the program is not installed.
     pub fn start(kind: Kind) -> Option<Store> {
         let (program, folder) = (kind.program()?, Folder::fresh());
         let door = Door::Socket(folder.file("socket"));
@@ -114,7 +121,8 @@ impl Store {
         Some(Store { kind, folder, door, child })
     }
 
-    /// Starts a store at a free port, with TLS if there are certificates. Returns none if the program is not installed.
+    /// Starts a store at a free port, with TLS if there are certificates, and waits until it accepts connections. Returns none if the
+    /// program is not installed. `arguments`: additional ones.
     pub fn at_port(kind: Kind, certificates: Option<&Certificates>, arguments: &[&str]) -> Option<Store> {
         const TRIES: usize = 5;
         let program = kind.program()?;
@@ -135,12 +143,12 @@ impl Store {
         panic!("no {kind:?} starts with {arguments:?}");
     }
 
-    /// Returns the option of `fqc-near` that names this store.
+    /// Returns the option of `fqc-near` that names this kind of store.
     pub fn option(&self) -> &'static str {
         self.kind.option()
     }
 
-    /// Returns the path of the socket, or the host and port, that the store listens on.
+    /// Returns the path of the unix socket, or the host and port, where the store listens.
     pub fn address(&self) -> String {
         match &self.door {
             Door::Socket(socket) => socket.clone(),
@@ -148,7 +156,7 @@ impl Store {
         }
     }
 
-    /// Sends a command to Valkey on its unix socket, and returns everything that it answers.
+    /// Sends a command to Valkey on its unix socket, and returns everything that it answers, in its protocol. Not for memcached.
     pub fn ask(&self, command: &str) -> String {
         let mut stream = UnixStream::connect(self.folder.file("socket")).expect("a connection");
         stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes()).expect("it is sent");
@@ -157,6 +165,7 @@ impl Store {
         said
     }
 
+    /// Sends a signal to the store's process.
     pub fn signal(&self, signal: i32) {
         // SAFETY: the process is this test's own and has not been waited for.
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
@@ -174,12 +183,13 @@ impl Store {
         });
     }
 
+    /// Kills the store, and waits until its process has ended.
     pub fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it has ended");
     }
 
-    /// Kills the store and starts it again at the same socket. It is empty then.
+    /// Kills the store and starts it again at the same unix socket, without the entries that it had.
     pub fn start_again(&mut self) {
         self.kill();
         let _ = fs::remove_file(self.folder.file("socket"));
@@ -188,7 +198,8 @@ impl Store {
     }
 }
 
-/// Starts a store, and waits until it accepts connections. Returns none if the process has ended instead.
+/// Starts a store, and waits until it accepts connections. Returns none if the process has ended instead, for example because the port is
+/// in use.
 fn run(command: &mut Command, door: &Door) -> Option<Child> {
     let mut child = command.spawn().expect("it starts");
     let mut is_running = true;

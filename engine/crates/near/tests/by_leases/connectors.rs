@@ -6,14 +6,16 @@ use crate::beside::wait_until;
 use fqc_tests::connectors::{self, BOTH, ITEM, expected, run};
 use std::process::Command;
 
-/// A program reads twenty times in each of five groups outside of transactions. After a write the server answers until the near cache
-/// has received its notification.
+/// The number of hits that a program with one way to read must have. It reads twenty times in each of five groups outside of transactions.
+/// After a write the server answers until the near cache has received its notification.
 const LEAST_HITS: u64 = 60;
 
-/// Four groups of twenty reads follow no write in their transaction. The first read of each group goes to the server.
+/// The number of hits that a program must have whose reads are in transactions. Four groups of twenty reads follow no write in their
+/// transaction, and the first read of each group goes to the server.
 const LEAST_HITS_IN_TRANSACTIONS: u64 = 40;
 
-/// Runs a program until so many of its reads came from the near cache: on a busy machine one run may be over before notifications come.
+/// Runs a program through a near cache until so many of its reads were answered from memory, and checks its output each time. On a busy
+/// machine one run may be over before notifications come.
 fn run_until_served(least_hits: u64, expected: &str, command: &mut Command) {
     let scene = Scene::of(1);
     let near = scene.near();
@@ -26,6 +28,8 @@ fn run_until_served(least_hits: u64, expected: &str, command: &mut Command) {
     });
 }
 
+/// Runs a program that reads in each of these ways, such as by text and by prepared statements, until enough reads of each were answered
+/// from memory.
 fn scenario(ways: &[&str], command: &mut Command) {
     run_until_served(LEAST_HITS * ways.len() as u64, &expected(ways), command);
 }
@@ -40,7 +44,7 @@ fn mysqlclient() {
     scenario(&["text"], &mut connectors::of_python("MySQLdb"));
 }
 
-/// Both libraries turn autocommit off by default.
+/// Runs both libraries with autocommit off, which is their default.
 #[test]
 fn pymysql_and_mysqlclient_in_transactions() {
     for module in ["pymysql", "MySQLdb"] {
@@ -54,13 +58,14 @@ fn mysql2() {
     scenario(&BOTH, &mut connectors::mysql2());
 }
 
-/// This driver prepares a statement for each read.
+/// Runs this driver, which prepares a statement for each read.
 #[test]
 fn go_sql_driver() {
     scenario(&BOTH, &mut connectors::go_sql_driver());
 }
 
-/// This connector sets variables to expressions when it connects. The server's engine looks up their values only before a read by text.
+/// Runs this connector, which sets variables to expressions when it connects. The server's engine looks up their values only before a read
+/// by text, so fewer hits are demanded.
 #[test]
 fn connector_j() {
     run_until_served(LEAST_HITS, &expected(&BOTH), &mut connectors::connector_j());

@@ -11,13 +11,17 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+/// The address of the database server, in its network namespace.
 const OF_SERVER: &str = "10.77.36.1";
+/// The address of the near cache, in its network namespace.
 const OF_NEAR: &str = "10.77.36.2";
 /// How long the network is interrupted. This is longer than a lease.
 const CUT_OFF_FOR: Duration = Duration::from_millis(400);
+/// How often each kind of interruption is tried.
 const ROUNDS: usize = 3;
 
-/// An interrupted direction: the thread in whose namespace the sender runs, and the address that it can no longer reach.
+/// One direction of the network that can be interrupted. `from`: the id of a thread in whose network namespace the sender runs; `to`: the
+/// address that the sender can no longer reach.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     from: i32,
@@ -25,6 +29,7 @@ struct Cut {
 }
 
 impl Cut {
+    /// Interrupts this direction, until [`end`](Self::end).
     fn begin(self) {
         self.route("add");
     }
@@ -33,24 +38,26 @@ impl Cut {
         self.route("del");
     }
 
+    /// Adds or deletes the route that drops all packets.
     fn route(self, change: &str) {
         inside(self.from, &["ip", "route", change, "blackhole", &format!("{}/32", self.to)]);
     }
 }
 
-/// Runs a command in the network namespace of a thread.
+/// Runs a command in the network namespace of a thread, given by its id. Panics if the command fails.
 fn inside(thread: i32, command: &[&str]) {
     let place = format!("--net=/proc/{thread}/ns/net");
     let output = Command::new("nsenter").arg(place).args(command).output().expect("nsenter");
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// Returns the id of the calling thread.
 fn this_thread() -> i32 {
     // SAFETY: gettid has no preconditions.
     unsafe { libc::gettid() }
 }
 
-/// Moves this thread, and everything that it starts from now on, into a new network namespace.
+/// Moves the calling thread, and every process and thread that it starts from now on, into a new network namespace. An error without root.
 fn part() -> std::io::Result<()> {
     // SAFETY: unshare only affects the calling thread.
     match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
@@ -59,6 +66,7 @@ fn part() -> std::io::Result<()> {
     }
 }
 
+/// Gives a network device in the namespace of a thread this address, and switches the device on.
 fn address(thread: i32, device: &str, address: &str) {
     inside(thread, &["ip", "link", "set", "lo", "up"]);
     inside(thread, &["ip", "address", "add", &format!("{address}/24"), "dev", device]);
@@ -91,6 +99,8 @@ fn whoever_is_cut_off_answers_nothing_that_was_written_since() {
     });
 }
 
+/// Starts a near cache in the calling thread's namespace. Interrupts the network in each of these ways several times, and checks that no
+/// read is answered with an old value. `cuts`: the directions that are interrupted together, for each way.
 fn judge(server: &Server, cuts: &[&[Cut]]) {
     let folder = Folder::fresh();
     let password = folder.write("password", "secret\n");
@@ -114,7 +124,7 @@ fn judge(server: &Server, cuts: &[&[Cut]]) {
     }
 }
 
-/// Sends a read, and checks that it gets no answer while the network is interrupted.
+/// Sends `READ`, and checks that it gets no answer while the network is interrupted. The answer stays to be read.
 fn is_not_answered(near: &Near, client: &mut Client, cuts: &[Cut]) {
     let before = hits(near);
     client.send(command::QUERY, READ.as_bytes()).expect("it is sent");

@@ -8,6 +8,7 @@ use fqc_tests::near::Near;
 use fqc_tests::server::{Options, Server};
 use std::time::Duration;
 
+/// Returns the value of an environment variable, or the default if it is not set.
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().expect("a whole number"))
 }

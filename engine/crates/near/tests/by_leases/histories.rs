@@ -8,6 +8,7 @@ use fqc_tests::histories::{self, ANSWERED_HERE, Plan, Report};
 use fqc_tests::server::{Options, Server};
 use std::time::Duration;
 
+/// Returns the value of an environment variable, or the default if it is not set.
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().expect("a whole number"))
 }
@@ -15,6 +16,8 @@ fn number(name: &str, default: u64) -> u64 {
 /// The time limit of a test. Only a fault takes this long.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
+/// Starts a server with the plugin and runs the plan. Panics if a session has read a state that was older than one seen before, or if so
+/// few reads were answered by near caches that the run has shown nothing.
 fn judge(plan: Plan) -> Report {
     let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
     let plugin = Some(beside::plugin());
@@ -26,6 +29,8 @@ fn judge(plan: Plan) -> Report {
     report
 }
 
+/// Returns the plan that all tests start from: many sessions, directly and through two near caches that are stopped, killed and cut off.
+/// The server itself runs on.
 fn plan() -> Plan {
     Plan {
         time: Duration::from_secs(number("FQC_TEST_SECONDS", 5)),

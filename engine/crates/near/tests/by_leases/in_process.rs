@@ -15,12 +15,14 @@ use std::process::Command;
 use std::time::Duration;
 use wire::note::Note;
 
+/// A server with the plugin, and a near cache that shares its memory with other processes.
 struct Shared {
     folder: Folder,
     scene: Scene,
 }
 
 impl Shared {
+    /// Starts both. `arguments`: additional ones of the near cache.
     fn new(arguments: &[&str]) -> Shared {
         let (server, folder) = (caching(), Folder::fresh());
         prepare(&server);
@@ -33,19 +35,22 @@ impl Shared {
         self.scene.near()
     }
 
+    /// Returns the path of the socket where other processes get the memory.
     fn share(&self) -> String {
         self.folder.file("share")
     }
 
+    /// Starts a client that reads the shared memory in its own process.
     fn start(&self, command: Command) -> Program {
         Program::start(command, &self.share(), self.near())
     }
 
+    /// Starts a client that uses PyMySQL.
     fn python(&self) -> Program {
         self.start(of_python_by_line("pymysql"))
     }
 
-    /// Starts the command-line client, which uses the C library.
+    /// Starts the command-line client, which uses the C library. Statements end with `;;`.
     fn mariadb(&self) -> Program {
         let mut command = Command::new("mariadb");
         let port = self.near().port().to_string();
@@ -61,22 +66,26 @@ impl Shared {
         self.start(command)
     }
 
+    /// Returns how many reads were answered in the clients' processes, as far as they have reported it.
     fn hits_inside(&self) -> u64 {
         self.near().metric("application_hits_total")
     }
 }
 
+/// The [`Form`] of clients that read one statement a line.
 fn owned(statement: &str) -> String {
     statement.into()
 }
 
+/// The [`Form`] of the command-line client.
 fn line(statement: &str) -> String {
     format!("{statement};;")
 }
 
-/// Formats a statement as a client's input.
+/// Formats a statement as the line that a client reads.
 type Form = fn(&str) -> String;
 
+/// Starts the command-line client and clients of several Python libraries, each with the form of its statements.
 fn clients(shared: &Shared) -> Vec<(Program, Form)> {
     let python = |arguments: &[&str]| {
         let mut command = of_python_by_line(arguments[0]);
@@ -90,10 +99,12 @@ fn clients(shared: &Shared) -> Vec<(Program, Form)> {
     clients
 }
 
+/// How often [`judge`] writes and reads again.
 const ROUNDS: usize = 40;
+/// How often [`judge`] repeats a read.
 const READS: usize = 100;
 
-/// The arguments of a program.
+/// The arguments of a client program.
 type Words = [&'static str];
 
 /// Clients in the languages that the system has packages of, with their arguments.
@@ -108,7 +119,8 @@ const OF_SYSTEM: [(&str, &Words); 8] = [
     ("ruby", &["prepared"]),
 ];
 
-/// Checks that repeated reads are answered in this client's process, and that it sees its own writes and those of others at once.
+/// Checks that a client sees its own writes and those of others at once, and that most of its repeated reads are answered in its process.
+/// `name`: for messages.
 fn judge(shared: &Shared, name: &str, mut client: Program) {
     let mut writer = shared.scene.direct();
     let before = shared.hits_inside();
@@ -125,6 +137,7 @@ fn judge(shared: &Shared, name: &str, mut client: Program) {
     assert!(answered > (READS * ROUNDS) as u64, "{name}: {answered}");
 }
 
+/// Does what [`judge`] does for a client that connects by TCP, and again for one that connects by the near cache's unix socket.
 fn judge_both_ways(shared: &Shared, name: &str, command: impl Fn() -> Command) {
     judge(shared, name, shared.start(command()));
     let mut by_socket = command();
@@ -322,6 +335,7 @@ fn whatever_a_connection_does_it_gets_what_it_would_get_directly() {
     });
 }
 
+/// Returns the number of files that the near cache has open.
 fn open_files(near: &Near) -> usize {
     fs::read_dir(format!("/proc/{}/fd", near.id())).expect("it runs").count()
 }

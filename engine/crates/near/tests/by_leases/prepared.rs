@@ -43,7 +43,7 @@ fn executions_that_follow_each_other_at_once_are_answered_from_memory() {
     assert!(hits(near) > ROUNDS / 2, "{} of {ROUNDS}", hits(near));
 }
 
-/// Prepares a statement, executes it once and closes it, as many libraries do by default.
+/// Prepares a statement, executes it once and closes it, as many libraries do by default. Returns the response to the execution.
 fn run_once(client: &mut Client, statement: &str, params: &[Param]) -> Response {
     let statement = prepared(client, statement);
     let answer = run(client, &statement, params);
@@ -76,7 +76,8 @@ fn a_statement_that_is_prepared_for_each_execution_is_answered_from_memory_byte_
     }
 }
 
-/// A client sends the parameter types with the first execution only. If that was answered from memory, the server has not seen them.
+/// A client sends the parameter types with the first execution only. If that was answered from memory, the server has not seen them. Checks
+/// that later executions without types get the answers of a direct connection, whatever comes between.
 #[test]
 fn later_executions_go_by_types_that_the_server_has_not_seen_yet() {
     const ONE: [Param; 2] = [Param::Int(7), Param::Int(1)];
@@ -149,7 +150,8 @@ fn a_statement_that_was_prepared_before_a_setting_or_a_database_is_run_as_the_se
     }
 }
 
-/// After it has loaded a routine of another database, the server looks up the privileges on the current database again.
+/// After it has loaded a routine of another database, the server looks up the privileges on the current database again. Checks that a
+/// client then gets the server's answers, and no result that it may no longer read.
 #[test]
 fn a_preparation_that_makes_the_server_look_up_privileges_is_followed_by_what_the_server_says() {
     let scene = Scene::of(1);
@@ -375,7 +377,8 @@ fn what_an_execution_leaves_behind_is_there_for_the_next_statement() {
     assert_eq!(row(&run(&mut client, &found, &[])), "error 1020", "they would be those of a later state");
 }
 
-/// An aggregate over an empty range keeps FOUND_ROWS() of the execution before, which must therefore still be run.
+/// Checks FOUND_ROWS() after an aggregate over an empty range. It is that of the execution before, which must therefore still be run on the
+/// server.
 #[test]
 fn rows_found_before_an_execution_that_aggregates_nothing() {
     let scene = Scene::of(1);
@@ -391,7 +394,8 @@ fn rows_found_before_an_execution_that_aggregates_nothing() {
     }
 }
 
-/// If an execution goes to the server, an earlier one of the same statement that was answered from memory is never run there.
+/// If an execution goes to the server, an earlier one of the same statement that was answered from memory is never run there. Checks that
+/// FOUND_ROWS() gets an error if the execution then fails.
 #[test]
 fn rows_found_are_not_told_after_an_execution_that_fails_in_the_place_of_one_that_was_answered_here() {
     let scene = Scene::of(1);

@@ -24,8 +24,8 @@ fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
     assert!(scene.near().log().contains("attached"), "{}", scene.near().log());
 }
 
-/// PHP sets up each of its connections with such commands. The server reports the session's context on the feed, at about the time of the
-/// next command.
+/// Checks the first read after commands such as those that PHP begins each connection with. The server reports the session's context on the
+/// feed at about the time of the next command, so not every attempt has to succeed.
 #[test]
 fn the_first_read_after_a_command_that_sets_up_the_session_or_writes_is_answered_from_memory() {
     let scene = Scene::of(1);
@@ -40,7 +40,8 @@ fn the_first_read_after_a_command_that_sets_up_the_session_or_writes_is_answered
     }
 }
 
-/// WordPress reads this setting on each connection.
+/// Checks reads of `@@SESSION.sql_mode`, which WordPress sends on each connection: they are answered from memory, with the session's own
+/// value, and keep warnings as the server does.
 #[test]
 fn a_setting_is_shown_from_memory_as_it_is_in_force_in_the_session() {
     const MODE: &str = "SELECT @@SESSION.sql_mode";
@@ -150,8 +151,8 @@ fn a_write_by_any_way_is_seen_at_once() {
     }
 }
 
-/// Results of other rows stay valid after such an insertion. So a later write of those rows must still wait for the near caches that hold
-/// them.
+/// Checks that a write of a row is seen at once after rows with generated keys were inserted. Results of the row stay valid after such an
+/// insertion, so the write must still wait for the near caches that hold them.
 #[test]
 fn a_row_is_not_forgotten_when_another_is_inserted_under_a_generated_key() {
     let scene = Scene::of(1);
@@ -308,7 +309,8 @@ fn rows_found_are_not_those_of_a_later_state_after_other_statements_either() {
     assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3", "another read has been run since");
 }
 
-/// A near cache does not know the number of all rows, so these reads are answered from the server's own memory.
+/// Checks that reads with SQL_CALC_FOUND_ROWS are answered from the server's own memory, with the right number of rows. A near cache does
+/// not know that number.
 #[test]
 fn rows_that_a_limit_hides_are_counted_in_the_server() {
     const COUNTING: &str = "SELECT SQL_CALC_FOUND_ROWS v FROM d.t ORDER BY id LIMIT 1";
@@ -336,8 +338,8 @@ fn rows_that_a_limit_hides_are_counted_in_the_server() {
     }
 }
 
-/// A client repeats a read whose result has become stale. The server runs it once, and not a second time in place of the earlier answer
-/// from memory.
+/// Checks that a client that repeats a read whose result has become stale lets the server run the read once, and not a second time in place
+/// of the earlier answer from memory.
 #[test]
 fn a_read_that_is_asked_again_is_run_once() {
     let scene = Scene::of(1);
@@ -358,7 +360,7 @@ fn a_read_that_is_asked_again_is_run_once() {
     }
 }
 
-/// After an aggregate over an empty range, FOUND_ROWS() is that of the read before, which was also answered from memory.
+/// Checks FOUND_ROWS() after an aggregate over an empty range: it is that of the read before, which was also answered from memory.
 #[test]
 fn rows_found_before_an_aggregate_over_nothing() {
     let scene = Scene::of(1);
@@ -396,7 +398,7 @@ fn rows_found_before_an_aggregate_over_nothing() {
     assert_eq!((until_served(near, &mut client, READ), ask(&mut client, found)), ("1".into(), "1".into()));
 }
 
-/// If a read fails after it has sent rows, FOUND_ROWS() is the number of rows that it has sent.
+/// Checks FOUND_ROWS() after a read that fails after it has sent rows: it is the number of these rows.
 #[test]
 fn rows_found_by_a_read_that_fails_on_its_way_are_its_own() {
     let scene = Scene::of(1);
@@ -425,7 +427,8 @@ fn a_connection_that_is_killed_is_served_nothing() {
     wait_until("its end", || client.query(READ).map_or(true, |answer| answer.failure().is_some()));
 }
 
-/// While the near cache is stopped, a value is written and reads are sent to it. When it continues, it must not answer them from memory.
+/// Stops the near cache, writes a value and sends reads to the near cache. Checks that it does not answer them from memory when it
+/// continues.
 #[test]
 fn a_near_cache_that_was_stopped_for_longer_than_its_lease_serves_nothing_old() {
     let scene = Scene::of(1);
@@ -530,7 +533,8 @@ fn results_take_no_more_memory_than_they_may() {
     assert!(grown < SIZE + (8 << 20), "{grown}");
 }
 
-/// Clients read through near caches and directly while others write. No client may see an older value than any client has seen before.
+/// Reads through two near caches and directly while others write. Checks that no client sees an older value than any client has seen
+/// before.
 #[test]
 fn nobody_goes_back_in_time() {
     let scene = Scene::of(2);

@@ -5,29 +5,34 @@ use crate::beside::{self, Folder, Near, near_with, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 
+/// A rule for all tables of `d` with a time to live that is longer than a test takes.
 const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
+/// A read of another table.
 const OTHER: &str = "SELECT v FROM d.u";
 
-/// Starts a near cache that connects to `gateway`, another near cache.
+/// Starts a near cache whose server is `gateway`, another near cache. `arguments`: additional ones.
 fn before(gateway: &Near, arguments: &[&str]) -> Near {
     near_with(&[&["--server", &format!("127.0.0.1:{}", gateway.port())], arguments].concat())
 }
 
+/// Starts a near cache that serves by these rules and whose server is `gateway`, another near cache.
 fn by_rules_before(gateway: &Near, rules: &str) -> Near {
     let folder = Folder::fresh();
     before(gateway, &["--rules", &folder.write("rules.toml", rules)])
 }
 
+/// Writes a value on the server itself, so that no near cache sees the write.
 fn set(server: &Server, value: u32) {
     let mut direct = Client::root(&server.endpoint()).expect("a connection");
     direct.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it is written");
 }
 
+/// Returns how many reads each near cache has answered from memory.
 fn hits(nears: [&Near; 2]) -> [u64; 2] {
     nears.map(|near| near.metric("hits_total"))
 }
 
-/// Repeats a read until it is answered from memory.
+/// Repeats a read until the near cache answers it from memory.
 fn fill(near: &Near, client: &mut Client, read: &str) {
     wait_until("what is kept", || {
         let before = near.metric("hits_total");
@@ -62,8 +67,8 @@ fn by_rules_before_leases_each_tier_has_its_hits() {
     assert_eq!(ask(&mut filler, "SHOW FQC STATUS LIKE 'Cache'"), "Cache,ON, beside the application");
 }
 
-/// If both near caches served by rules, the times to live would add up, and a client could get a result from before its own write. So the
-/// gateway does not serve connections of another near cache, which it recognises by their query for the session's context.
+/// Checks that a near cache does not serve connections of another one, which it recognises by their query for the session's context. If
+/// both served by rules, the times to live would add up, and a client could get a result from before its own write.
 #[test]
 fn one_by_rules_stands_aside_for_one_that_keeps_what_it_is_told() {
     let server = Server::start(Options::default()).expect("a server");
@@ -97,8 +102,8 @@ fn one_by_rules_stands_aside_for_one_that_keeps_what_it_is_told() {
     assert_eq!(hits([&near, &gateway]), [before[0] + 1, before[1]]);
 }
 
-/// The server does not see the commands that the gateway answers, so its reports, which count commands, would not fit those of the first
-/// near cache.
+/// Checks that a near cache whose server is another one gets no lease. The server does not see the commands that the gateway answers, so
+/// its reports, which count commands, would not match those of the first near cache.
 #[test]
 fn leases_are_not_passed_on() {
     let scene = Scene::of(1);

@@ -17,18 +17,21 @@ const BEGINNINGS: [&str; 6] = [
     "START TRANSACTION WITH CONSISTENT SNAPSHOT",
     "SET autocommit = 0",
 ];
-/// The number of reads after which the server has certainly reported the transaction, if it reports it at all.
+/// How many reads in a transaction must be sent until the server has certainly reported the transaction to the near cache, if it reports it
+/// at all.
 const OFTEN: usize = 20;
 
+/// Commits, and switches autocommit on.
 fn end(client: &mut Client) {
     ["COMMIT", "SET autocommit = 1"].iter().for_each(|one| drop(client.must(one).expect(one)));
 }
 
+/// Writes a value to row 1 on this connection.
 fn set(client: &mut Client, value: i32) {
     client.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it is written");
 }
 
-/// Runs this read many times, checks that it is never answered from memory, and returns the answer.
+/// Repeats a read, checks that it is never answered from memory and always gets the same answer, and returns that answer.
 fn never_served(near: &Near, client: &mut Client, read: &str) -> String {
     let before = hits(near);
     let first = ask(client, read);
@@ -187,7 +190,8 @@ fn a_transaction_that_has_written_goes_to_the_server_until_it_ends() {
     }
 }
 
-/// A statement between two reads may end the transaction, or change it. The read after it must notice that.
+/// Runs a statement between two reads, which may end the transaction or change it. Checks that the second read has the snapshot that it has
+/// on the server.
 #[test]
 fn after_any_other_statement_a_read_is_of_the_transaction_that_there_is_then() {
     let scene = Scene::of(1);
@@ -316,8 +320,8 @@ fn rows_found_in_a_transaction_are_those_of_its_snapshot() {
     assert_eq!(ask(&mut client, all), "1;2;3");
 }
 
-/// Reads two rows alternately in transactions, until enough reads were answered from memory. In each transaction the values must stay the
-/// same, and their sum must be the one that all transfers keep.
+/// Reads two rows alternately in transactions, until enough reads were answered from memory. Panics if a value changes in a transaction, or
+/// if the sum of both is not the one that all transfers keep.
 fn read_in_transactions(near: &Near) {
     const LENGTH: Duration = Duration::from_secs(4);
     const ENOUGH: u64 = 200;

@@ -37,8 +37,8 @@ fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
     }
 }
 
-/// PHP opens a connection for each page. Such short connections must be served, although the near cache asks for the log's position only a
-/// few times a second.
+/// Checks that new connections are served from their second read on, although the near cache asks for the log's position only a few times a
+/// second. PHP opens such a short connection for each page.
 #[test]
 fn a_connection_of_a_moment_is_served_what_earlier_ones_have_read() {
     for kind in kinds() {
@@ -123,7 +123,7 @@ fn what_goes_through_is_seen_at_once_by_every_connection() {
     }
 }
 
-/// Repeats a read until it is no longer answered from memory, because the near cache has received a change, and returns the answer then.
+/// Repeats `READ` until it is no longer answered from memory, because the near cache has received a change, and returns the answer then.
 /// Two reads in a row must go to the server: a single one may, as the near cache passes a read on now and then.
 fn until_ended(near: &Near, client: &mut Client) -> String {
     let begun = Instant::now();
@@ -137,7 +137,8 @@ fn until_ended(near: &Near, client: &mut Client) -> String {
     }
 }
 
-/// The log has a change before it is visible, here for as long as the server waits for a semi-synchronous replica that does not exist.
+/// Checks that an old value is not kept that is read after its change was received in the log and before the change is visible. That takes
+/// as long as the server waits for a semi-synchronous replica, which does not exist here.
 #[test]
 fn what_is_read_while_a_commit_waits_is_not_kept() {
     const BOUND: Duration = Duration::from_millis(400);
@@ -280,7 +281,7 @@ fn a_grant_that_is_taken_away_counts() {
 }
 
 /// A server looks up some privileges only when a session begins or changes its database, so an older session may keep those that were
-/// revoked.
+/// revoked. Checks that its results are not served to sessions that began after the change.
 #[test]
 fn an_older_session_that_may_still_read_shares_nothing() {
     for kind in kinds() {
@@ -380,8 +381,8 @@ fn without_the_log_nothing_is_served_and_with_it_everything_is_read_anew() {
     }
 }
 
-/// If another server answers at the address, all results of the old server are dropped, and the log of the new one is followed from its
-/// current end.
+/// Checks that, if another server answers at the address, all results of the old server are dropped, and the log of the new one is followed
+/// from its current end.
 #[test]
 fn another_server_behind_the_address_is_followed_anew() {
     for kind in kinds() {
@@ -443,8 +444,8 @@ fn a_transaction_with_another_engine_bars_its_tables_alone() {
     assert_eq!(hits(&near), before);
 }
 
-/// With `sync_binlog` other than 1, MySQL sends its log to replicas before the end of this delay, so a change is received before it is
-/// visible.
+/// Checks that an old value is not kept that is read after its change was received in the log and before the change is visible. With
+/// `sync_binlog` other than 1, MySQL sends its log to replicas before the end of `binlog_group_commit_sync_delay`.
 #[test]
 fn what_is_read_while_mysql_delays_a_commit_is_not_kept() {
     for kind in kinds().filter(Kind::is_mysql) {
@@ -576,13 +577,15 @@ fn what_is_missing_on_the_server_is_told_with_what_mends_it() {
     }
 }
 
-/// A read that lets a near cache learn about the table, so that it looks up another read of the table in the store.
+/// A read of `d.t` by another text. After it, a near cache knows the table, so that it looks up `READ` in the store.
 const OTHER: &str = "SELECT SUM(v) FROM d.t";
 
+/// Returns a counter of the near cache about the store. `name`: `selects`, `hits` or `inserts`.
 fn of_store(near: &Near, name: &str) -> u64 {
     near.metric(&format!("store_{name}_total"))
 }
 
+/// Repeats `READ` until the near cache has put its result into the store.
 fn put_by(near: &Near, client: &mut Client) {
     let before = of_store(near, "inserts");
     // At first the near cache may not know yet whether the session may share results.
@@ -623,7 +626,8 @@ fn what_another_one_has_read_is_found_until_it_is_outdated() {
     }
 }
 
-/// Results whose freshness the log decides depend on no clock, so the copies on a replica are as good as the originals.
+/// Checks that results on a replica of the store are used after it has taken over, although its clock is behind: results whose freshness
+/// the log decides depend on no clock.
 #[test]
 fn what_a_replica_of_the_store_was_given_is_found_when_it_has_taken_over() {
     let Some(cluster) = Cluster::start(1, &[3]) else { return };
@@ -703,10 +707,10 @@ fn what_was_read_before_the_log_was_reset_is_not_found() {
     }
 }
 
-/// The values that were written, each with the time at which its write was known to be done.
+/// The values that were written, oldest first, each with the time at which its write was known to be done.
 type Written = Mutex<VecDeque<(Instant, u64)>>;
 
-/// One row is written directly and another one through the near cache, while servers and connections are disturbed.
+/// Runs [`History`] with one near cache, for `FQC_TEST_SECONDS` (default 4) on each product.
 #[test]
 fn nothing_is_older_than_the_bound_while_there_is_trouble() {
     let seconds = std::env::var("FQC_TEST_SECONDS").map_or(4, |text| text.parse().expect("a number"));
@@ -723,15 +727,22 @@ fn nothing_is_older_than_the_bound_where_two_share_a_store() {
     }
 }
 
+/// A test in which one row is written directly and another one through a near cache, while servers and connections are disturbed. Readers
+/// check that no value is older than the staleness bound, and that a value that was written through a near cache is seen at once.
 struct History {
+    /// True once all threads are to end.
     is_over: AtomicBool,
+    /// The writes to row 1, sent to the server itself.
     direct: Written,
+    /// The last value of row 2, which is written through the first near cache.
     own: AtomicU64,
+    /// The number of reads that were checked.
     checks: AtomicU64,
     /// The number of writes whose GTIDs were set by hand.
     by_hand: AtomicU64,
     /// The address of the server.
     server: Endpoint,
+    /// The addresses of the near caches.
     nears: Vec<Endpoint>,
 }
 
@@ -744,15 +755,18 @@ struct Lasting<'a> {
 }
 
 impl Lasting<'_> {
+    /// Connects when the first statement is sent.
     fn to(endpoint: &Endpoint) -> Lasting<'_> {
         Lasting { endpoint, client: None, prepared: None }
     }
 
+    /// Closes the connection. The next statement opens another one.
     fn lose(&mut self) {
         (self.client, self.prepared) = (None, None);
     }
 
-    /// Runs `act` on the connection. Returns none if it failed; the statement may have been executed or not.
+    /// Runs `act` on the connection, which is opened if there is none. Returns none if it could not be opened, or if `act` failed; a
+    /// statement of `act` may have been executed or not.
     fn with<T>(&mut self, act: impl FnOnce(&mut Client) -> io::Result<T>) -> Option<T> {
         if self.client.is_none() {
             self.client = Client::root(self.endpoint).ok();
@@ -765,14 +779,15 @@ impl Lasting<'_> {
         outcome.ok()
     }
 
+    /// Sends a statement and returns the answer as text. None if the connection or the statement failed; it may have been executed or not.
     fn ask(&mut self, statement: &str) -> Option<String> {
         let answer = self.with(|client| client.query(statement))?;
         // The server is shutting down, or the statement was interrupted.
         if answer.failure().is_some() { None } else { Some(said(&answer)) }
     }
 
-    /// Returns the value of a row. `way` chooses how it is read: by text, by a view, or by a statement that is prepared once on each
-    /// connection.
+    /// Returns the value of a row, or none if it could not be read. `way` chooses how it is read: by text, by a view, or by a statement
+    /// that is prepared once on each connection.
     fn read(&mut self, way: u64, id: u64) -> Option<u64> {
         let said = match way % 3 {
             0 => self.ask(&format!("SELECT v FROM d.t WHERE id = {id}"))?,
@@ -782,6 +797,7 @@ impl Lasting<'_> {
         Some(said.parse().expect("a number"))
     }
 
+    /// Reads the value of a row by a prepared statement. None if that failed.
     fn execute(&mut self, id: u64) -> Option<String> {
         if self.prepared.is_none() {
             self.prepared = self.with(|client| client.prepare("SELECT v FROM d.t WHERE id = ?"))?.1;
@@ -797,7 +813,7 @@ impl Lasting<'_> {
     }
 }
 
-/// Ends all threads when it is dropped, also by a panic.
+/// Sets the flag, which makes all threads end, when this is dropped, also by a panic.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -806,10 +822,12 @@ impl Drop for Over<'_> {
     }
 }
 
+/// The staleness bound of the near caches in [`History`].
 const BOUND: Duration = Duration::from_millis(400);
 
 impl History {
-    /// Runs the test with one near cache, or with two that share the store.
+    /// Runs the test for this time, with one near cache, or with two that share the store. Panics if a value is too old, or if so few reads
+    /// were answered from memory that the run has shown nothing.
     fn run(kind: &Kind, length: Duration, store: Option<&Store>) {
         let mut server = kind.with(&["--max-binlog-size=65536"]);
         let nears: Vec<_> = match store {
@@ -864,10 +882,12 @@ impl History {
         }
     }
 
+    /// Returns false once the threads are to end.
     fn goes_on(&self) -> bool {
         !self.is_over.load(Ordering::SeqCst)
     }
 
+    /// Writes growing values to row 1 on the server itself, some of them with GTIDs that are set by hand.
     fn write_directly(&self, kind: &Kind) {
         const BY_HAND_EACH: u64 = 5;
         let mut writer = Lasting::to(&self.server);
@@ -888,6 +908,7 @@ impl History {
         }
     }
 
+    /// Writes growing values to row 2 through the first near cache.
     fn write_through(&self) {
         let mut writer = Lasting::to(&self.nears[0]);
         for value in (3..).take_while(|_| self.goes_on()) {
@@ -898,6 +919,7 @@ impl History {
         }
     }
 
+    /// Reads through the near cache with this index, and panics if a value is too old.
     fn check(&self, near: usize) {
         // A connection that was open while the log was interrupted shares no results afterwards, so each is replaced after some reads.
         const READS_OF_ONE: u64 = 30;
@@ -927,12 +949,13 @@ impl History {
 /// The first parts of server UUIDs that no server of the test has.
 const SOURCES: [u64; 3] = [11_111_111, 22_222_222, 33_333_333];
 
+/// Returns GTIDs of MySQL as text. `source`: an index in `SOURCES`; `numbers`: one transaction number, or a range.
 fn of_source(source: usize, numbers: impl Display) -> String {
     format!("{}-2222-3333-4444-555555555555:{numbers}", SOURCES[source])
 }
 
-/// Returns two statements: one sets the GTID of a session's next transaction by hand, one returns to automatic GTIDs. Over time, GTIDs are
-/// left out, and some of them follow later.
+/// Returns two statements: one sets the GTID of a session's next transaction by hand, one returns to automatic GTIDs. `value`: the number
+/// of the write. With growing numbers, GTIDs are left out, and some of them follow later.
 fn numbers(kind: &Kind, value: u64) -> [String; 2] {
     const BACK: u64 = 8;
     let number = value ^ BACK;
@@ -947,6 +970,8 @@ fn numbers(kind: &Kind, value: u64) -> [String; 2] {
     }
 }
 
+/// Disturbs the server or the near cache in a way that `round` chooses: kills the server, suspends the near cache, ends a connection to the
+/// log, changes definitions, or adds to the log.
 fn trouble(kind: &Kind, round: u64, server: &mut Server, near: &Near) {
     const KILLED_EACH: u64 = 100;
     const LONG_EACH: u64 = 250;
@@ -991,7 +1016,7 @@ fn trouble(kind: &Kind, round: u64, server: &mut Server, near: &Near) {
     }
 }
 
-/// Adds GTIDs of empty transactions, and of transactions that are in no log.
+/// Adds GTIDs of empty transactions, and of transactions that are in no log, on MySQL. `round`: makes the GTIDs differ.
 fn leave_out_numbers(admin: &mut Client, round: u64) {
     let empty = format!("SET gtid_next = '{}'", of_source(1, round));
     let purged = format!("SET GLOBAL gtid_purged = '+{}'", of_source(2, format!("{}-{}", round * 10, round * 10 + 5)));

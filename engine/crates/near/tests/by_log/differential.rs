@@ -8,16 +8,19 @@ use fqc_tests::differential::{self, Aim, Difference, Plan, Summary};
 use fqc_tests::server::{Options, Server};
 use std::time::Duration;
 
+/// Returns the value of an environment variable, or the default if it is not set.
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().expect("a whole number"))
 }
 
+/// Two servers with the same settings: `plain` is asked directly, `followed` through a near cache that follows its log.
 struct Pair {
     plain: Server,
     followed: Server,
 }
 
 impl Pair {
+    /// Starts both servers, with a binary log and the settings that the differential tester needs.
     fn of(kind: &Kind) -> Pair {
         let logging = differential::logging(kind.options.product);
         let arguments = differential::ARGUMENTS.iter().map(|one| one.to_string()).chain(logging).collect();
@@ -26,6 +29,8 @@ impl Pair {
         Pair { plain, followed }
     }
 
+    /// Sends the statements of the plan to both servers, and returns the first difference between their answers, or none. `plan`: its near
+    /// cache and epoch are set here.
     fn compare(&mut self, plan: Plan) -> (Summary, Option<Difference>) {
         let plan = Plan { follower: Some(beside::program()), epoch: 1000, ..plan };
         differential::run(&mut self.plain, &mut self.followed, &plan).expect("both servers answer")
@@ -49,7 +54,7 @@ fn what_is_answered_by_the_log_is_what_a_plain_server_answers() {
     }
 }
 
-/// Writes that are not in the log cannot be received: the differential tester must find them.
+/// Checks that the differential tester finds a planted fault: writes that are not in the log, so that the near cache cannot receive them.
 #[test]
 fn writes_that_are_hidden_from_the_log_are_found() {
     let first_words = "SET SESSION sql_log_bin = 0";

@@ -11,13 +11,14 @@ const BY_KEY: &str = "SELECT v, id FROM d.t WHERE id = ?";
 const ONE: [Param; 1] = [Param::Int(1)];
 const TWO: [Param; 1] = [Param::Int(2)];
 
-/// Returns the answer to an execution, and whether it came from memory.
+/// Executes a statement. Returns the answer as text, and true if it came from memory. No other client may be served in the meantime.
 fn served(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> (String, bool) {
     let before = hits(near);
     let said = row(&run(client, statement, params));
     (said, hits(near) > before)
 }
 
+/// Repeats an execution until its answer contains the expected text.
 fn until_run_says(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param], expected: &str) {
     let begun = Instant::now();
     while !row(&run(client, statement, params)).contains(expected) {
@@ -81,7 +82,8 @@ fn an_execution_hangs_on_the_rows_that_it_is_bound_to() {
     }
 }
 
-/// Clients that prepare a statement for each execution send the close of the last statement together with the next PREPARE.
+/// Checks that executions are answered from memory if the client sends the close of the last statement together with the next PREPARE, as
+/// libraries do that prepare a statement for each execution.
 #[test]
 fn what_is_prepared_in_one_write_with_a_close_is_answered_too() {
     for kind in kinds() {
@@ -176,7 +178,8 @@ fn what_cannot_be_told_from_the_text_passes() {
     }
 }
 
-/// The server completes a TIME with today's date where it is compared with a date.
+/// Checks that an execution with a parameter of the type TIME is never answered from memory: the server completes a TIME with today's date
+/// where it is compared with a date.
 #[test]
 fn an_execution_that_binds_a_time_goes_to_the_server_since_its_answer_depends_on_the_day() {
     for kind in kinds() {
@@ -216,7 +219,7 @@ fn a_parameter_is_told_with_the_type_that_the_server_would_tell() {
     }
 }
 
-/// Results in the store are distinguished by the bound values.
+/// Checks that a near cache finds results of executions that another one has put into the store, each for its bound values.
 #[test]
 fn an_execution_is_found_where_another_near_cache_has_run_it() {
     for (kind, store) in with_stores() {

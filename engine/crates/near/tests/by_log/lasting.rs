@@ -5,10 +5,11 @@ use crate::beside::scene::{READ, ask, hits, until_served};
 use crate::beside::{Near, wait_until};
 use fqc_tests::client::Client;
 
+/// A read that returns one row, and lets FOUND_ROWS() return the number of all rows.
 const COUNTING: &str = "SELECT SQL_CALC_FOUND_ROWS v FROM d.t ORDER BY id LIMIT 1";
 const FOUND: &str = "SELECT FOUND_ROWS()";
 
-/// Runs the statements, and returns how many of them were answered from memory.
+/// Runs the statements one after the other, and returns how many of them were answered from memory.
 fn hits_of(near: &Near, client: &mut Client, statements: &[&str]) -> u64 {
     let before = hits(near);
     statements.iter().for_each(|statement| drop(ask(client, statement)));

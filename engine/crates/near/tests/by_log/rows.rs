@@ -7,15 +7,19 @@ use crate::beside::{Near, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 
+/// A server and a near cache that follows its log, with a connection through the near cache and one to the server itself.
 struct Scene {
     kind: Kind,
     near: Near,
+    /// The connection through the near cache.
     client: Client,
+    /// The connection to the server itself.
     writer: Client,
     /// The server, which ends when the scene is dropped.
     _server: Server,
 }
 
+/// The expected effect of a change on a result in memory: the result stays, or is invalidated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Kept,
@@ -24,6 +28,7 @@ enum Then {
 use Then::{Kept, Outdated};
 
 impl Scene {
+    /// Starts both, and runs the statements on the server.
     fn of(kind: Kind, statements: &[&str]) -> Scene {
         let server = kind.logging();
         let near = kind.following(&server, LONG);
@@ -33,8 +38,8 @@ impl Scene {
         Scene { kind, near, client, writer, _server: server }
     }
 
-    /// Runs the statements, and checks for each read whether its result was kept or invalidated. Also compares each answer with the
-    /// server's.
+    /// Waits until all reads are answered from memory, runs the statements on the server, and checks for each read whether its result was
+    /// kept or invalidated. Also compares each answer with the server's.
     fn after(&mut self, statements: &[&str], reads: &[(&str, Then)]) {
         // A result may be dropped while the near cache has not learned about its table yet, so this waits until all reads are served in one
         // round.
@@ -139,7 +144,8 @@ fn rows_are_told_apart_whatever_the_row_image() {
     }
 }
 
-/// Checks with a table with these keys that a change of one row invalidates the read of this row only.
+/// Makes a table with a key of the type `kind` and a row for each of `keys`. Checks that a change of one row invalidates the read of this
+/// row only.
 fn assert_told_apart(scene: &mut Scene, kind: &str, keys: &[&str]) {
     let values = keys.iter().map(|key| format!("({key}, 1)")).collect::<Vec<_>>().join(", ");
     let table = format!("CREATE OR REPLACE TABLE d.x (id {kind} PRIMARY KEY, v INT) ENGINE = InnoDB");

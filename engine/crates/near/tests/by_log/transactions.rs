@@ -7,6 +7,7 @@ use fqc_tests::server::Server;
 
 const OTHER: &str = "SELECT v FROM d.t WHERE id = 2";
 
+/// Starts a near cache that follows the server's log and also serves reads in transactions, and waits until it may serve.
 fn following(kind: &Kind, server: &Server) -> Near {
     kind.following_with(server, LONG, &["--in-transactions", "yes"])
 }
@@ -54,7 +55,8 @@ fn what_transactions_read_is_kept_for_those_that_follow() {
     }
 }
 
-/// The old row is read from the snapshot after the near cache has already received the change of the row.
+/// Checks that an old row is not kept for others that a transaction reads from its snapshot after the near cache has received the row's
+/// change.
 #[test]
 fn a_row_of_an_old_snapshot_is_not_kept_for_others() {
     for kind in kinds() {

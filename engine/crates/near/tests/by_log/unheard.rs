@@ -5,8 +5,8 @@ use crate::beside::followed::{Kind, LONG, direct, is_said, kinds, run, until_hea
 use crate::beside::scene::{ask, hits, until_served};
 use fqc_tests::client::Client;
 
-/// Checks that these reads are never answered from memory, even after the near cache has looked up their tables several times, while
-/// another read is.
+/// Checks that these reads are never answered from memory, even after the near cache has looked up their tables several times. Another read
+/// is served then, so that the near cache does answer reads.
 fn are_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
     for _ in 0..4 {
         for read in reads {
@@ -19,7 +19,8 @@ fn are_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
     until_served(near, client, "SELECT COUNT(*) FROM d.u");
 }
 
-/// The action of a foreign key, and the statement on the parent table that triggers it.
+/// The actions of a foreign key that let a change of the parent table change the child table, each with a statement on the parent table
+/// that triggers it.
 const RULES: [(&str, &str); 4] = [
     ("ON DELETE CASCADE", "DELETE FROM d.parent WHERE id = 1"),
     ("ON DELETE SET NULL", "DELETE FROM d.parent WHERE id = 1"),
@@ -27,6 +28,7 @@ const RULES: [(&str, &str); 4] = [
     ("ON UPDATE SET NULL", "UPDATE d.parent SET id = 5 WHERE id = 1"),
 ];
 
+/// The rows of the parent table and of the child table.
 const FILL: [&str; 2] = ["INSERT INTO d.parent VALUES (1), (2)", "INSERT INTO d.child VALUES (1, 1), (2, 2)"];
 
 #[test]
@@ -136,7 +138,8 @@ fn a_rule_that_comes_later_or_reaches_further_counts_too() {
     }
 }
 
-/// A foreign key without such an action lets the parent change no rows of the child, so both are treated like any other table.
+/// Checks that a table with a foreign key without an action such as ON DELETE CASCADE is served, and so is its parent table: a change of
+/// the parent changes no rows of the child.
 #[test]
 fn a_child_that_its_parent_cannot_change_is_served() {
     for kind in kinds() {
@@ -160,7 +163,8 @@ fn a_child_that_its_parent_cannot_change_is_served() {
     }
 }
 
-/// The near cache must look up the table's name as the catalogue has it, however the statement spells it.
+/// Checks that the near cache looks up a table's name as the catalogue has it, however the statement spells it. Otherwise it would miss a
+/// foreign key.
 #[test]
 fn a_child_is_known_by_any_spelling() {
     for kind in kinds().filter(|kind| !kind.is_mysql()) {
@@ -183,7 +187,8 @@ fn a_child_is_known_by_any_spelling() {
     }
 }
 
-/// MariaDB opens a table also by the name of its file (`#mysql50#t`), but logs changes under the table's name.
+/// MariaDB opens a table also by the name of its file (`#mysql50#t`), but logs changes under the table's name. Checks that a read by the
+/// file's name is never answered from memory.
 #[test]
 fn the_name_of_a_file_is_not_taken_for_that_of_a_table() {
     for kind in kinds() {
@@ -199,13 +204,15 @@ fn the_name_of_a_file_is_not_taken_for_that_of_a_table() {
     }
 }
 
+/// A read of the row that [`update`] writes.
 const VALUE: &str = "SELECT v FROM d.t WHERE id = 1";
 
+/// Returns the statement that writes this value.
 fn update(value: u64) -> String {
     format!("UPDATE d.t SET v = {value} WHERE id = 1")
 }
 
-/// Checks that a value that was just written is read once the change was received, and is then served from memory.
+/// Checks that the near cache, once it has received the change, returns the value that was just written, and then serves it from memory.
 fn is_seen(near: &Near, client: &mut Client, value: &str) {
     until_heard(near);
     assert_eq!(ask(client, VALUE), value, "{}", near.log());
@@ -215,7 +222,8 @@ fn is_seen(near: &Near, client: &mut Client, value: &str) {
 /// A server UUID that no server of the test has.
 const SOURCE: &str = "11111111-2222-3333-4444-555555555555";
 
-/// With GTIDs that are set by hand, numbers may be left out, and may be lower than earlier ones.
+/// Checks that changes are received from transactions whose GTIDs are set by hand: numbers are left out, and some are lower than earlier
+/// ones.
 #[test]
 fn transactions_that_were_numbered_by_hand_count() {
     for kind in kinds() {
@@ -235,8 +243,8 @@ fn transactions_that_were_numbered_by_hand_count() {
     }
 }
 
-/// The server has executed these GTIDs, but they are in no log. What their transactions have changed is unknown, so everything is
-/// invalidated.
+/// Lets the server execute transactions that are in no log, and add their GTIDs. Checks that this invalidates everything, since it is
+/// unknown what they have changed.
 #[test]
 fn numbers_that_the_log_never_tells_end_what_was_kept() {
     for kind in kinds().filter(Kind::is_mysql) {
@@ -281,7 +289,8 @@ fn transactions_without_numbers_end_it_until_all_have_one() {
     }
 }
 
-/// The near cache is suspended while the log goes on, is purged or reset, and grows past the position that was received.
+/// Suspends the near cache while the log goes on, is purged or reset, and grows past the position that was received. Checks that it then
+/// serves no result from before.
 #[test]
 fn a_log_that_is_not_what_it_was_when_it_goes_on_ends_what_was_kept() {
     for kind in kinds() {

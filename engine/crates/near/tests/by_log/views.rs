@@ -6,7 +6,8 @@ use crate::beside::followed::{LONG, direct, is_said, kinds, run, show, until_hea
 use crate::beside::scene::{ask, hits, until_served};
 use fqc_tests::client::{Client, Param};
 
-/// Views of `d.t`, of another view, of two tables with aliases, and with literals whose meaning depends on `sql_mode`.
+/// The statements that make views of `d.t`, of another view, of two tables with aliases, and with literals whose meaning depends on
+/// `sql_mode`.
 const VIEWS: [&str; 7] = [
     "CREATE DATABASE e",
     "CREATE VIEW d.w AS SELECT id, v FROM d.t",
@@ -16,7 +17,9 @@ const VIEWS: [&str; 7] = [
     "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'",
     "CREATE VIEW d.quoted AS SELECT 'a\\' AS \"a\", '\\'' from `x`, `y` where ' AS b, v FROM \"d\".\"t\" WHERE id = 1",
 ];
+/// The privilege that lets the near cache's account see the definitions of views in `e`.
 const GRANT: &str = "GRANT SELECT, SHOW VIEW ON e.* TO follower@'%'";
+/// Reads of these views. Each has the text that comes before and after the value of row 1 in its answer.
 const READS: [(&str, &str, &str); 5] = [
     ("SELECT v FROM d.w WHERE id = 1", "", ""),
     ("SELECT v FROM e.outer_", "", ""),
@@ -159,6 +162,7 @@ fn rights_that_are_taken_away_count_those_of_the_definer_too() {
     }
 }
 
+/// Checks that these reads are not answered from memory, even once the near cache has looked up what they read.
 fn is_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
     reads.iter().for_each(|read| drop(ask(client, read)));
     // The near cache looks up tables in order: when this read is served, it knows those of the reads above.

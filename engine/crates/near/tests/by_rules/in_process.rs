@@ -9,8 +9,11 @@ use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 use std::time::Duration;
 
+/// The time to live of the rules whose bound is checked.
 const TTL: Duration = Duration::from_millis(1500);
 
+/// Starts a near cache with one rule for all reads, which shares its memory with other processes at the path `share`. `ttl`: the rule's
+/// time to live in seconds.
 fn ruled(server: &Server, ttl: &str, share: &str) -> Near {
     let rules = format!("[[rule]]\ntext = '.'\ncache = 'always'\nttl = {ttl}\n");
     near(server, &["--rules", &Folder::fresh().write("rules.toml", &rules), "--share", share])

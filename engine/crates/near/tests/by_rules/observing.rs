@@ -6,16 +6,19 @@ use crate::beside::{Folder, Near, near, wait_until};
 use crate::rules::{LONG, servers, write};
 use fqc_tests::client::{Client, Param};
 
-/// The indexes of two columns of `SHOW FQC QUERIES`.
+/// The index of the column with the number of observed requests in the rows of `SHOW FQC QUERIES`.
 const OBSERVED_REQUESTS: usize = 16;
+/// The index of the column with the number of observed hits in the rows of `SHOW FQC QUERIES`.
 const OBSERVED_HITS: usize = 17;
 
 const COUNTS: [&str; 4] = ["hits_total", "misses_total", "observed_hits_total", "observed_different_total"];
 
+/// Returns the metrics that `COUNTS` names, in its order.
 fn counted(near: &Near) -> [u64; 4] {
     COUNTS.map(|name| near.metric(name))
 }
 
+/// Returns the value of an item of `SHOW FQC STATUS`; empty if there is no such item.
 fn said(client: &mut Client, item: &str) -> String {
     let row = ask(client, &format!("SHOW FQC STATUS WHERE Item = '{item}'"));
     row.strip_prefix(item).and_then(|rest| rest.strip_prefix(',')).unwrap_or_default().to_owned()

@@ -7,8 +7,10 @@ use fqc_tests::client::{Client, Param};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+/// How often reads went to the server for each reason, by the reason's name.
 type Counted = BTreeMap<String, u64>;
 
+/// Returns the counts since the near cache started.
 fn counted(near: &Near) -> Counted {
     let metrics = near.get("/metrics");
     let lines = metrics.lines().filter_map(|line| line.strip_prefix("fqc_near_reasons_total{reason=\""));
@@ -16,13 +18,13 @@ fn counted(near: &Near) -> Counted {
     counted.map(|(name, count)| (name.into(), count.parse().expect("a number"))).collect()
 }
 
-/// Returns the reasons whose count has grown since `before`, and by how much.
+/// Returns the reasons whose count has grown since `before`, and by how much, sorted by name.
 fn since(near: &Near, before: &Counted) -> Vec<(String, u64)> {
     let counts = counted(near).into_iter().map(|(name, count)| (count - before.get(&name).unwrap_or(&0), name));
     counts.filter(|(count, _)| *count > 0).map(|(count, name)| (name, count)).collect()
 }
 
-/// Repeats a read until each is counted with this reason and with no other one.
+/// Calls `read`, which sends one read, again and again, until three calls in a row are each counted with this reason and with no other one.
 fn comes_to(near: &Near, reason: &str, mut read: impl FnMut()) {
     const TIMES: u64 = 3;
     let begun = Instant::now();
@@ -37,7 +39,7 @@ fn comes_to(near: &Near, reason: &str, mut read: impl FnMut()) {
     }
 }
 
-/// Sends one read, and returns the reasons that were counted for it.
+/// Sends one read, and returns the names of the reasons that were counted for it. Empty if it was answered from memory.
 fn at_once(near: &Near, client: &mut Client, read: &str) -> Vec<String> {
     let before = counted(near);
     ask(client, read);

@@ -10,20 +10,23 @@ use fqc_tests::server::{Options, Product, Server};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A rule whose time to live is longer than a test takes.
+/// A rule for all tables of `d` with a time to live that is longer than a test takes.
 pub const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
 
+/// Starts a server, and makes the tables and accounts of [`furnish`].
 fn started(options: Options) -> Server {
     let server = Server::start(options).expect("a server");
     furnish(&server);
     server
 }
 
+/// Starts MariaDB without the plugin, with the tables and accounts of [`furnish`].
 fn mariadb() -> Server {
     started(Options::default())
 }
 
-/// Returns MariaDB without the plugin, and each version of MySQL that is installed in `target/servers`.
+/// Starts MariaDB without the plugin, and then each version of MySQL that is installed in `target/servers`, all with the tables and
+/// accounts of [`furnish`]. Returns each server with its name.
 pub fn servers() -> impl Iterator<Item = (&'static str, Server)> {
     let mysqls = ["5.7", "8.0", "9.7"].into_iter().filter_map(|line| {
         let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
@@ -37,18 +40,20 @@ pub fn servers() -> impl Iterator<Item = (&'static str, Server)> {
     std::iter::once_with(|| ("MariaDB", mariadb())).chain(mysqls)
 }
 
+/// Starts a near cache in front of the server. `rules`: the text of its file with rules.
 pub fn ruled(server: &Server, rules: &str) -> Near {
     let folder = Folder::fresh();
     near(server, &["--rules", &folder.write("rules.toml", rules)])
 }
 
-/// Returns the answer to a read, and whether it came from memory.
+/// Sends a read, and returns the answer as text, and true if it came from memory. No other client may be served in the meantime.
 pub fn served(near: &Near, client: &mut Client, read: &str) -> (String, bool) {
     let before = near.metric("hits_total");
     let answer = ask(client, read);
     (answer, near.metric("hits_total") > before)
 }
 
+/// Changes the row 1 of `d.t` on the server itself, so that the near cache does not see the write.
 pub fn write(server: &Server, value: &str) {
     let mut direct = Client::root(&server.endpoint()).expect("a connection");
     direct.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
@@ -106,7 +111,8 @@ fn an_answer_from_memory_is_byte_for_byte_that_of_the_server() {
     }
 }
 
-/// MariaDB keeps the warnings of the last statement during a read that names no table.
+/// MariaDB keeps the warnings of the last statement during a read that names no table. Checks that a query of the near cache's own before
+/// such a read does not delete them.
 #[test]
 fn warnings_outlive_a_read_without_a_table_before_which_the_server_could_be_asked_for_the_session() {
     for (line, server) in servers() {
@@ -127,7 +133,8 @@ fn warnings_outlive_a_read_without_a_table_before_which_the_server_could_be_aske
     }
 }
 
-/// A read that is answered from memory would have cleared the warnings, but the server has not seen it and still has them.
+/// A read that is answered from memory would have cleared the warnings, but the server has not seen the read and still has them. Checks
+/// that the client sees the warnings that it would see on a direct connection.
 #[test]
 fn warnings_are_gone_after_an_answer_from_memory_and_a_read_without_a_table() {
     for (line, server) in servers() {
@@ -147,7 +154,8 @@ fn warnings_are_gone_after_an_answer_from_memory_and_a_read_without_a_table() {
     }
 }
 
-/// MySQL's answer to a ping contains the number of warnings of the last statement.
+/// MySQL's answer to a ping contains the number of warnings of the last statement. Checks that this number is right after a read that the
+/// server has not seen.
 #[test]
 fn a_ping_after_an_answer_from_memory_counts_no_older_warnings() {
     for (line, server) in servers() {
@@ -271,7 +279,8 @@ fn nobody_gets_a_row_that_was_read_for_another_account() {
     }
 }
 
-/// Each entry is one way to replace an account, or to take its privileges away.
+/// Replaces an account in several ways, or takes its privileges away, and checks that a new session of it gets no result that was stored
+/// before.
 #[test]
 fn an_account_that_is_made_anew_gets_nothing_that_was_read_before() {
     const GRANT: &str = "GRANT SELECT ON d.* TO app@'127.0.0.1'";
@@ -335,11 +344,12 @@ fn nothing_is_run_for_a_client_that_goes() {
     }
 }
 
-/// The statement that MariaDB's connector for Java begins each connection with.
+/// A statement that MariaDB's connector for Java begins each connection with. It reads a global variable, and cannot write.
 const TRACKING: &str =
     "SET session_track_system_variables = CONCAT(@@global.session_track_system_variables, ',auto_increment_increment')";
 
-/// Statements that applications begin a connection with must not prevent it from being served earlier results.
+/// Checks that the statements that applications begin a connection with do not prevent it from being served earlier results, while
+/// statements that may write do.
 #[test]
 fn what_cannot_write_leaves_a_connection_what_was_read_before() {
     const BEGINNING: [&str; 7] = [
@@ -419,26 +429,30 @@ fn what_a_session_is_decides_what_it_gets() {
     }
 }
 
-/// A near cache that coalesces equal reads for `coalesce_ms`, and a connection that can lock the table, so that every read of it waits.
+/// A near cache with the rule `crowd`, and a connection that can lock the table `d.t`, so that every read of it waits. While one client
+/// waits for the server, others with the same read wait for its answer.
 struct Crowd {
     near: Near,
     locker: Client,
 }
 
 impl Crowd {
+    /// `coalesce_ms`: how long a client waits for another one's answer.
     fn of(server: &Server, coalesce_ms: u64) -> Crowd {
         let rule = "[[rule]]\nname = 'crowd'\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
         let near = ruled(server, &format!("{rule}coalesce_ms = {coalesce_ms}\n"));
         Crowd { near, locker: Client::root(&server.endpoint()).expect("a connection") }
     }
 
-    /// Connects a client and has it read once, so that the near cache knows its session context.
+    /// Connects a client and lets it read once. After that, the near cache knows the session's account, database and settings, which decide
+    /// what it may serve to it.
     fn client(&self, user: &str) -> Client {
         let mut client = self.near.login(user, "").expect("a connection");
         ask(&mut client, "SELECT v FROM d.u");
         client
     }
 
+    /// Locks the table until [`unlock`](Self::unlock). Reads of it wait on the server.
     fn lock(&mut self) {
         self.locker.must("LOCK TABLES d.t WRITE").expect("a lock");
     }
@@ -447,7 +461,7 @@ impl Crowd {
         self.locker.must("UNLOCK TABLES").expect("it is free");
     }
 
-    /// Sends the read, and waits until the counter has grown by `more`.
+    /// Sends `READ` without waiting for the answer, and waits until the rule's counter has grown by `more`. `counter`: `SENT` or `WAITS`.
     fn send(&self, client: &mut Client, counter: &str, more: u64) {
         let counter = format!("{counter}{{rule=\"crowd\"}}");
         let before = self.near.metric(&counter);
@@ -455,16 +469,20 @@ impl Crowd {
         self.near.wait_for_metric(&counter, |count| count >= before + more);
     }
 
+    /// Returns how many reads have waited for another client's answer.
     fn waits(&self) -> u64 {
         self.near.metric("rule_waits_total{rule=\"crowd\"}")
     }
 }
 
+/// The metric of reads that were sent to the server.
 const SENT: &str = "rule_misses_total";
+/// The metric of reads that have waited for another client's answer.
 const WAITS: &str = "rule_waits_total";
-/// A time to coalesce, in milliseconds, that is longer than the test: a wait that ends earlier has another reason.
+/// A time to wait for another client's answer, in milliseconds, that is longer than the test: a wait that ends earlier has another reason.
 const FOR_LONG: u64 = 60_000;
 
+/// Waits for the answer to a statement that was sent, and returns it as text.
 fn answer_of(client: &mut Client) -> String {
     said(&client.read_response().expect("an answer"))
 }
@@ -495,6 +513,7 @@ fn hits_of(near: &Near) -> u64 {
     near.metric("hits_total")
 }
 
+/// Changes the row 1 of `d.t` through this connection.
 fn write_by(client: &mut Client, value: &str) {
     client.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
 }
@@ -547,7 +566,7 @@ fn whoever_could_not_be_given_the_answer_does_not_wait_for_it() {
     }
 }
 
-/// If the first read fails, all clients that waited for it send their own read at once.
+/// Checks that, if the first read fails, all clients that waited for its answer send their own read at once.
 #[test]
 fn whoever_waits_for_a_read_that_fails_asks_the_server() {
     for (line, server) in servers() {
@@ -588,10 +607,11 @@ fn whoever_waits_when_it_is_told_to_end_gets_an_answer() {
     assert!(crowd.near.ended().success());
 }
 
+/// The status flag SERVER_STATUS_METADATA_CHANGED: the columns differ from those at PREPARE.
 const METADATA_CHANGED: u16 = 1024;
 const BY_KEY: &str = "SELECT v, ? FROM d.t WHERE id = ?";
 
-/// Executes a statement. Returns the first value of the first row, or the error, and whether the answer came from memory.
+/// Executes a statement. Returns the first value of the first row, or the error, and true if the answer came from memory.
 fn run_here(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> (String, bool) {
     let before = near.metric("hits_total");
     let answer = run(client, statement, params);
@@ -722,6 +742,7 @@ fn executions_see_the_writes_of_their_connection() {
 }
 
 /// A statement's meaning depends on the session's settings at PREPARE. A write may have changed them since, as a trigger can set variables.
+/// Checks that a statement that was prepared before a write is not answered from memory, and one that was prepared after it is.
 #[test]
 fn what_is_first_run_after_a_write_passes_until_it_is_prepared_again() {
     for (line, server) in servers() {
@@ -739,7 +760,8 @@ fn what_is_first_run_after_a_write_passes_until_it_is_prepared_again() {
     }
 }
 
-/// If a statement's columns have changed since PREPARE, the server reports that to the client once.
+/// If a statement's columns have changed since PREPARE, the server reports that to the client once. Checks that this execution is not
+/// answered from memory.
 #[test]
 fn an_execution_is_answered_only_with_the_columns_that_its_client_knows_of() {
     for (line, server) in servers() {
@@ -772,7 +794,8 @@ fn whatever_one_connection_does_it_gets_what_it_would_get_directly() {
     }
 }
 
-/// The type that the server reports for a parameter depends on the values that this connection has bound to it before.
+/// The type that the server reports for a parameter depends on the values that this connection has bound to it before. Checks that answers
+/// from memory have the same types.
 #[test]
 fn a_parameter_is_told_with_the_type_that_the_server_would_tell() {
     for (line, server) in servers() {
@@ -805,7 +828,8 @@ fn executions_of_the_same_wait_for_one_another() {
     }
 }
 
-/// Applications that have several tenants and one account use such views.
+/// Checks that two sessions of one account with different user variables get their own rows of a view that depends on them, as in
+/// applications with several tenants.
 #[test]
 fn a_view_may_look_at_user_variables() {
     let server = mariadb();
@@ -851,7 +875,8 @@ fn temporary_tables_are_their_sessions_own() {
     }
 }
 
-/// No statement of the client shows that there is a temporary table, so the near cache has to learn it from the server.
+/// Checks that a temporary table that a trigger creates hides the table of the same name for its session, and for no other one. No
+/// statement of the client shows the temporary table, so the near cache has to learn of it from the server.
 #[test]
 fn a_temporary_table_that_a_trigger_makes_is_its_sessions_own() {
     let server = mariadb();
@@ -963,7 +988,8 @@ fn results_take_no_more_memory_than_they_may_and_none_when_their_time_is_over() 
     near.wait_for_metric("entries", |entries| entries == 0);
 }
 
-/// After an execution, a server may change the type of a parameter according to the bytes of its value.
+/// After an execution, a server may change the type of a parameter according to the bytes of its value. Executes statements with values of
+/// many kinds, and checks that all answers are those of a direct connection.
 #[test]
 fn what_the_bytes_of_a_value_are_taken_for() {
     let text = |text: &str| Param::Text(text.into());
@@ -1009,7 +1035,7 @@ fn what_the_bytes_of_a_value_are_taken_for() {
     }
 }
 
-/// After an aggregate over an empty range, FOUND_ROWS() is that of the read before, which was also answered from memory.
+/// Checks FOUND_ROWS() after an aggregate over an empty range: it is that of the read before, which was also answered from memory.
 #[test]
 fn rows_found_before_an_aggregate_over_nothing() {
     let server = mariadb();
@@ -1063,7 +1089,8 @@ fn rows_found_are_those_of_the_read_or_it_fails() {
     assert_eq!(answer.failure().map(|failure| failure.code), Some(1020));
 }
 
-/// Found by the differential tester: FOUND_ROWS() gave the number of the near cache's own query for the session's settings.
+/// Checks that FOUND_ROWS() gets an error after a read that has failed. The differential tester has found that it returned the number of
+/// the near cache's own query for the session's settings.
 #[test]
 fn rows_found_are_not_told_after_a_read_that_fails_in_the_place_of_another() {
     let server = mariadb();
@@ -1080,7 +1107,8 @@ fn rows_found_are_not_told_after_a_read_that_fails_in_the_place_of_another() {
     }
 }
 
-/// Found by the differential tester: FOUND_ROWS() must also be right after an execution that is never answered from memory.
+/// Checks FOUND_ROWS() after an execution that is never answered from memory, here because a value was sent in pieces before. The
+/// differential tester has found a wrong number.
 #[test]
 fn rows_found_by_an_execution_that_is_always_passed_on_are_told() {
     let server = mariadb();
@@ -1098,8 +1126,8 @@ fn rows_found_by_an_execution_that_is_always_passed_on_are_told() {
     }
 }
 
-/// Found by the differential tester: an INSERT failed with the error of FOUND_ROWS() after a statement with SQL_CALC_FOUND_ROWS was
-/// prepared.
+/// Checks that statements that do not use FOUND_ROWS() do not get the error of FOUND_ROWS() for an unknown number. The differential tester
+/// has found that an INSERT got it after a statement with SQL_CALC_FOUND_ROWS was prepared.
 #[test]
 fn who_does_not_ask_for_rows_found_is_not_refused_them() {
     let server = mariadb();

@@ -11,23 +11,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A rule whose time to live is longer than a test takes.
+/// A rule for all tables of `d` with a time to live that is longer than a test takes.
 const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
-/// Another read that the rules fit. After it, the near cache knows the session context of the client.
+/// Another read that the rules match. After it, the near cache knows the session context of the client.
 const OTHER: &str = "SELECT v FROM d.u";
 
+/// A database server, and one or more servers of one kind of store.
 struct Scene {
     kind: Kind,
     server: Server,
     stores: Vec<Store>,
 }
 
-/// Returns a scene for each kind of store that is installed, with `stores` servers.
+/// Returns a scene for each kind of store that is installed, with this number of store servers.
 fn scenes(stores: usize) -> impl Iterator<Item = Scene> {
     Kind::ALL.into_iter().filter_map(move |kind| Scene::of(kind, stores))
 }
 
 impl Scene {
+    /// Starts a database server and the store servers. None if this kind of store is not installed.
     fn of(kind: Kind, stores: usize) -> Option<Scene> {
         let stores: Option<Vec<_>> = (0..stores).map(|_| Store::start(kind)).collect();
         let stores = stores?;
@@ -38,11 +40,13 @@ impl Scene {
         Some(Scene { kind, server, stores })
     }
 
-    /// Starts a near cache with a long timeout for the store, since the machine may be busy.
+    /// Starts a near cache that uses the scene's stores. `rules`: the text of its file with rules. The timeout for the store is long, since
+    /// the machine may be busy.
     fn near(&self, rules: &str) -> Near {
         self.near_with(rules, &["--store-timeout-ms", "1000"])
     }
 
+    /// Like [`near`](Self::near), with these arguments, and the default timeout for the store.
     fn near_with(&self, rules: &str, arguments: &[&str]) -> Near {
         let folder = Folder::fresh();
         let addresses: Vec<_> = self.stores.iter().map(Store::address).collect();
@@ -51,20 +55,23 @@ impl Scene {
         near(&self.server, &[&all, arguments].concat())
     }
 
+    /// Changes the row 1 of `d.t` on the server itself, so that near caches do not see the write.
     fn write(&self, value: &str) {
         let mut direct = Client::root(&self.server.endpoint()).expect("a connection");
         direct.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
     }
 }
 
-/// Connects a client whose session context the near cache knows.
+/// Connects a client and lets it read once. After that, the near cache knows the session's account, database and settings, which decide
+/// what it may serve to it.
 fn known(near: &Near, user: &str) -> Client {
     let mut client = near.login(user, "").expect("a connection");
     ask(&mut client, OTHER);
     client
 }
 
-/// Returns the answer to a read, and the tier that gave it: `server`, `memory` or `store`.
+/// Sends a read. Returns the answer, and the tier that gave it: `server`, `memory` or `store`. No other client may be served in the
+/// meantime.
 fn found(near: &Near, client: &mut Client, read: &str) -> (String, &'static str) {
     let before = ["hits_total", "store_hits_total"].map(|name| near.metric(name));
     let answer = ask(client, read);
@@ -77,6 +84,7 @@ fn found(near: &Near, client: &mut Client, read: &str) -> (String, &'static str)
     (answer, tier)
 }
 
+/// Waits until the store has accepted at least this number of results from the near cache, counted since the near cache started.
 fn wait_for_inserts(near: &Near, inserts: u64) {
     near.wait_for_metric("store_inserts_total", |count| count >= inserts);
 }
@@ -152,7 +160,7 @@ fn a_connection_sees_its_own_writes_whatever_others_have_shared() {
     }
 }
 
-/// Ends all threads when it is dropped, also by a panic.
+/// Sets the flag, which makes all threads end, when this is dropped, also by a panic.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {
@@ -161,11 +169,13 @@ impl Drop for Ending<'_> {
     }
 }
 
+/// A rule for all tables of `d` with the time to live `TTL`.
 const SHORT: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 5\n";
 const TTL: Duration = Duration::from_secs(5);
 
-/// One thread writes growing numbers, and the others note the numbers that they read, until enough reads were answered from the store. Then
-/// no number may have been read later than `TTL` after the next one was written. `trouble` is called repeatedly while the threads run.
+/// Lets one thread write growing numbers while others note the numbers that they read, until enough reads were answered from the store.
+/// Panics if a number was read later than `TTL` after the next one was written, or if no stale result was served at all. `trouble` is
+/// called repeatedly while the threads run. The rules of `nears` must be `SHORT`.
 fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut trouble: impl FnMut()) {
     const TEXTS: usize = 40;
     const WANTED: u64 = 10;
@@ -305,8 +315,8 @@ fn another_server_takes_the_place_of_one_that_is_gone() {
     }
 }
 
-/// A restarted memcached gives out the same versions again. A result that waits for an entry of the old process must not go into a new
-/// entry.
+/// A restarted memcached gives out the same versions again. Checks that a result that waits for an entry of the old process does not go
+/// into an entry of the new one.
 #[test]
 fn an_answer_is_not_put_into_the_place_of_a_store_that_has_started_again() {
     for mut scene in scenes(1) {
@@ -376,13 +386,14 @@ fn the_report_tells_of_each_tier() {
     }
 }
 
-/// A server, and a cluster of Valkey that near caches share.
+/// A database server, and a cluster of Valkey that near caches share.
 struct Clustered {
     server: Server,
     cluster: Cluster,
 }
 
 impl Clustered {
+    /// Starts both; the arguments are those of [`Cluster::start`]. None if Valkey is not installed.
     fn of(primaries: usize, behind: &[u32]) -> Option<Clustered> {
         let cluster = Cluster::start(primaries, behind)?;
         let server = Server::start(Options::default()).expect("a server");
@@ -390,7 +401,8 @@ impl Clustered {
         Some(Clustered { server, cluster })
     }
 
-    /// Starts a near cache that is given one member, and waits until it has found all primaries.
+    /// Starts a near cache that is given one member of the cluster, and waits until it has found all primaries. `rules`: the text of its
+    /// file with rules.
     fn near(&self, rules: &str) -> Near {
         let folder = Folder::fresh();
         let (rules, password) = (folder.write("rules.toml", rules), folder.write("password", cluster::PASSWORD));
@@ -401,21 +413,24 @@ impl Clustered {
         near
     }
 
+    /// Returns how often connections of the near cache to primaries have failed.
     fn failures(&self, near: &Near) -> u64 {
         self.cluster.primaries.iter().map(|node| near.metric(&node.metric("failures_total"))).sum()
     }
 }
 
+/// Returns a read for each number. The reads differ in a comment, so that each has a result of its own.
 fn numbered(range: std::ops::Range<u32>) -> Vec<String> {
     range.map(|number| format!("{READ} /* {number} */")).collect()
 }
 
-/// Sends the reads, and returns the tier that answered each.
+/// Sends the reads, and returns the tier that answered each: `server`, `memory` or `store`. Panics if an answer is not `one`.
 fn tiers(near: &Near, client: &mut Client, reads: &[String]) -> Vec<&'static str> {
     let found = reads.iter().map(|read| found(near, client, read));
     found.inspect(|(answer, _)| assert_eq!(answer, "one")).map(|(_, tier)| tier).collect()
 }
 
+/// Returns how often a tier has answered.
 fn count(tiers: &[&str], tier: &str) -> usize {
     tiers.iter().filter(|one| **one == tier).count()
 }
@@ -508,8 +523,8 @@ fn a_primary_that_is_killed_costs_its_hits_until_its_replica_takes_over() {
     assert!(!first.get("/metrics").contains(&of_lost), "it is no member with slots any more");
 }
 
-/// A primary sends the absolute expiry time of an entry to its replica, by its own clock. On a replica whose clock is behind, entries live
-/// longer.
+/// Checks the age of results while a primary and its replica, whose clock is three seconds behind, take over from each other. A primary
+/// sends the absolute expiry time of an entry to its replica, by its own clock. So entries live longer on the replica.
 #[test]
 fn nothing_is_older_than_its_rule_says_where_replicas_whose_clocks_are_behind_take_over() {
     const BEHIND: u32 = 3;

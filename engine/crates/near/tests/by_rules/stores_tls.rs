@@ -11,18 +11,22 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
+/// A rule for all tables of `d` with a time to live that is longer than a test takes.
 const RULES: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
-/// Another read that the rules fit. After it, the near cache knows the session context of the client.
+/// Another read that the rules match. After it, the near cache knows the session context of the client.
 const OTHER: &str = "SELECT v FROM d.u";
+/// The host that all stores of these tests listen on.
 const HOST: &str = "127.0.0.1";
 
+/// Starts MariaDB without the plugin, with the tables and accounts of [`furnish`].
 fn furnished() -> Server {
     let server = Server::start(Options::default()).expect("a server");
     furnish(&server);
     server
 }
 
-/// Starts a near cache with rules and a store: `option` is the store's option, `addresses` its value.
+/// Starts a near cache with `RULES` and a store. `option`: the option that names the store; `addresses`: its value; `arguments`: additional
+/// ones.
 fn near_of(server: &Server, option: &str, addresses: &str, arguments: &[&str]) -> Near {
     let folder = Folder::fresh();
     let rules = folder.write("rules.toml", RULES);
@@ -30,13 +34,15 @@ fn near_of(server: &Server, option: &str, addresses: &str, arguments: &[&str]) -
     near(server, &[&all, arguments].concat())
 }
 
+/// Connects a client and lets it read once. After that, the near cache knows the session's account, database and settings, which decide
+/// what it may serve to it.
 fn known(near: &Near) -> Client {
     let mut client = near.client();
     ask(&mut client, OTHER);
     client
 }
 
-/// Checks that the second near cache finds a result that the first one has stored.
+/// Checks that the second near cache finds a result in the store that the first one has put there.
 fn share(first: &Near, second: &Near) {
     let before = first.metric("store_inserts_total");
     assert_eq!(ask(&mut known(first), READ), "one");
@@ -66,8 +72,8 @@ fn what_near_caches_share_goes_by_tls() {
     }
 }
 
-/// Checks that the near cache does not use the store and still answers reads, and that SHOW FQC STATUS, `/metrics` and the log contain the
-/// words.
+/// Checks that the near cache does not use the store and still answers reads, and that SHOW FQC STATUS, `/metrics` and the log all give a
+/// reason that contains these words.
 fn is_refused(near: &Near, store: &Store, words: &str) {
     let mut client = known(near);
     assert_eq!(ask(&mut client, READ), "one");
@@ -87,7 +93,8 @@ fn is_refused(near: &Near, store: &Store, words: &str) {
     assert_eq!((near.metric("store_inserts_total"), near.metric("store_hits_total")), (0, 0));
 }
 
-/// Checks that Valkey has received no lookup, which would begin with TIME. The near cache may have connected. Memcached is not checked.
+/// Checks that Valkey has received no lookup, which would begin with TIME. The near cache may have connected. For memcached, nothing is
+/// checked.
 fn was_told_nothing(store: &Store) {
     if store.kind == Kind::Valkey {
         let commands = store.ask("INFO commandstats");
@@ -171,7 +178,8 @@ fn an_account_of_the_store_may_do_no_more_than_it_needs() {
     share(&login(&password), &login(&password));
 }
 
-/// Starts a near cache with TLS to the members of a cluster. `kind`: the value of `store-tls`.
+/// Starts a near cache with TLS to the members of a cluster. `certificates`: of the authority that it trusts; `kind`: the value of
+/// `store-tls`.
 fn of_cluster(server: &Server, cluster: &Cluster, certificates: &Certificates, kind: &str) -> Near {
     let folder = Folder::fresh();
     let (password, authority) = (folder.write("password", cluster::PASSWORD), certificates.file("ca.pem"));
@@ -179,7 +187,7 @@ fn of_cluster(server: &Server, cluster: &Cluster, certificates: &Certificates, k
     near_of(server, "--valkey", &cluster.primaries[0].address(), &arguments)
 }
 
-/// Sends 60 reads, and returns how many were answered from the store.
+/// Sends 60 different reads, and returns how many of them were answered from the store.
 fn found(near: &Near, client: &mut Client) -> u64 {
     let before = near.metric("store_hits_total");
     (0..60).for_each(|number| assert_eq!(ask(client, &format!("{READ} /* {number} */")), "one"));
@@ -212,7 +220,8 @@ fn each_member_of_a_cluster_proves_that_it_is_the_host_that_the_cluster_tells() 
     assert!(third.log().contains(&said), "{}", third.log());
 }
 
-/// Returns the port of a proxy to the store that delays the first byte from the store on each connection.
+/// Starts a proxy to the store that delays the first byte from the store on each connection, and returns its port. It runs until the test's
+/// process ends.
 fn delayed(store: &Store, by: Duration) -> u16 {
     let listener = TcpListener::bind((HOST, 0)).expect("a port");
     let (port, store) = (listener.local_addr().expect("an address").port(), store.address());

@@ -6,22 +6,26 @@ use crate::beside::{Near, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 
+/// A rule that also serves reads in transactions, with a time to live that is longer than a test takes.
 const INSIDE: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\nin_transactions = true\n";
 const OTHER: &str = "SELECT v FROM d.t WHERE id = 2";
 const BEGINNINGS: [&str; 3] = ["BEGIN", "START TRANSACTION READ ONLY", "START TRANSACTION WITH CONSISTENT SNAPSHOT"];
-/// The number of reads after which a read that may be served from memory has been.
+/// How many times a read is sent to show that it is not served: if it may be, one of these reads is answered from memory.
 const OFTEN: usize = 5;
 
+/// Connects to the server itself, as root.
 fn direct(server: &Server) -> Client {
     Client::root(&server.endpoint()).expect("a connection")
 }
 
+/// Sends a read several times, and returns the last answer. Panics with `what` if one of the answers came from memory.
 fn never_served(near: &Near, client: &mut Client, read: &str, what: &str) -> String {
     let answers = (0..OFTEN).map(|_| served(near, client, read));
     let answers = answers.map(|(answer, is_hit)| (!is_hit).then_some(answer)).collect::<Option<Vec<_>>>();
     answers.unwrap_or_else(|| panic!("{what}: it is answered from memory")).pop().expect("an answer")
 }
 
+/// Repeats a read until it is answered from memory.
 fn until_served(near: &Near, client: &mut Client, read: &str) {
     wait_until("an answer from memory", || served(near, client, read).1);
 }
@@ -43,7 +47,8 @@ fn a_read_in_a_transaction_is_answered_byte_for_byte_where_a_rule_says_so() {
     }
 }
 
-/// Python's drivers turn autocommit off at the beginning of each connection.
+/// Checks that sessions with autocommit off and on serve each other's results. Python's drivers turn autocommit off at the beginning of
+/// each connection.
 #[test]
 fn with_autocommit_off_results_are_shared_with_sessions_outside_of_transactions() {
     for (line, server) in servers() {
@@ -126,7 +131,8 @@ fn a_transaction_whose_reads_lock_is_not_served() {
     }
 }
 
-/// A transaction's snapshot is as old as the transaction, however late a row is read in it.
+/// Checks that a row that is read late in a transaction is taken for as old as the transaction's snapshot, and so is not kept for longer
+/// than its rule allows.
 #[test]
 fn the_age_of_what_a_transaction_reads_counts_from_its_beginning() {
     const SHORT: &str = "[[rule]]\ntable = 'd.t'\ncache = 'always'\nttl = 1\nin_transactions = true\n";

@@ -12,17 +12,21 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use wire::{ErrPacket, Header, capability, ok_packet, push_packet, status};
 
+/// The number that the simulated connection has on the server.
 const CONNECTION: u32 = 7;
+/// The hash of the server's greeting. Reports on the feed must have been made with the same one to match the connection.
 const GREETING: u64 = 9;
+/// The size of the memory for results, in bytes.
 const SIZE: u64 = 4 << 20;
 
+/// Returns a packet with this payload.
 fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     push_packet(&mut out, &mut { sequence }, payload);
     out
 }
 
-/// Returns a random packet, most of the time one that a client could send.
+/// Returns a random packet, most of the time a command that a client could send.
 fn command(random: &mut Random) -> Vec<u8> {
     let id = [random.below(3) as u8, 0, 0, 0];
     let payload = match random.below(10) {
@@ -40,6 +44,8 @@ fn command(random: &mut Random) -> Vec<u8> {
     packet(if random.percent(97) { 0 } else { 3 }, &payload)
 }
 
+/// Returns random packets of a server, most of the time such that they could answer the command in the packet `to`; without it, of any
+/// kind.
 fn answer(random: &mut Random, to: Option<&Vec<u8>>) -> Vec<u8> {
     let flags = if random.percent(95) { status::AUTOCOMMIT } else { random.below(1 << 16) as u16 };
     let fitting = match to.and_then(|packet| packet.get(Header::SIZE)) {
@@ -61,6 +67,8 @@ fn answer(random: &mut Random, to: Option<&Vec<u8>>) -> Vec<u8> {
     }
 }
 
+/// Returns a random frame of the feed, most of the time a report on one of the commands that were sent. The frame with the number 1 begins
+/// the attachment and grants a lease.
 fn frame(random: &mut Random, number: u64, commands: &[Vec<u8>]) -> Frame {
     let told = |random: &mut Random| {
         let command = if random.percent(70) { commands.len() } else { 1 + random.below(commands.len() + 1) };

@@ -31,6 +31,7 @@ const STATEMENTS: &[&str] = &[
     "",
 ];
 
+/// Returns the client's capabilities without and with DEPRECATE_EOF, which changes how a result ends.
 fn both_ends() -> [u64; 2] {
     [capability::BASE, capability::BASE | capability::DEPRECATE_EOF]
 }
@@ -332,7 +333,7 @@ fn its_health_and_its_counters_are_told() {
     assert!(near.get("/nowhere").contains("404 Not Found"));
 }
 
-/// Counts the logins of the account `own` without a query. An attempt to attach is not counted, because it sends one.
+/// A query for the number of logins of the account `own` that sent no query. An attempt to attach is not counted, because it sends one.
 const OWN_LOGINS: &str = "SELECT COUNT(*) FROM mysql.general_log AS one WHERE command_type = 'Quit' AND user_host LIKE '%own[own]%'
     AND NOT EXISTS (SELECT 1 FROM mysql.general_log AS other WHERE other.thread_id = one.thread_id AND command_type = 'Query')";
 

@@ -13,9 +13,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Instant;
 
+/// A rule for `d.t` with a time to live that is longer than a test takes.
 const RULES: &str = "[[rule]]\ntable = 'd.t'\ncache = 'always'\nttl = 3600\n";
 const READ: &str = "SELECT v FROM d.t";
 
+/// Starts MariaDB without the plugin, with one row in `d.t`.
 fn database() -> Server {
     let server = Server::start(Options::default()).expect("a server");
     let mut admin = server.admin().expect("a connection");
@@ -24,8 +26,8 @@ fn database() -> Server {
     server
 }
 
-/// Starts a simulated control plane that answers each request with `answer`, a status and a body. Returns its port, and the requests that
-/// it receives.
+/// Starts a simulated control plane that answers each request with `answer`: a status, a space and a body. With certificates, it uses TLS.
+/// Returns its port, and a channel with the requests that it receives, each with its head and body.
 fn control_plane(certificates: Option<&Certificates>, answer: &'static str) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -45,6 +47,7 @@ fn control_plane(certificates: Option<&Certificates>, answer: &'static str) -> (
     (port, requests)
 }
 
+/// Returns the TLS of a server with this certificate.
 fn tls(certificates: &Certificates) -> ServerConfig {
     let chain = CertificateDer::pem_file_iter(certificates.file("cert.pem")).expect("certificates");
     let chain = chain.collect::<Result<_, _>>().expect("certificates");
@@ -54,6 +57,7 @@ fn tls(certificates: &Certificates) -> ServerConfig {
     builder.expect("versions").with_no_client_auth().with_single_cert(chain, key).expect("a certificate")
 }
 
+/// Reads one request, answers it, and sends it to `asked`. A connection that ends early is ignored.
 fn told(mut stream: impl Read + Write, asked: &Sender<String>, answer: &str) -> std::io::Result<()> {
     let mut request = Vec::new();
     let mut piece = [0; 4096];
@@ -71,6 +75,7 @@ fn told(mut stream: impl Read + Write, asked: &Sender<String>, answer: &str) -> 
     Ok(())
 }
 
+/// Returns true if the request has come with its whole body.
 fn is_whole(request: &[u8]) -> bool {
     let text = String::from_utf8_lossy(request);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
@@ -78,12 +83,14 @@ fn is_whole(request: &[u8]) -> bool {
     body.len() == length.parse::<usize>().expect("a number")
 }
 
+/// A near cache that reports to a control plane, and the folder with its rules and its token.
 struct Reporting {
     near: Near,
     folder: Folder,
 }
 
-/// Starts a near cache with rules that reports to this control plane with the token `one`.
+/// Starts a near cache called `shop-1` with rules that reports to the control plane at `url` with the token `one`. `more`: additional
+/// arguments.
 fn reporting(server: &Server, url: &str, more: &[&str]) -> Reporting {
     let folder = Folder::fresh();
     let (rules, token) = (folder.write("rules.toml", RULES), folder.write("token", "one\n"));
@@ -92,6 +99,7 @@ fn reporting(server: &Server, url: &str, more: &[&str]) -> Reporting {
     Reporting { near, folder }
 }
 
+/// Waits for the next report, and returns its HTTP head and its JSON.
 fn next(requests: &Receiver<String>) -> (String, serde_json::Value) {
     let request = requests.recv_timeout(LIMIT).expect("a report");
     let (head, body) = request.split_once("\r\n\r\n").expect("a body");

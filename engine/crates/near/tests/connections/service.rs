@@ -12,6 +12,7 @@ use std::os::unix::net::UnixDatagram;
 use std::process::Command;
 use std::thread;
 
+/// Runs `fqc-near` until it ends. Returns its exit status, which is none after a signal, its output, and its errors.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(beside::program()).args(arguments).output().expect("it runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -173,7 +174,8 @@ fn root_does_not_lend_its_name_to_clients_of_a_servers_socket() {
     assert_eq!(error.contains("run fqc-near under an account of its own"), is_root);
 }
 
-/// At each stage of a connection, the clients send bytes that no proper client would send.
+/// Clients send bytes that no proper client would send, at each stage of a connection. Checks that `fqc-near` goes on, and that another
+/// client is still served.
 #[test]
 fn garbage_from_clients_costs_each_its_own_connection() {
     let server = server();
@@ -210,7 +212,8 @@ fn garbage_from_clients_costs_each_its_own_connection() {
     assert!(near.is_running() && !near.log().contains("panicked"), "{}", near.log());
 }
 
-/// The server sends a valid greeting, and then random bytes.
+/// A server sends random bytes, some of them after a valid greeting or login. Checks that `fqc-near` goes on, and that each connection
+/// ends.
 #[test]
 fn garbage_from_a_server_costs_each_client_its_own_connection() {
     let real = server();
@@ -255,8 +258,8 @@ fn garbage_from_a_server_costs_each_client_its_own_connection() {
     assert!(near.is_running() && !near.log().contains("panicked"), "{}", near.log());
 }
 
-/// `caching_sha2_password`: the first login of an account is a full one, over TLS or with the server's public key. Then the server has
-/// cached the account, and later logins are short.
+/// Checks both kinds of login by `caching_sha2_password`. The first login of an account is a full one, over TLS or with the server's public
+/// key. Then the server has cached the account, and later logins are short.
 #[test]
 fn accounts_of_mysql_log_in() {
     let options = Options { product: Product::MySql, ..Options::default() };

@@ -5,6 +5,7 @@ use fqc_tests::client::{Client, Login};
 use fqc_tests::server::{Options, Server};
 use std::process::Command;
 
+/// Starts MariaDB with TLS, and with two accounts: `u`, and `s`, which must use TLS. Both have the password `secret`.
 fn server(certificates: &Certificates) -> Server {
     let server =
         Server::start(Options { arguments: certificates.of_server(), ..Options::default() }).expect("a server");
@@ -14,7 +15,8 @@ fn server(certificates: &Certificates) -> Server {
     server
 }
 
-/// Logs in with the stock client. Returns the connection's cipher as the server sees it, empty without TLS, followed by the account.
+/// Logs in through the near cache with the stock client. `tls`: the client's arguments for TLS. Returns the cipher between near cache and
+/// server, empty without TLS, followed by the account; or the client's error.
 fn cipher(near: &Near, user: &str, tls: &[&str]) -> Result<String, String> {
     let port = format!("--port={}", near.port());
     let user = format!("--user={user}");
@@ -23,10 +25,12 @@ fn cipher(near: &Near, user: &str, tls: &[&str]) -> Result<String, String> {
     Ok(told.replace("Ssl_cipher", "").split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// Returns the arguments of `fqc-near` for TLS to clients.
 fn of_clients(certificates: &Certificates) -> [String; 4] {
     ["--tls-certificate".into(), certificates.file("cert.pem"), "--tls-key".into(), certificates.file("key.pem")]
 }
 
+/// Returns the arguments of `fqc-near` for TLS to the server. `kind`: the value of `server-tls`.
 fn of_server(certificates: &Certificates, kind: &str) -> [String; 4] {
     ["--server-tls".into(), kind.into(), "--server-ca".into(), certificates.file("ca.pem")]
 }
@@ -35,6 +39,7 @@ fn slices(parts: &[String]) -> Vec<&str> {
     parts.iter().map(String::as_str).collect()
 }
 
+/// The stock client's argument for a connection without TLS.
 const PLAIN: &[&str] = &["--skip-ssl"];
 
 #[test]
