@@ -29,10 +29,10 @@ class Violation:
 
 
 def violations(definition: Definition, text: str, *, is_computed: bool = False) -> list[Violation]:
-    """Returns the violations.
+    """Returns what is wrong with a literal value; empty if it is valid.
 
-    `is_computed`: the value is a result, which is rounded down to a multiple, so that values that share memory do not
-    exceed it.
+    `is_computed`: the value is the result of an expression, so the value that would fit is rounded down to a multiple,
+    lest values that share memory exceed it.
     """
     if any(unicodedata.category(character) in BREAKS for character in text):
         return [_of_text("control_character", text, "contains a line break or another control character")]
@@ -78,8 +78,8 @@ def _bound(definition: Definition, text: str | None) -> Number | None:
 
 
 def _nearest(definition: Definition, value: Number, is_computed: bool) -> Number:
-    """Returns the closest valid value: clamped into the range, then the closest multiple, or for a computed value the
-    one below.
+    """Returns the closest valid number: clamped into the range, then the closest multiple of the divisor, or for a
+    computed value the multiple below.
     """
     minimum, maximum = bounds(definition)
     if maximum is not None:

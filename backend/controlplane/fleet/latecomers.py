@@ -21,7 +21,7 @@ class _Pause:
 
 
 class Latecomers:
-    """The skipped instances by id, and until when. Thread-safe."""
+    """The instances that are skipped for a while because they answered too late, by id. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()

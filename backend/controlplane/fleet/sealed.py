@@ -30,13 +30,15 @@ SEALED_ABOVE: Hook[type[models.Model]] = Hook("fleet.sealed.SEALED_ABOVE")
 
 
 def columns() -> list[Column]:
-    """Returns all columns, including those of higher apps, which must not be imported here."""
+    """Returns model, column and encryption context of every column with encrypted secrets, including those of higher
+    apps, which must not be imported here.
+    """
     above = SEALED_ABOVE.parts.values()
     return [*COLUMNS, *((model, "secret_sealed", attrgetter("secret_context")) for model in above)]
 
 
 def keys_needed() -> set[str]:
-    """Returns the names of the keys that the rows are sealed with."""
+    """Returns the names of the sealing keys that decrypting the stored secrets takes."""
     names: set[str] = set()
     for model, column, _ in columns():
         texts = model._default_manager.exclude(**{column: ""}).values_list(column, flat=True)

@@ -22,7 +22,7 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """How to read the number of rows read and changed per table."""
+    """How to read from a server the number of rows read and changed per table."""
 
     switch: str  # the variable that must be on for the server to count
     is_switched_at_start: bool  # true if only the option file can turn the switch on
@@ -31,9 +31,10 @@ class TableStatistics:
 
 @dataclass(frozen=True)
 class Edition:
-    """The builder or provider of a server.
+    """The builder or provider of a server, such as Debian or Amazon RDS.
 
-    It matches if `pattern` is found in the value of `variable`; the first match counts.
+    A server belongs to it if the regular expression `pattern` is found in the value of its variable `variable`; the
+    first match counts.
     """
 
     name: str
@@ -259,9 +260,10 @@ PRODUCTS: tuple[Product, ...] = LOCAL_PRODUCTS  # the last one matches every ver
 
 
 def edition_of(variables: Mapping[str, str]) -> str:
-    """Returns the edition, recognised by the server's variables; empty if it is unknown.
+    """Returns the edition, that is, the server's builder or provider such as Debian or Amazon RDS; empty if it is
+    unknown.
 
-    Missing variables are skipped.
+    `variables` are the server's global variables; some may be missing.
     """
     found = (
         each.name for each in EDITIONS if re.search(each.pattern, variables.get(each.variable) or "", re.IGNORECASE)
@@ -274,13 +276,12 @@ def is_managed(edition: str) -> bool:
 
 
 def local_product(name: str) -> LocalProduct:
-    """Returns the local product of this name.
-
-    Servers from before there were several products have no name: they are MariaDB.
+    """Returns the local product of this name, and MariaDB for any other name: servers from before there were several
+    products have none.
     """
     return next((each for each in LOCAL_PRODUCTS if each.name == name), DEFAULT_PRODUCT)
 
 
 def product_of(version: str) -> Product:
-    """Returns the product that an `@@version` string belongs to."""
+    """Returns the product that an `@@version` string belongs to: MariaDB if the string names it, else MySQL."""
     return next(product for product in PRODUCTS if product.version_mark in version.lower())
