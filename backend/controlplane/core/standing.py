@@ -20,5 +20,9 @@ def holder_of(request: Request) -> Holder:
 
 
 def still_standing(holders: Collection[Holder]) -> set[Holder]:
-    """Returns the holders whose access has not ended or changed."""
+    """Returns those of the holders, that is, the credentials of event streams, whose access has neither ended nor
+    changed.
+
+    The streams of the others must end.
+    """
     return STILL_STANDING.part(holders)

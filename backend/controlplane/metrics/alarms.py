@@ -22,7 +22,9 @@ def silence_seconds() -> int:
 
 
 def samples_missing() -> dict[str, tuple[float | None, str]]:
-    """Returns instances that should answer polls and have no recent sample: single ones, or all if no round ends."""
+    """Returns, by instance id, 1.0 and an explanation for instances that should answer polls and have no recent sample,
+    one by one or because no round of polls ends; None instead of 1.0 during a change.
+    """
     now = clock.shared_time()
     since = now - silence_seconds()
     asked = Instance.objects.filter(state__in=ANSWERING, created_at__lt=datetime.fromtimestamp(since, UTC))

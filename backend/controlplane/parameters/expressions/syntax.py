@@ -29,7 +29,10 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``column`` is that of the factor, where a division by zero is reported."""
+    """One operator of a chain and the factor after it.
+
+    ``column`` is that of the factor, where a division by zero is reported.
+    """
 
     operator: str
     factor: "Node"
