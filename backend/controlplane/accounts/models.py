@@ -82,9 +82,9 @@ class Session(AbstractBaseSession):
 
 
 class SignIn(models.Model):
-    """A person's sign-in at the identity provider, on which a session here depends.
+    """A person's sign-in at the identity provider; a session of the console depends on it.
 
-    Its refresh token is used to ask whether the provider still confirms it.
+    Its refresh token is used to ask whether the provider still confirms the person.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_ins")

@@ -65,8 +65,8 @@ class BlankValidator:
 
 
 class OwnNamesValidator:
-    """Refuses a password of which fewer than OTHER_CHARACTERS letters and digits are left without the owner's names and
-    the product's.
+    """Refuses a password that is made of the owner's names and the product's: without those, at least OTHER_CHARACTERS
+    letters and digits must be left.
     """
 
     def validate(self, password: str, user: Any = None) -> None:

@@ -22,7 +22,7 @@ NOTED = ("logged_in_at", "address", "browser")
 
 
 def session_note(session: Any, address: str, browser: str) -> None:
-    """Stores in a new session when, from which address and with which browser the user logged in."""
+    """Stores in a new session the time of the log-in, the user's address and the browser."""
     session.update(
         {"logged_in_at": timezone.now().isoformat(), "address": address, "browser": browser[:LONGEST_BROWSER]}
     )
@@ -37,7 +37,7 @@ def session_id(session_key: str) -> str:
 
 
 def session_facts(session: Session) -> dict[str, Any]:
-    """Returns when, from which address and with which browser the user logged in.
+    """Returns the time of the log-in, the user's address and the browser.
 
     The values are None in sessions from before they were stored.
     """

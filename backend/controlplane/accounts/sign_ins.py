@@ -61,7 +61,7 @@ def sign_in(proof: Proof) -> User:
 
 @transaction.atomic
 def sign_in_keep(user: User, session_key: str, proof: Proof) -> None:
-    """Stores the sign-in on which this session depends from now on, and deletes earlier ones of the user that have no
+    """Stores the sign-in for the new session, which ends with it, and deletes earlier ones of the user that have no
     session any more.
     """
     user.sign_ins.filter(session=None).delete()
@@ -127,8 +127,8 @@ def _new(proof: Proof, role: str) -> User:
 
 
 def _free_name(proof: Proof) -> str:
-    """Returns a name for a new user that nobody has here: the provider's, or if it is taken, the same with a part added
-    that the person cannot choose.
+    """Returns a name for a new user that is not taken here: the provider's, or that with a part added that the person
+    cannot choose.
     """
     name = OTHER_CHARACTERS.sub("-", proof.username).strip("-_.@")[:48] or "user"
     if len(name) > 1 and not User.objects.filter(username__iexact=name).exists():

@@ -25,7 +25,7 @@ class StateReading:
     values: Mapping[str, tuple[float | None, str]]  # by instance; None means that it cannot be judged now
 
     def of(self, instance_id: str) -> tuple[float | None, str]:
-        """Returns the value and what was observed. An instance that is not listed is in order."""
+        """Returns an instance's value and what was observed. An instance that is not listed is in order: 0."""
         return self.values.get(instance_id, (0.0, ""))
 
 

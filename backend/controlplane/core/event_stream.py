@@ -41,8 +41,9 @@ def begin(request: Request) -> Seen:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a client wants of the event stream: topics and instance ids (empty: all of them), and after how many seconds
-    the stream ends (0: once it has sent what is stored).
+    """The filters of a client's event stream: topics and instance ids (empty: all of them).
+
+    The stream ends after `seconds`, or with 0 once it has sent what is stored.
     """
 
     topics: frozenset[str] = frozenset()
@@ -98,10 +99,10 @@ def tell(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
 
 
 def frames(events: Iterable[tuple[Event, str | None]], seen: Seen) -> Iterator[str]:
-    """Yields the events as text of the stream, each with the id from which the reader continues after a broken
-    connection.
+    """Yields the events as text of the stream.
 
-    Adds all of them to `seen`, also those that the reader did not ask for.
+    Each has the id that a reader sends to continue after a broken connection. Adds all events to `seen`, also those
+    that the reader did not ask for.
     """
     for event, data in events:
         seen.add(event.pk)

@@ -28,8 +28,8 @@ TABLE = "performance_schema.*"
 
 
 class Estimate(NamedTuple):
-    """Figures that tell what a near cache could answer for a server without the engine: the share of reads in the
-    server's time, the number of sampled reads, and how many of those repeat the text of an earlier one.
+    """An estimate of what a near cache could answer for a server without the engine: the share of reads in the server's
+    time, the number of sampled reads, and how many of those repeat the text of an earlier one.
     """
 
     read_time_ratio: float
