@@ -36,7 +36,9 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class Recent:
-    """What a rule is judged by on one instance: the sums of its recent samples, or the state that was read now."""
+    """The facts that a rule is judged by on one instance: sums of its recent samples, or the state that was
+    read now.
+    """
 
     sums: Sums
     newest_at: int = 0
@@ -60,8 +62,8 @@ States = Mapping[str, StateReading]
 
 @dataclass(frozen=True)
 class Move:
-    """What an evaluation found for one rule and instance: the phase that follows, and the transition to report (None:
-    nothing to report).
+    """The result of an evaluation for one rule and instance: the phase that follows, and the transition to report
+    (None: nothing to report).
     """
 
     rule: AlertRule

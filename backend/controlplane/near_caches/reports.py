@@ -32,7 +32,7 @@ MOST_PER_SECOND = 10_000_000
 
 @dataclass
 class Reported:
-    """What the near caches of one instance reported since its newest sample: growth of hits and misses, and how many
+    """Sums of the reports of an instance's near caches since its newest sample: growth of hits and misses, and how many
     report now or are missed.
     """
 
