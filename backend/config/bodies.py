@@ -72,8 +72,8 @@ def _declared_bytes(scope: dict[str, Any]) -> int:
 
 
 async def _send_refusal(send: Any, problem: dict[str, Any]) -> None:
-    """Answers with the problem details and asks the client to close the connection, because the rest of the body may
-    still arrive on it.
+    """Answers with the problem details and lets the server close the connection, because the rest of the body may still
+    arrive on it.
     """
     headers = [
         (b"content-type", b"application/problem+json"),

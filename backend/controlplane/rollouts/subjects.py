@@ -16,7 +16,7 @@ from controlplane.rollouts.states import ApplyKind
 
 @dataclass(frozen=True)
 class Subject:
-    """What a fleet apply installs: a version of a template, or the present library of the engine.
+    """The thing that a fleet apply installs: a version of a template, or the present library of the engine.
 
     The fields have the names of the columns of FleetApply.
     """
