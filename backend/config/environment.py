@@ -143,7 +143,7 @@ class IdentityProvider:
     name: str
     scopes: list[str]
     groups_claim: str
-    groups: dict[str, list[str]]  # by role
+    groups: dict[str, list[str]]  # by role, the provider's groups that give it
     refresh_seconds: int
     token_hours: int
 

@@ -29,7 +29,7 @@ from controlplane.gateway.identity_provider import LoggedOut, NoLonger, Proof, P
 log = structlog.get_logger(__name__)
 PROVIDER = "identity provider"  # the actor in the audit trail
 UNCONFIRMED_AT_MOST = timedelta(hours=1)
-CLAIMED_FOR = timedelta(minutes=1)  # longer than the time limit for the provider
+CLAIMED_FOR = timedelta(minutes=1)  # for asking the provider about a sign-in, which takes less
 MOST_AT_ONCE = 200
 OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.@-]+")
 REFUSALS = {

@@ -37,8 +37,10 @@ class Stand:
     """The state of a rule on an instance. Durations are seconds covered by samples, not read from a clock."""
 
     phase: str = OK
-    broken_seconds: float = 0  # in a row; while open: since the last report
-    good_seconds: float | None = None  # in a row, while open
+    # How long the condition has held; in the phase open, since the last report.
+    broken_seconds: float = 0
+    # How long the condition has not held, in the phase open; None if it holds, and in other phases.
+    good_seconds: float | None = None
 
 
 def is_broken(condition: Condition, value: float | None, traffic: float | None) -> bool | None:

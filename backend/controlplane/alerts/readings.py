@@ -22,7 +22,8 @@ READINGS: Mapping[str, Callable[[], Alarms]] = {
 
 @dataclass(frozen=True)
 class StateReading:
-    values: Mapping[str, tuple[float | None, str]]  # by instance; None means that it cannot be judged now
+    # By instance id, the value and what was observed. A value of None means that it cannot be judged now.
+    values: Mapping[str, tuple[float | None, str]]
 
     def of(self, instance_id: str) -> tuple[float | None, str]:
         """Returns an instance's value and what was observed. An instance that is not listed is in order: 0."""

@@ -26,7 +26,7 @@ CHOSEN = ("enum", "set")
 class Access:
     who: str  # one of CLASSES
     code: str  # a stable code for the reason
-    reason: str  # empty for operators
+    reason: str  # why, as a sentence for users; empty for operators
 
 
 FIXED = Access(NEVER, "fixed", "It cannot be changed: the server states it, or this engine line fixes it.")

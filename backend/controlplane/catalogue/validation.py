@@ -24,8 +24,8 @@ MOST_LINE_BYTES = 3900  # servers read option files in pieces of 4096 bytes, the
 class Violation:
     code: str  # not_of_type, below_minimum, above_maximum, not_a_multiple, no_match, control_character, too_long
     detail: str
-    value: str  # as the detail shows it
-    nearest: str | None = None  # the closest value that fits
+    value: str  # the wrong value, as the detail shows it
+    nearest: str | None = None  # the closest value that fits; None if there is no such value
 
 
 def violations(definition: Definition, text: str, *, is_computed: bool = False) -> list[Violation]:

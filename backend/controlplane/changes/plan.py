@@ -30,13 +30,13 @@ CACHE_TYPE = "query_cache_type"
 class PlannedLine:
     name: str
     unit: str
-    old_submitted: str | None
-    new_submitted: str | None
-    old_value: str | None
+    old_submitted: str | None  # as it was configured, a literal or an expression; None: it was not configured
+    new_submitted: str | None  # None: it is removed from the configuration
+    old_value: str | None  # the value that ran when the change was planned; None: unknown
     new_value: str | None
-    needs_restart: bool  # false if the server runs the new value already
+    needs_restart: bool  # the new value takes effect with a restart; false if the server runs it already
     is_running: bool  # the server runs the new value already
-    needs_admin: bool = False
+    needs_admin: bool = False  # only an administrator may start the change
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Situation:
     is_local: bool
     is_silent: bool = False  # the server was asked and did not answer; plans for many servers ask none
     keeps_dynamic: bool = False  # the server persists values over a restart, and this account may do that
-    keeps_static: bool = False
+    keeps_static: bool = False  # the same of variables that take effect with a restart
 
 
 @dataclass(frozen=True)

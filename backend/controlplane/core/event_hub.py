@@ -39,7 +39,7 @@ FAILING_SECONDS = 30  # then all streams end, because it is unknown who may stil
 @dataclass(frozen=True)
 class News:
     event: Event
-    data: str  # the JSON for a reader who named no instances
+    data: str  # the event as JSON, for readers who named no instances
 
 
 class Reader:

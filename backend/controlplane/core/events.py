@@ -9,8 +9,8 @@ from controlplane.core.hooks import Hook
 from controlplane.core.models import Event
 
 TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
-# Returns facts of events by topic and id for a reader who named some instances. They would be too much to store with
-# each event.
+# A function of a topic. Given events of it and the instances that a reader named, it returns further facts by event id,
+# which would be too much to store with each event.
 Teller = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
 TELLERS: Hook[Teller] = Hook("core.events.TELLERS")
 

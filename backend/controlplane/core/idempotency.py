@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 KEEP = timedelta(days=1)
 STUCK_AFTER = timedelta(minutes=10)  # then the process has died while it handled the request
 ANSWER_LOST = 500
-# the limits per actor and per answer, for requests that changed nothing
+# How many answers to requests that changed nothing are kept per actor, and the longest one that is kept.
 MOST_IDLE, MOST_IDLE_CHARACTERS = 1000, 64 * 1024
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 

@@ -24,8 +24,8 @@ MOST_NAMES = 10_000
 class Tally:
     window: int
     before: float = 0  # the count of the previous window
-    shared: int = 0  # of all processes, as last read
-    unsent: int = 0
+    shared: int = 0  # the count of all processes in this window, as last read
+    unsent: int = 0  # counted here since then, and not added to the shared count yet
 
     def total(self, now: float) -> float:
         left = 1 - now % WINDOW_SECONDS / WINDOW_SECONDS

@@ -20,7 +20,8 @@ from controlplane.gateway.local_accounts import Use, account
 from controlplane.gateway.server import Limits, Server, open_server
 from controlplane.settings.selectors import settings_get
 
-CONVERSATION_STATEMENTS = 4  # the time limit of a conversation, in statements: most conversations are a few statements
+# A conversation may take as long as this many statements at their time limit; most have only a few statements.
+CONVERSATION_STATEMENTS = 4
 
 
 @dataclass(frozen=True)

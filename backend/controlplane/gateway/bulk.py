@@ -35,8 +35,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    at: float  # epoch seconds
-    values: Sequence[Values]  # one per statement
+    at: float  # when the last answer had arrived, in epoch seconds
+    values: Sequence[Values]  # for each statement, the values by name
 
 
 def ask_all(asked: Mapping[str, Question], seconds: float) -> dict[str, Answer | None]:
@@ -56,8 +56,8 @@ class _Talk:
     key: str
     sock: socket.socket
     statements: Sequence[str]
-    timeout: float | None  # restored at the end
-    deadline: float  # for all statements together
+    timeout: float | None  # the socket's own timeout, which is restored at the end
+    deadline: float  # for all statements together, on the monotonic clock
     reader: AnswerReader = field(default_factory=AnswerReader)
     answers: list[Values] = field(default_factory=list)
 

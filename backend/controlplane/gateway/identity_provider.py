@@ -65,7 +65,8 @@ class Proof:
     groups: frozenset[str]
     refresh_token: str  # empty if the provider sent none
     is_offline: bool  # whether the token outlives the provider's session
-    good_until: datetime | None  # None if the provider sent no time
+    # Until when the proof can be renewed, or is valid if it cannot be renewed; None if the provider sent no time.
+    good_until: datetime | None
 
 
 @dataclass(frozen=True)

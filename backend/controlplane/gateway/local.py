@@ -43,7 +43,7 @@ ANSWER_SECONDS = 5
 MOST_LINE_BYTES = 4000  # the server reads 4096 bytes at a time and takes the rest for another line
 ENGINE_FILE = "fqc.so"
 PLAIN_NAME = re.compile(r"[a-z0-9_.]+")
-# up to the last quote, since the quoted text may contain quotes
+# Matches quoted text up to the last quote of a line, since the text may contain quotes.
 QUOTED = re.compile(r"""(?<!\w)['"`](.*?)(['"`][^'"`]*)?$""")
 
 

@@ -29,7 +29,7 @@ from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedE
 TIMEOUT_SECONDS = 30.0  # for the whole session, including the lookup of the server's name
 MOST_SAID_BYTES = 64 * 1024  # received in a whole session
 ENCRYPTED = {"starttls", "tls"}
-# The reply with which servers refuse such an address.
+# The reply with which mail servers refuse an address that SMTP cannot carry.
 NOT_CARRIED = (553, b"the address has letters that SMTP cannot carry")
 
 

@@ -66,7 +66,7 @@ class ReceiverRefused(GatewayError):
 
 class ReceiverDelayed(GatewayError):
     status, code, title = 503, "receiver_delayed", "The receiver did not accept the message"
-    again_after_seconds = 0  # from the receiver's answer
+    again_after_seconds = 0  # the wait that the receiver asked for (Retry-After); 0: it did not say
 
 
 class ReceiverForbidden(ReceiverDelayed):

@@ -62,20 +62,21 @@ class Product:
     engine_symbol: bytes  # the symbol that a library exports if this product can load it
     install_engine: tuple[str, ...]
     statistics: TableStatistics
-    not_tables: str  # a pattern of tables that are counted but hold no data; empty if there are none
+    not_tables: str  # a regular expression: tables that are counted but hold no data; empty if there are none
     account_tables: tuple[str, ...]  # the tables that store the accounts and their passwords
     # true if a starting server deletes temporary tables in tmpdir, even those of other servers
     start_empties_tmpdir: bool
     time_limit: TimeLimit
-    # Error numbers that only this product uses: the connection was killed, and the statement took too long.
+    # The error numbers, used by this product only, of a connection that was killed.
     killed_errors: frozenset[int]
+    # The error numbers, used by this product only, of a statement that exceeded `time_limit`.
     timeout_errors: frozenset[int]
 
 
 @dataclass(frozen=True)
 class LocalProduct(Product):
     program: str
-    package: str  # the package that contains its programs
+    package: str  # the package that contains the programs, to name in messages
     # A command that creates empty databases. {data}, {tmp} and {user} are replaced by the folders and the system user,
     # {init} by a file of SQL statements.
     make_databases: tuple[str, ...]
@@ -87,7 +88,7 @@ class LocalProduct(Product):
     # The account with all privileges that the control plane uses through the server's socket. Its password is set when
     # the server is made. Empty: socket authentication with the name of the system user that runs the server.
     owner: str
-    engine_installed_errors: frozenset[int]  # the engine is installed already
+    engine_installed_errors: frozenset[int]  # errors of `install_engine`: the engine is installed already
 
 
 MARIADB = LocalProduct(

@@ -18,7 +18,7 @@ from controlplane.gateway.server import Server, quoted
 
 Row = tuple[Any, ...]
 NAME, SCOPE = 0, 3
-NOT_SET = {ER.INCORRECT_GLOBAL_LOCAL_VAR}  # the variable is read-only
+NOT_SET = {ER.INCORRECT_GLOBAL_LOCAL_VAR}  # the errors that say that a variable is read-only
 
 
 def variable_rows(server: Server, product: Product) -> list[Row]:

@@ -14,7 +14,7 @@ from controlplane.fleet.states import State
 from controlplane.metrics.polling import ROUND_ENDED
 from controlplane.settings.selectors import settings_get
 
-SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # the longer of the two
+SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # without a sample for the longer of the two, an instance is silent
 
 
 def silence_seconds() -> int:

@@ -31,7 +31,7 @@ Sums = Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Span:
-    first_at: int
+    first_at: int  # the start of the first bucket, in epoch seconds
     last_at: int  # the span ends before this second
     step_seconds: int
     resolution: str  # one of MODELS

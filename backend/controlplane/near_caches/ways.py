@@ -46,9 +46,9 @@ class LogSetting:
     the lines of an option file that set it.
     """
 
-    names: tuple[str, ...]  # in any version; the first one that the server has counts
-    fit: tuple[str, ...]
-    lines: tuple[str, ...]  # for the option file
+    names: tuple[str, ...]  # its names in all versions; the first one that the server has counts
+    fit: tuple[str, ...]  # in upper case
+    lines: tuple[str, ...]  # for the server's option file
 
     def value(self, variables: Mapping[str, str]) -> str:
         return next((variables[name] for name in self.names if name in variables), "")

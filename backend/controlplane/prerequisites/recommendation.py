@@ -15,7 +15,7 @@ from typing import Any
 from controlplane.gateway.numbers import whole
 from controlplane.prerequisites.findings import percent
 
-ENOUGH_REQUESTS = 1000  # then a ratio is right to within 3 percentage points
+ENOUGH_REQUESTS = 1000  # a hit ratio of so many reads is right to within 3 percentage points
 ENOUGH_SECONDS = 600
 LEAST_HIT_RATIO = 0.1
 KIB, MIB = 1024, 1024**2

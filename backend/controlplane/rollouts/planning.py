@@ -36,7 +36,7 @@ class ItemPreview:
     lines: list[dict[str, Any]]
     needs_restart: bool
     needs_admin: bool
-    blocking: list[str]  # sentences
+    blocking: list[str]  # why the instance cannot be changed, as sentences; empty if it can
     findings: list[InstanceFinding] = field(default_factory=list)  # blocking findings and those about unknown facts
 
 

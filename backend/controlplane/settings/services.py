@@ -16,7 +16,7 @@ from controlplane.settings.models import Settings
 from controlplane.settings.selectors import SMTP_CONTEXT, mail_server
 
 NOT_FACTS = {"id", "updated_at"}
-# the fields that decide which server receives the stored password, and how
+# The settings that decide which mail server receives the stored password, and how. A change of one requires it again.
 RECEIVER = ("smtp_host", "smtp_port", "smtp_security")
 
 
