@@ -293,7 +293,7 @@ def _authenticated(username: str, password: str) -> User | None:
 
 
 def _is_recent(failure: LoginFailure) -> bool:
-    """Returns whether the failure still counts.
+    """Returns whether the last failure is less than LOCK away, so that the failures so far still count.
 
     `abs` limits the lock also if the clock was set back and the failure lies ahead.
     """

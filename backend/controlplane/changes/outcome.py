@@ -132,7 +132,7 @@ def _leave_instance(change: ChangeSet, instance: Instance, *, is_lost: bool) -> 
 
 @transaction.atomic
 def instance_gone(change: ChangeSet) -> None:
-    """Ends a change whose instance was deleted while it waited. There is nothing to do or undo."""
+    """Ends a change as failed because its instance was deleted while it waited. There is nothing to do or undo."""
     _end(change, ChangeState.FAILED, "instance_gone", f"{change.instance_name} was deleted. Nothing was changed.")
 
 

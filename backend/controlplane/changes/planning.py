@@ -167,7 +167,9 @@ def is_of_cache(name: str) -> bool:
 
 
 def _waiting(situation: Situation, found: Plan) -> list[PlannedLine]:
-    """Returns the lines that take effect only with a restart, without variables that a live server does not have."""
+    """Returns the planned lines (one per parameter) that take effect only with a restart, without variables that a live
+    server does not have.
+    """
     is_known = [line for line in found.lines if not (situation.is_live and line.old_value is None)]
     return [line for line in is_known if line.needs_restart]
 

@@ -269,7 +269,9 @@ def _restart(run: Run, step: ChangeStep) -> None:
 
 
 def _nothing(run: Run, step: ChangeStep) -> None:
-    """Does nothing on the server: class and proxy are facts of the control plane, stored with the outcome."""
+    """Does nothing on the server: the instance's class and proxy are facts of the control plane, which are stored when
+    the change ends.
+    """
 
 
 def _provision(run: Run, step: ChangeStep) -> None:
@@ -306,7 +308,9 @@ def _connect(run: Run, step: ChangeStep) -> None:
 
 
 def _leave(run: Run, step: ChangeStep) -> None:
-    """Leaves an installed engine in place: it serves nothing until it is switched on."""
+    """Does nothing, since there is nothing to undo: an installed engine may stay, because it serves nothing until it is
+    switched on.
+    """
 
 
 def _cannot(run: Run, step: ChangeStep) -> None:

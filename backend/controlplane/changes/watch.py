@@ -240,8 +240,8 @@ def _learn(instance: Instance, work: Work) -> bool:
 def repush(instance: Instance, names: list[str]) -> bool:
     """Makes a change set that sets these parameters again, after the server lost them by its restart.
 
-    If it is refused, they are left as drift, which is logged. Returns false if another change is at work; the next
-    watch then tries again.
+    Returns false only if another change is at work; the next watch then tries again. If the change set is refused for
+    another reason, that is logged, and the parameters are left as drift.
     """
     if instance.changes.filter(kind=Kind.REPUSH).exclude(state__in=ENDED).exists():
         return True

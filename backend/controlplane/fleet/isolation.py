@@ -98,7 +98,10 @@ class Work:
 
 
 def _keep(faults: Iterator[LookFault]) -> None:
-    """Stores faults, without those of instances that were deleted during the round."""
+    """Stores these faults, in place of earlier ones of the same instance and duty.
+
+    Those of instances that were deleted during the round are left out.
+    """
     wanted = list(faults)
     there = set(Instance.objects.filter(pk__in=[each.instance_id for each in wanted]).values_list("pk", flat=True))
     LookFault.objects.bulk_create(

@@ -369,10 +369,9 @@ class LocalServer:
         self.start()
 
     def install_engine_file(self, library: Path) -> None:
-        """Copies the engine's library into the server's plugin folder.
+        """Copies the engine's library into the server's plugin folder. Raises LocalServerError if there is no library.
 
-        The old file is replaced atomically, and a running server keeps using it until its next start. Raises
-        LocalServerError if there is no library.
+        The old file is replaced atomically, and a running server keeps using the old one until its next start.
         """
         if not library.is_file():
             raise LocalServerError(f"{library} does not exist: build the engine, or set FQC_ENGINE_LIBRARY.")

@@ -27,7 +27,7 @@ from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
 
 TIMEOUT_SECONDS = 30.0  # for the whole session, including the lookup of the server's name
-MOST_SAID_BYTES = 64 * 1024  # received in a whole session
+MOST_SAID_BYTES = 64 * 1024  # of a session's replies; counted from 0 again after STARTTLS
 ENCRYPTED = {"starttls", "tls"}
 # The reply with which mail servers refuse an address that SMTP cannot carry.
 NOT_CARRIED = (553, b"the address has letters that SMTP cannot carry")
@@ -177,8 +177,8 @@ class _Session(smtplib.SMTP):
         return self._given
 
     def getreply(self) -> tuple[int, bytes]:
-        """Like smtplib's, but the bytes of all replies together are limited: smtplib only limits the length of each
-        line.
+        """Like smtplib's, but the bytes of all replies together are limited (MOST_SAID_BYTES): smtplib only limits the
+        length of each line.
         """
         if self.file is None and self.sock is not None:
             self.file = _Words(self.sock.makefile("rb"))

@@ -266,7 +266,7 @@ def _finish(item: FleetApplyItem, state: ItemState, detail: str) -> None:
 
 @transaction.atomic
 def _put_back(item: FleetApplyItem) -> None:
-    """Returns an item whose worker died before it changed anything to the queue.
+    """Puts an item whose worker died before it changed anything back into the queue.
 
     If nothing of its fleet apply may start any more, the item is skipped.
     """

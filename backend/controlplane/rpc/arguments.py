@@ -101,7 +101,7 @@ def text_map(raw: str) -> dict[str, str]:
 
 
 def _is_unicode(text: str) -> bool:
-    """Returns false if the text has a lone surrogate, which JSON can express but no database can store."""
+    """Returns false if the text has a lone surrogate, which JSON can express but UTF-8, and so the database, cannot."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
