@@ -37,9 +37,11 @@ class About:
 
 
 def pack(file: Path, about: About, database: Path) -> None:
-    """Writes the archive `file` atomically, readable by its owner only.
+    """Writes the archive `file` with `about` and the database file `database`, readable by its owner only. Raises
+    NotDone if `file` exists.
 
-    Raises NotDone if it exists. The draft is in the folder of `database`, which others cannot read.
+    The archive is first written next to `database`, in a folder that others cannot read, and then linked to the name
+    `file`, so that this is never an incomplete archive.
     """
     draft, described = database.with_name("archive"), database.with_name(ABOUT)
     described.write_text(json.dumps(asdict(about), indent=1) + "\n")

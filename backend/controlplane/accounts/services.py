@@ -129,8 +129,10 @@ def _refuse_what_the_provider_says(user: User, changes: dict[str, Any]) -> None:
 
 
 def _refuse_own_password(user: User) -> None:
-    """Raises Conflict if users change their own password here: a person who finds an open session must not be able to
-    take the account over.
+    """Refuses a new password for the caller: raises Conflict if `user` is the caller.
+
+    One's own password is only changed with `password_change`, which asks for the present one, so that a person who
+    finds an open session cannot take the account over.
     """
     if user.pk == caller().actor_id:
         raise Conflict(

@@ -221,8 +221,10 @@ def _stand(standing: Standing | None) -> Stand:
 
 @transaction.atomic
 def _wait_on(moves: Collection[Move]) -> None:
-    """Stores how long conditions have held, for moves whose phase did not change, in one batch, since there may be
-    thousands.
+    """For moves (results of the evaluation of one rule on one instance) that did not change the phase: stores how long
+    the condition has held.
+
+    All are stored in one batch, since there may be thousands.
     """
     if not moves:
         return

@@ -31,8 +31,8 @@ class Violation:
 def violations(definition: Definition, text: str, *, is_computed: bool = False) -> list[Violation]:
     """Returns what is wrong with a literal value; empty if it is valid.
 
-    `is_computed`: the value is the result of an expression, so the value that would fit is rounded down to a multiple,
-    lest values that share memory exceed it.
+    For a number, each violation names the nearest valid one. `is_computed`: the value is the result of an expression; a
+    multiple below it is then preferred, since the values that share the memory must not exceed it together.
     """
     if any(unicodedata.category(character) in BREAKS for character in text):
         return [_of_text("control_character", text, "contains a line break or another control character")]

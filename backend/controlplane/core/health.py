@@ -30,7 +30,9 @@ DATABASE = {"25006": READ_ONLY, "53100": FULL, "SQLITE_READONLY": READ_ONLY, "SQ
 
 
 class Written:
-    """When this process last wrote successfully to the database or the disk, so that it does not try each time."""
+    """The time at which this process last wrote successfully to the database, or to the disk, so that not every health
+    check has to try again.
+    """
 
     def __init__(self) -> None:
         self._at = -WRITTEN_FOR_SECONDS

@@ -53,9 +53,10 @@ class HourRollup(InstanceMeasures):
 
 
 class SixHourRollup(InstanceMeasures):
-    """Buckets of six hours, for a month of many instances side by side.
+    """Buckets of six hours, for charts of many instances over a month.
 
-    Rows are in order of time, so each row that is read costs a page.
+    The rows of an instance are far apart, since rows are in order of time: each one that is read costs a page of the
+    table.
     """
 
 

@@ -98,8 +98,8 @@ def _grown(before: int, now: int, seconds: float) -> int:
 def reported_take(at: float, sampled: Collection[str]) -> dict[str, Reported]:
     """Returns, by instance id, what near caches reported since the last call.
 
-    Must be called once in the transaction of a round of polls: for the instances in `sampled` the growth is reset, so
-    that it is counted only once. Near caches that are silent are marked detached.
+    Must be called once in the transaction of a round of polls, which stores a sample for each instance in `sampled`:
+    for these the growth is reset, so that it is counted only once. Near caches that are silent are marked detached.
     """
     silence = timedelta(seconds=SILENT_ROUNDS * settings_get().poll_interval_seconds)
     _reporting().filter(is_attached=True, seen_at__lt=moment(at) - silence).update(is_attached=False)

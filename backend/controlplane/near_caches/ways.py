@@ -42,8 +42,10 @@ NODE_OF_A_CLUSTER = "wsrep_on"
 
 @dataclass(frozen=True)
 class LogSetting:
-    """A variable of the server that must have one of the values in `fit` so that its binary log has every change, with
-    the lines of an option file that set it.
+    """A variable of the server that must have one of the values in `fit`, so that near caches find every change in its
+    binary log.
+
+    `lines` set it in an option file.
     """
 
     names: tuple[str, ...]  # its names in all versions; the first one that the server has counts

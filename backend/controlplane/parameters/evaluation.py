@@ -14,9 +14,8 @@ from .resolution import resolve
 
 @dataclass(frozen=True)
 class Place:
-    """The instance or class that a value is tried for: definitions, class and other values.
-
-    The other parameters share the memory with the tried value.
+    """The instance or class that a value is tried for: the definitions of its line, the numbers of its class, and the
+    values of its other parameters, since these share the memory with the tried one.
     """
 
     line: Line

@@ -21,7 +21,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """``first op factor op factor ...``, evaluated from left to right."""
+    """A sequence of operations, ``first op factor op factor ...``, evaluated from left to right."""
 
     first: "Node"
     rest: tuple["Step", ...]
