@@ -5,5 +5,5 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        """Tasks that are sent from any process go to the broker of `config.celery`."""
+        """Makes `config.celery` the current Celery app in any process, so that tasks are sent to its broker."""
         from config import celery  # noqa: F401 - importing it makes it the current app

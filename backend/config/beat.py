@@ -37,7 +37,10 @@ class Scheduler(PersistentScheduler):
         return super().tick(*arguments, **facts)
 
     def apply_entry(self, entry: Any, producer: Any = None) -> None:
-        """Logs a failure as one line, because entries are due every few seconds and a broker may be down for hours."""
+        """Sends one due task.
+
+        Logs a failure as one line, because entries are due every few seconds and a broker may be down for hours.
+        """
         try:
             self.apply_async(entry, producer=producer, advance=False)
         except SchedulingError as error:
@@ -51,7 +54,7 @@ class Scheduler(PersistentScheduler):
             raise
 
     def _leave_connection(self) -> None:
-        """Drops producer and connection; both are made again when they are next used."""
+        """Drops producer and connection to the broker after a failure; both are made again when they are next used."""
         self.__dict__.pop("producer", None)
         connection = self.__dict__.pop("connection", None)
         if connection is not None:

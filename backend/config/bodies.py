@@ -38,7 +38,9 @@ class BoundedBodies:
 
 
 def _skipping(receive: Receive) -> Receive:
-    """Presents an empty body, discards what arrives, and only passes on the disconnect."""
+    """Returns a `receive` that presents an empty body to the application, discards what arrives, and only passes on the
+    disconnect.
+    """
     is_told = False
 
     async def skipping() -> Message:
@@ -70,7 +72,9 @@ def _declared_bytes(scope: dict[str, Any]) -> int:
 
 
 async def _send_refusal(send: Any, problem: dict[str, Any]) -> None:
-    """Answers with the problem and closes the connection, because the rest of the body may still arrive on it."""
+    """Answers with the problem details and lets the server close the connection, because the rest of the body may still
+    arrive on it.
+    """
     headers = [
         (b"content-type", b"application/problem+json"),
         (b"cache-control", b"no-store"),

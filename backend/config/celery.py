@@ -43,10 +43,10 @@ APPS = [
 
 
 def transport_options(url: str, run_dir: Path) -> dict[str, object]:
-    """Returns the options of the broker's transport.
+    """Returns the options of the transport for a broker's URL.
 
-    The embedded broker is a folder of files, polled every 20 ms, since nothing wakes a waiting worker. Redis gets short
-    timeouts, since it may hang; a sweep finds the work that could not be sent.
+    The embedded broker is a folder of files, made here and polled every 20 ms, since nothing wakes a waiting worker.
+    Redis gets short timeouts, since it may hang; a sweep finds the work that could not be sent.
     """
     if TRANSPORTS.get(url.partition(":")[0]) == REDIS:
         return {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": BROKER_SECONDS, "socket_keepalive": True}
@@ -64,7 +64,7 @@ def transport_options(url: str, run_dir: Path) -> dict[str, object]:
 
 
 def beat_schedule() -> dict[str, object]:
-    """Returns the entries of every app's `schedule.SCHEDULE`."""
+    """Returns the periodic tasks of all apps, by name, from each app's `schedule.SCHEDULE`."""
     entries: dict[str, object] = {}
     for name in APPS:
         if find_spec(f"controlplane.{name}.schedule"):
@@ -113,7 +113,7 @@ def write_privately(**_: object) -> None:
 
 @worker_init.connect
 def allow_files(**_: object) -> None:
-    """Raises the limit of open files to the maximum, since a connection to every server is kept open."""
+    """Raises a worker's limit of open files to the maximum, since a connection to every server is kept open."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -142,7 +142,9 @@ def tell_the_rest(**_: object) -> None:
 
 @task_prerun.connect
 def check_connections(**_: object) -> None:
-    """Makes the next statement test the connection, since the database may have been restarted since the last task."""
+    """Lets each task test its database connection before its first statement, since the database may have been
+    restarted since the last task.
+    """
     from django.db import close_old_connections
 
     close_old_connections()

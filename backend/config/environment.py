@@ -19,7 +19,7 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 
 def fetched_mysqld() -> Path | None:
-    """Returns the server program that `scripts/fetch-server MySQL tested` has brought; None if there is none."""
+    """Returns the path of the mysqld that `scripts/fetch-server MySQL tested` has brought; None if there is none."""
     rows = (line.split("\t") for line in SERVERS.read_text().splitlines())
     tested = [row[2] for row in rows if row[:2] == ["line", "MySQL"] and row[3] == "tested"]
     program = REPOSITORY / "engine" / "target" / "servers" / f"MySQL-{tested[-1]}" / "sbin" / "mysqld"
@@ -27,7 +27,7 @@ def fetched_mysqld() -> Path | None:
 
 
 class BadEnvironment(ValueError):
-    """An environment variable has an invalid value."""
+    """An environment variable has an invalid value. The message names it and says what to write; the start must end."""
 
 
 def _text(name: str, default: str) -> str:
@@ -63,7 +63,11 @@ def _address(name: str, default: str) -> str:
 
 
 def _issuer(name: str) -> str:
-    """Returns the issuer as it is spelled, since tokens must name the same issuer to the last slash."""
+    """Returns the issuer as it is spelled, since tokens must name the same issuer to the last slash; empty if there is
+    none.
+
+    Raises BadEnvironment unless it is https, or http on this machine.
+    """
     value = _text(name, "")
     parts = urlsplit(value)
     is_here = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
@@ -91,7 +95,7 @@ def _path(name: str, default: Path) -> Path:
 
 
 def database(url: str, run_dir: Path) -> dict[str, object]:
-    """Django's description of the database behind `url`; no URL means SQLite in the run directory."""
+    """Returns Django's description of the database at `url`; an empty one means SQLite in the run directory."""
     parts = urlsplit(url)
     if parts.scheme in {"", "sqlite"}:
         return _sqlite(parts.path or str(run_dir / "db.sqlite3"))
@@ -110,7 +114,7 @@ def database(url: str, run_dir: Path) -> dict[str, object]:
 
 
 def pool(environment: Environment) -> dict[str, object] | None:
-    """Returns the options of a web process's pool of connections to PostgreSQL; None for SQLite."""
+    """Returns the options of a web process's pool of connections to PostgreSQL; None for SQLite, which has none."""
     if urlsplit(environment.database_url).scheme in {"", "sqlite"}:
         return None
     # After a failure the pool retries every two seconds, instead of waiting longer each time.
@@ -139,7 +143,7 @@ class IdentityProvider:
     name: str
     scopes: list[str]
     groups_claim: str
-    groups: dict[str, list[str]]  # by role
+    groups: dict[str, list[str]]  # by role, the provider's groups that give it
     refresh_seconds: int
     token_hours: int
 
@@ -213,7 +217,7 @@ class Environment:
 
 
 def read() -> Environment:
-    """The validated environment; raises BadEnvironment at the first variable that is wrong."""
+    """Returns the validated environment. Raises BadEnvironment at the first variable that is wrong."""
     is_for_subdomains, is_preloaded = _flag("FQC_HSTS_SUBDOMAINS", False), _flag("FQC_HSTS_PRELOAD", False)
     if is_preloaded and not is_for_subdomains:
         raise BadEnvironment("FQC_HSTS_PRELOAD=true: a list of whole domains; set FQC_HSTS_SUBDOMAINS too")

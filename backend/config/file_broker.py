@@ -69,7 +69,10 @@ class Channel(filesystem.Channel):
 
     @contextmanager
     def _bindings_locked(self) -> Iterator[None]:
-        """Locks the bindings for a change. Readers need no lock: they see the old file or the new one."""
+        """Waits for the lock on the broker's bindings and holds it for the block, which changes them.
+
+        Readers need no lock: they see the old file or the new one.
+        """
         self.control_folder.mkdir(exist_ok=True)
         with (self.control_folder / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -85,7 +88,10 @@ def _binding(routing_key: str, pattern: str, queue: str) -> filesystem.exchange_
 
 
 def _appear(path: Path, content: object) -> None:
-    """Writes a file atomically: its name shows the old content, if any, or all of the new one."""
+    """Writes a file atomically: its name shows the old content, if any, or all of the new one.
+
+    Raises ChannelError and keeps the old one if that fails.
+    """
     draft = path.with_name(f".{uuid.uuid4()}.draft")
     text = dumps(content)
     try:
@@ -97,7 +103,10 @@ def _appear(path: Path, content: object) -> None:
 
 
 def _take(path: Path) -> bytes | None:
-    """Takes a message. Returns its content to the process that renames the file first, None to all others."""
+    """Takes a message out of the folder.
+
+    Returns its content to the process that renames the file first, None to all others.
+    """
     taken = path.with_name(f".{path.name}.taken")
     try:
         path.rename(taken)

@@ -49,7 +49,7 @@ def _values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[str]:
 
 
 def _address(text: str) -> str:
-    """Returns the address without the port that some proxies add; empty if the text is not an address."""
+    """Returns an IP address without the port that some proxies add; empty if the text is not an address."""
     host = text[1:].partition("]")[0] if text.startswith("[") else text
     host = host.partition(":")[0] if host.count(":") == 1 else host
     try:

@@ -28,7 +28,8 @@ from controlplane.core.places import PLACE, Place, Places
 
 # Health checks are answered even while the process is too busy for anything else.
 ALWAYS_ANSWERED = ("/healthz", "/readyz")
-THREADS_PER_PLACE = 10  # a request that waits for a managed server has a thread, but no place
+# More threads than requests that are at work at a time: one that waits for a managed server keeps its thread only.
+THREADS_PER_PLACE = 10
 
 
 class Handler(ASGIHandler):

@@ -15,7 +15,10 @@ OTHERS = 0o077  # the permission bits for other users of the machine
 
 
 def keep_private() -> None:
-    """Sets the umask for files that this process and its children make. Not for commands that write into a checkout."""
+    """Sets the umask of this process and its children, so that only the owner can read the files that they make.
+
+    Not for commands that write into a checkout.
+    """
     os.umask(OTHERS)
 
 
@@ -25,7 +28,10 @@ def private_folder(folder: Path) -> None:
 
 
 def private_database(file: Path) -> None:
-    """Makes the SQLite file private. SQLite gives its other files (-wal, -shm) the same mode."""
+    """Makes the SQLite file, if its folder exists, and removes other users' access to it.
+
+    SQLite gives its other files (-wal, -shm) the same mode.
+    """
     if file.parent.is_dir():
         file.touch(0o600)
     for path in (file, *(file.with_name(file.name + ending) for ending in ("-wal", "-shm", "-journal"))):

@@ -11,7 +11,7 @@ from config.private import private_folder
 
 
 def kept_secret(path: Path) -> str:
-    """Returns the secret in `path`, which is made on first use.
+    """Returns the secret that the file `path` contains; a random one is made on first use.
 
     Two processes that start at the same time get the same secret.
     """

@@ -29,7 +29,10 @@ PARAMETER = re.compile(r"\(\?P<(?P<named>\w+)>[^)]*\)|<\w+:(?P<typed>\w+)>")
 
 
 def begin(role: str) -> None:
-    """Starts telemetry of this process. Call it after any fork, since the sending threads do not survive one."""
+    """Starts sending traces and metrics of this process, named by its role, if FQC_OTLP_ENDPOINT is set.
+
+    Call it after any fork, since the sending threads do not survive one.
+    """
     if not settings.OTLP_ENDPOINT:
         return
     from opentelemetry import metrics, trace
@@ -56,16 +59,16 @@ def begin(role: str) -> None:
 
 
 def end() -> None:
-    """Sends the remaining data.
+    """Sends the remaining data and stops telemetry.
 
-    Must be called, since a worker's child process ends without running Python's atexit functions.
+    A worker's child process must call it at its end, since it does not run Python's atexit functions.
     """
     while _ends:
         _ends.pop()()
 
 
 class Traced:
-    """The outermost middleware, only used if telemetry is on."""
+    """The outermost middleware, which traces and times requests. Only used if telemetry is on."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         from opentelemetry import metrics, trace
@@ -99,7 +102,7 @@ def _facts(request: HttpRequest, response: HttpResponseBase) -> dict[str, str | 
 
 
 def _route(pattern: str) -> str:
-    """Returns the route as the API contract writes it. The route that matches everything is the console's."""
+    """Returns Django's route as the API contract writes it; `/*` for the console's, which matches everything."""
     plain = PARAMETER.sub(lambda found: f"{{{found['named'] or found['typed']}}}", pattern)
     return "/" + ("*" if "*" in plain else re.sub(r"[\^$]|\\Z", "", plain))
 

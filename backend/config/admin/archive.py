@@ -20,7 +20,10 @@ Contents = dict[str, list[str]]  # by table: its number of rows and their digest
 
 
 class NotDone(Exception):
-    """An operator must do something first. The message is one or more sentences."""
+    """The command cannot be carried out until the operator does something.
+
+    The message, one or more sentences, says what.
+    """
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,11 @@ class About:
 
 
 def pack(file: Path, about: About, database: Path) -> None:
-    """Writes the archive atomically and readable by its owner only.
+    """Writes the archive `file` with `about` and the database file `database`, readable by its owner only. Raises
+    NotDone if `file` exists.
 
-    The draft is in the folder of `database`, which others cannot read.
+    The archive is first written next to `database`, in a folder that others cannot read, and then linked to the name
+    `file`, so that this is never an incomplete archive.
     """
     draft, described = database.with_name("archive"), database.with_name(ABOUT)
     described.write_text(json.dumps(asdict(about), indent=1) + "\n")
@@ -53,7 +58,10 @@ def pack(file: Path, about: About, database: Path) -> None:
 
 
 def unpack(file: Path, folder: Path) -> tuple[About, Path]:
-    """Extracts the two plain files and ignores anything else. Neither can be larger than the archive."""
+    """Extracts the description and the database of a backup into `folder` and ignores anything else.
+
+    Neither can be larger than the archive. Raises NotDone if it is not a backup that this version can read.
+    """
     try:
         with tarfile.open(file, "r:") as archive:
             for name in (ABOUT, DATABASE):

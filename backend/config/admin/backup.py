@@ -17,7 +17,10 @@ from controlplane.fleet.sealed import keys_needed
 
 
 def write(file: Path) -> str:
-    """Writes the backup. Returns the message for the user."""
+    """Writes a backup of the database into a new file, while everything runs.
+
+    Returns the message for the user. Raises NotDone if the file exists or the database is empty.
+    """
     if file.exists():
         raise NotDone(f"{file} is there already: name another file.")
     if databases.is_empty():

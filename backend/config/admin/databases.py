@@ -25,7 +25,7 @@ def is_empty() -> bool:
 
 
 def dump(file: Path) -> Contents:
-    """Writes the database to `file` and returns its contents.
+    """Writes a copy of the database to `file` and returns its contents, a count and a digest per table.
 
     Both are from the same snapshot, even if rows are written at the same time.
     """
@@ -42,7 +42,10 @@ def dump(file: Path) -> Contents:
 
 
 def load(file: Path) -> Contents:
-    """Restores `file` into the empty database. Returns the contents of the database after that."""
+    """Restores the copy `file` into the empty database.
+
+    Returns the contents after that, to compare them with the backup's.
+    """
     if connection.vendor == "postgresql":
         _run("pg_restore", *RESTORING, f"--dbname={connection.settings_dict['NAME']}", str(file))
         with connection.cursor() as cursor:
@@ -59,7 +62,10 @@ def load(file: Path) -> Contents:
 
 
 def _run(program: str, *words: str) -> None:
-    """Runs a program of PostgreSQL. The password is passed so that no other user of the machine can read it."""
+    """Runs a program of PostgreSQL on our database.
+
+    Raises NotDone if it is missing or fails. The password is passed so that no other user of the machine can read it.
+    """
     path = shutil.which(program)
     if path is None:
         raise NotDone(f"{program} is not here: install the package postgresql-client.")

@@ -16,7 +16,11 @@ from controlplane.core.sealing import key_name
 
 
 def read(file: Path, *, is_without_keys: bool) -> str:
-    """Restores the backup. Returns the message for the user."""
+    """Restores the backup into the empty database and compares the result.
+
+    Returns the message for the user. Raises NotDone if the backup does not fit this installation, or the result
+    differs.
+    """
     with tempfile.TemporaryDirectory(prefix="restore-", dir=settings.RUN_DIR) as folder:
         about, database = unpack(file, Path(folder))
         check(about, is_without_keys=is_without_keys)
@@ -30,7 +34,10 @@ def read(file: Path, *, is_without_keys: bool) -> str:
 
 
 def check(about: About, *, is_without_keys: bool) -> None:
-    """Checks everything that can be known before the database is touched. Raises NotDone."""
+    """Raises NotDone if the backup cannot be restored here.
+
+    It checks everything that can be known before the database is touched.
+    """
     if about.vendor != connection.vendor:
         raise NotDone(f"The backup is of {about.vendor}, and FQC_DATABASE_URL names {connection.vendor}.")
     known = {".".join(each) for each in MigrationLoader(None).disk_migrations or ()}

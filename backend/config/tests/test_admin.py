@@ -34,7 +34,9 @@ def instance():
 
 @pytest.fixture
 def elsewhere(tmp_path):
-    """Returns the environment of a second installation: an empty database, and the same keys."""
+    """Yields the environment variables of a second installation for `fqc-admin`: an empty database, and the
+    same keys.
+    """
     if connection.vendor == "sqlite":
         url = f"sqlite:///{tmp_path}/elsewhere.sqlite3"
         yield _environment(tmp_path, url)
@@ -68,7 +70,7 @@ def about(file):
 
 
 def altered(file, change):
-    """Returns a copy of a backup whose description was changed."""
+    """Returns a copy of a backup, in the file `other` next to it, whose description `change` has edited in place."""
     facts, other = about(file), file.with_name("other")
     change(facts)
     with tarfile.open(file) as archive, tarfile.open(other, "w") as copy:
@@ -151,7 +153,10 @@ def test_an_empty_place_is_prepared_by_migrate_and_first_admin(elsewhere, tmp_pa
 
 
 def hostile(file, *members, mode="w"):
-    """Writes an archive with these members, each with the bytes that follow its header."""
+    """Writes a tar archive with these members, pairs of a header and the bytes that follow it, and returns its path.
+
+    Headers and bytes need not agree.
+    """
     with tarfile.open(file, mode) as archive:
         for member, content in members:
             archive.addfile(member, io.BytesIO(content))
@@ -201,7 +206,7 @@ def test_an_archive_that_means_harm_is_no_backup(what, elsewhere, tmp_path):
 
 
 def test_an_archive_does_not_become_larger_than_it_is(elsewhere, tmp_path):
-    """Neither compression nor sparse files can make the extracted files larger."""
+    """Backups that are compressed or sparse are refused, so that extracting one cannot fill the disk."""
     zeros = 64 * 1024**2
     packed = hostile(tmp_path / "packed", saying(), member("database", b"\0" * zeros), mode="w:gz")
     holes = {

@@ -39,7 +39,7 @@ QUERIES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def fleet(admin: APIClient, instance: Any) -> APIClient:
-    """Makes at least one of everything that the API lists."""
+    """Makes at least one of everything that the API lists, on a real server. Returns an administrator's client."""
     Client().force_login(User.objects.get(role="admin"))
     changed(instance, {"long_query_time": "2"})
     template_create(name="slow-log", engine_line="5.7", values={"long_query_time": "3"})

@@ -28,7 +28,7 @@ READ = "/api/v1/instances"
 
 
 def ask(url, headers, path=READ):
-    """Returns status, headers and body."""
+    """Sends a GET request to a web process and returns status, headers and the body as parsed JSON."""
     asking = http.client.HTTPConnection(urlsplit(url).netloc, timeout=180)
     try:
         asking.request("GET", path, headers=headers)
@@ -39,7 +39,10 @@ def ask(url, headers, path=READ):
 
 
 def opened(url, headers):
-    """Opens an event stream and reads its first block, which tells where it begins."""
+    """Opens an event stream and reads its first block, which has the id that the stream begins with.
+
+    Returns the connection, which the caller must close, and the answer to read on from.
+    """
     asking = http.client.HTTPConnection(urlsplit(url).netloc, timeout=180)
     asking.request("GET", "/api/v1/events", headers=headers)
     answer = asking.getresponse()
@@ -76,7 +79,10 @@ def looking():
 
 
 def event_told(answer):
-    """Returns the data of the next event, skipping the keep-alives of an idle stream."""
+    """Returns the `data` line of the stream's next event; skips the keep-alives of an idle stream.
+
+    Blocks until there is one.
+    """
     return next(line for line in iter(answer.readline, b"") if line.startswith(b"data"))
 
 
@@ -123,7 +129,11 @@ def test_a_request_that_waits_for_a_managed_server_keeps_no_connection_and_no_pl
 
 @contextmanager
 def at_work(url, headers):
-    """Starts a request that runs until the end of the test."""
+    """Keeps a request at work for the block: it waits for a lock on the table of instances, and must succeed
+    afterwards.
+
+    Needs PostgreSQL.
+    """
     with beside() as holding, ThreadPoolExecutor(1) as clients:
         holding.execute("BEGIN")
         holding.execute("LOCK TABLE fleet_instance IN ACCESS EXCLUSIVE MODE")

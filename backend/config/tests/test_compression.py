@@ -21,7 +21,9 @@ HASHED, PLAIN = "/assets/index-Ab3_-x9Z.js", "/color-scheme.js"
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    """Makes files as `npm run build` does."""
+    """Returns a folder with files as `npm run build` makes them: a page, and two files that also exist compressed as
+    .gz and .br.
+    """
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text("<!doctype html>")
     for name in (HASHED, PLAIN):

@@ -34,7 +34,7 @@ CONTRACT = Path(__file__).parents[2] / "openapi.yaml"
 
 
 def what_is_refused_is_named(context, response, case):
-    """Refusals must name the field.
+    """Checks an answer of the fuzzer: a 400 must name the field at fault.
 
     The field "" is the body as a whole; a body that is not JSON has no field to name.
     """
@@ -44,7 +44,9 @@ def what_is_refused_is_named(context, response, case):
 
 
 def no_server_error(context, response, case):
-    """A server error is only allowed as a 503 of the endpoint check, whose server cannot be reached."""
+    """Checks an answer of the fuzzer: a status of 500 or more is only allowed as a 503 of the endpoint check, whose
+    server cannot be reached.
+    """
     is_told = case.path == "/api/v1/endpoints/check" and response.status_code == 503
     if not is_told:
         not_a_server_error(context, response, case)
@@ -84,7 +86,7 @@ def test_the_contract_in_the_repository_is_what_the_code_says(tmp_path):
 
 @pytest.fixture
 def headers(admin, monkeypatch):
-    """Keeps the connection with the test's transaction over requests, as Django's test client does.
+    """Yields an administrator's headers for the fuzzer. Requests share the connection that has the test's transaction.
 
     The token is looked up once and its use is stored once: repeating both takes a third of the time, and has its own
     tests.

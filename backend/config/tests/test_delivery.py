@@ -36,7 +36,10 @@ for number in range(20):
 @pytest.mark.django_db
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:{port}/0", "amqp://127.0.0.1:{port}//"])
 def test_a_broker_that_hangs_is_waited_for_once_and_not_for_everything_that_is_told(url):
-    """The sweep finds what the broker was not sent."""
+    """Many messages to a broker that accepts connections and never answers cost few connections.
+
+    A sweep finds the work that was not sent.
+    """
     with socket.create_server(("127.0.0.1", 0)) as silent:
         connections = []
 

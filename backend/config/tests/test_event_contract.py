@@ -22,7 +22,7 @@ ANSWER = CONTRACT["paths"]["/api/v1/events"]["get"]["responses"]["200"]["content
 
 
 def data_of(instances):
-    """Returns the data of every event, as it is on the stream."""
+    """Returns the parsed data of every stored event as the stream sends it to a reader who names these instances."""
     text = "".join(frames(fetch(Seen(0), Wanted(instances=frozenset(instances))), Seen(0)))
     return [json.loads(line.removeprefix("data:")) for line in text.splitlines() if line.startswith("data:")]
 
@@ -37,7 +37,10 @@ def faults(data):
 
 @pytest.fixture
 def happened(operator, instance, monkeypatch):
-    """Causes an event of every topic in the test's transaction, whose connection must outlive a look."""
+    """Causes an event of every topic, in the test's transaction, and returns the instance.
+
+    Reading events does not close the connection meanwhile.
+    """
     monkeypatch.setattr(event_stream, "close_old_connections", lambda: None)
     changed(instance, {"long_query_time": "2"})
     template_create(name="slow-log", engine_line="5.7", values={"long_query_time": "3"})

@@ -54,7 +54,10 @@ def test_a_message_has_no_name_until_it_is_complete(tmp_path, monkeypatch):
 
 
 def reader(folder: Path) -> subprocess.Popen[str]:
-    """Starts a process that prints the number of every message it gets, and ends with the number -1."""
+    """Starts a process that takes messages from the embedded broker in `folder`.
+
+    It prints the number in each, and ends after the number -1.
+    """
     code = f"""
 from pathlib import Path
 from config.tests.test_file_broker import connection, take

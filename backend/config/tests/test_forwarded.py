@@ -23,7 +23,9 @@ TOKENS, TOKEN = "/api/v1/tokens", {"name": "x", "scope": "viewer"}
 
 
 def noted(url, operator, **headers):
-    """Returns the address that is recorded for a request with these headers."""
+    """Sends a request with these headers to a web process, and returns the caller's address as the audit
+    trail has it.
+    """
     authorization = operator._credentials["HTTP_AUTHORIZATION"]
     assert Browser(url).ask(TOKENS, TOKEN, Authorization=authorization, **headers)[0] == 201
     return AuditEvent.objects.filter(action="token.created").latest("created_at").address

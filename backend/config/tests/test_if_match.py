@@ -20,7 +20,7 @@ WRITERS = 20
 
 
 def operations():
-    """Returns path and method by operation id."""
+    """Returns path and method, by operation id, of the operations of the contract that take If-Match."""
     return {
         operation["operationId"]: (path, method)
         for path, methods in CONTRACT["paths"].items()

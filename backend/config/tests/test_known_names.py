@@ -26,7 +26,7 @@ def address(path):
 
 
 def allowed(admin, path):
-    """Returns a client that may call the path."""
+    """Returns a client that may call the path: a near cache's reporter for reports, else the administrator."""
     return reporter_of("some-id") if path.endswith("/near-caches/reports") else admin
 
 
@@ -40,7 +40,7 @@ def errors(answer):
 
 
 def resolved(schema):
-    """Returns a schema with its references followed and its alternatives merged."""
+    """Returns a schema of the contract with its references followed and its alternatives merged into it."""
     if "$ref" in schema:
         return resolved(DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
     parts = [resolved(each) for kind in ("allOf", "oneOf", "anyOf") for each in schema.get(kind, [])]
@@ -48,7 +48,7 @@ def resolved(schema):
 
 
 def with_an_unknown_one(schema):
-    """Yields bodies with one unknown field each, at every depth of the schema, with the field's path."""
+    """Yields bodies with one unknown field each, at every depth of the schema, with the path of that field."""
     schema = resolved(schema)
     if "items" in schema:
         yield from (([body], f"0.{path}") for body, path in with_an_unknown_one(schema["items"]))

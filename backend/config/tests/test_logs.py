@@ -27,7 +27,10 @@ web.main()
 
 
 class Logged:
-    """A process whose standard error is its log."""
+    """A process of the product, started with the command line `words`.
+
+    Its standard error is its log, in the file `log`.
+    """
 
     def __init__(self, words, folder, **environment):
         self.log, self.output = folder / "log", folder / "output"

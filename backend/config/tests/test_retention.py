@@ -213,7 +213,9 @@ def test_the_audit_is_kept_for_ever_if_that_is_wanted(settings):
 
 @pytest.mark.parametrize("kind", KEPT)
 def test_what_goes_is_found_by_an_index(kind, monkeypatch):
-    """A purge of a big table must not read it whole: neither to find a batch nor to remove it."""
+    """The plan of the query that finds a batch of expired rows uses an index: a purge of a big table must not read it
+    whole.
+    """
     model, make, name, keep = KEPT[kind]
     make(timezone.now() - keep - timedelta(minutes=2))
     with connection.cursor() as cursor:

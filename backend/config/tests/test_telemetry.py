@@ -29,7 +29,9 @@ telemetry.end()
 
 
 class Collector(ThreadingHTTPServer):
-    """Keeps every span and every metric that it is sent, with the name of the service."""
+    """An OTLP collector on a free port: it keeps every span and metric that it is sent, with the name of the
+    service.
+    """
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Receiving)

@@ -24,14 +24,19 @@ def _facts(key: AccessKey) -> dict[str, Any]:
 
 
 def scope_check(held: str, scope: str) -> None:
-    """Raises Denied if a user would make or enable a key with more rights than the user acts with."""
+    """Raises Denied if an access key of this scope would have more rights than `held`, the role that the user acts
+    with.
+    """
     if not covers(held, scope):
         raise Denied(f"scope: you act as {held} here, so an access key of scope {scope} cannot be used by you.")
 
 
 @transaction.atomic
 def access_key_create(user: User, *, name: str, scope: str, held: str) -> tuple[AccessKey, str]:
-    """Returns the key and its secret, which is shown only this once."""
+    """Returns a new access key and its secret, which is shown only this once.
+
+    `held` is the role that the user acts with; raises Denied if the scope is above it.
+    """
     scope_check(held, scope)
     refuse_too_many_made()
     key = AccessKey(user=user, name=name, scope=scope)

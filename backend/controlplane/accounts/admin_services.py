@@ -16,9 +16,9 @@ from controlplane.core.one_at_a_time import one_at_a_time
 
 
 def admin_ensure(username: str, keep: Callable[[str], None]) -> None:
-    """Makes the administrator unless there is one.
+    """Makes a local administrator with a random password, unless there is an active one.
 
-    `keep` stores the new password before the account is visible, so that a crash in between leaves no account with an
+    `keep` stores the password before the account is visible, so that a crash in between leaves no account with an
     unknown password.
     """
     if admin_list().exists():
@@ -33,9 +33,10 @@ def admin_ensure(username: str, keep: Callable[[str], None]) -> None:
 
 
 def _admin_make(username: str, hashed: str) -> None:
-    """Makes the administrator.
+    """Makes the administrator with this hashed password.
 
-    If an account of this name lost the role or was disabled, its old sessions and tokens are ended.
+    If an account of this name lost the role or was disabled, it becomes the administrator, and its old sessions and
+    tokens are ended.
     """
     user = User.objects.filter(username__iexact=username).first()
     if user is None:

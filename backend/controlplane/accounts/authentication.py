@@ -35,7 +35,9 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class ReporterAuthentication(BearerAuthentication):
-    """Authenticates near caches, which post reports with a reporter's token."""
+    """Authenticates near caches, which post reports with a reporter's token; other authentication refuses
+    such tokens.
+    """
 
     takes_reporters = True
 
@@ -51,7 +53,7 @@ class ConsoleSessionAuthentication(SessionAuthentication):
 
 
 def _stands(user: User, session_key: str | None) -> bool:
-    """Returns whether this user may still log in the way that the session was started."""
+    """Returns whether the user may still log in the way that this session was started: by password or the provider."""
     if user.is_local:
         return services.may_use_password(user.username)
     return selectors.session_standing().filter(session_key=session_key).exists()

@@ -11,7 +11,10 @@ from controlplane.accounts.models import Token, User
 
 @dataclass(frozen=True)
 class Asking:
-    """The session or token that the request itself uses. It is kept when the user's others end."""
+    """The session or token that the request itself uses; None if it uses none.
+
+    It is kept when the user's others end.
+    """
 
     session_key: str | None = None
     token: Token | None = None
@@ -28,9 +31,10 @@ NONE_ASKING = Asking()
 
 
 def access_end(user: User, *, keep_tokens: bool, but: Asking = NONE_ASKING) -> Ended:
-    """Ends a user's access and returns the numbers.
+    """Ends a user's console sessions and, unless `keep_tokens`, all tokens and access keys, except those in `but`.
 
-    Call it in the transaction of the change that is the reason; its audit event reports them.
+    Returns how many were ended. Call it in the transaction of the change that is the reason; its audit event reports
+    the numbers.
     """
     sessions, _ = user.sessions.exclude(session_key=but.session_key or "").delete()
     user.sign_ins.filter(session=None).delete()

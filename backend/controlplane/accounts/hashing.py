@@ -70,7 +70,10 @@ class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
 
 
 class BoundedPBKDF2PasswordHasher(PBKDF2PasswordHasher):
-    """A hasher with the same limit. Its `verify` calls `encode`, so only `encode` takes a turn."""
+    """Hashes with PBKDF2, under the same limit as Argon2 above.
+
+    Its `verify` calls `encode`, so only `encode` takes a turn.
+    """
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
         with turn():

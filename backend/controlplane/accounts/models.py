@@ -25,7 +25,10 @@ from controlplane.core.sealing import open_sealed, seal
 
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> User:
-        """Finds a user regardless of case, since no two names differ by case alone."""
+        """Returns the user of this name; case does not matter, since no two names differ by case alone.
+
+        Raises User.DoesNotExist.
+        """
         return self.alias(name=Lower("username")).get(name=(username or "").lower())
 
 
@@ -61,8 +64,8 @@ class User(AbstractBaseUser):
 
     @property
     def is_standing(self) -> bool:
-        """Returns whether the user may be let in at all: not disabled and, if from the identity provider, still
-        confirmed.
+        """Whether the user may be let in at all: not disabled and, if from the identity provider, confirmed by it
+        recently enough.
         """
         is_confirmed = self.is_local or (self.confirmed_until is not None and self.confirmed_until > timezone.now())
         return self.is_active and is_confirmed
@@ -79,7 +82,10 @@ class Session(AbstractBaseSession):
 
 
 class SignIn(models.Model):
-    """A sign-in at the identity provider. Its refresh token is used to ask whether the provider still confirms it."""
+    """A person's sign-in at the identity provider; a session of the console depends on it.
+
+    Its refresh token is used to ask whether the provider still confirms the person.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_ins")
     session = models.OneToOneField(Session, null=True, on_delete=models.SET_NULL, related_name="sign_in")
@@ -128,7 +134,10 @@ class Token(models.Model):
 
 
 class AccessKey(models.Model):
-    """Signs requests of the RPC endpoint for its owner. Does not expire: it is disabled, then deleted."""
+    """A key with which its owner signs requests of the RPC endpoint.
+
+    It does not expire: it is disabled, then deleted.
+    """
 
     id = models.CharField(primary_key=True, max_length=ACCESS_KEY_ID_LENGTH, default=new_access_key_id, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="access_keys")

@@ -33,7 +33,10 @@ def normal_password(text: str) -> str:
 
 
 def checked_password(password: str, user: User, field: str = "password") -> str:
-    """Returns the password in normal form. Raises an error for the field that says what to do."""
+    """Returns the password in normal form, for hashing.
+
+    Raises Invalid for `field`, with what to do, if the password is not good enough for this user.
+    """
     password = normal_password(password)
     try:
         validate_password(password, user)
@@ -62,7 +65,9 @@ class BlankValidator:
 
 
 class OwnNamesValidator:
-    """Requires enough of the password to be left without the owner's names and the product's."""
+    """Refuses a password that is made of the owner's names and the product's: without those, at least OTHER_CHARACTERS
+    letters and digits must be left.
+    """
 
     def validate(self, password: str, user: Any = None) -> None:
         rest = re.sub(r"[\W_]", "", password.casefold())

@@ -39,7 +39,9 @@ class ReadViewerWriteAdmin(_ByRole):
 
 
 class ReporterOnly(BasePermission):
-    """Allows reporter tokens whose user may still make one."""
+    """Allows only requests with a reporter's token, which near caches have, whose user still has the role to
+    make one.
+    """
 
     message = "This takes a token for near caches (POST /api/v1/instances/{id}/near-caches/tokens) of an operator."
 

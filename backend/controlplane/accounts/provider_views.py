@@ -63,7 +63,11 @@ def _with_provider(view: View) -> View:
 @require_GET
 @_with_provider
 def callback(request: HttpRequest) -> HttpResponse:
-    """The provider sends the browser back to here. If anything fails, the log-in page says what."""
+    """Answers the browser that comes back from the identity provider: logs the person in, and redirects to the page
+    that the sign-in was begun from.
+
+    If anything fails, redirects to the log-in page, which says what.
+    """
     try:
         proof = identity_provider.signed_in(request)
         user = sign_ins.sign_in(proof)
@@ -80,7 +84,9 @@ def callback(request: HttpRequest) -> HttpResponse:
 @require_GET
 @_with_provider
 def end(_: HttpRequest) -> HttpResponse:
-    """After a log-out here: where the person may end the session at the provider, too."""
+    """Redirects the browser, after a log-out here, to where the person may end the session at the identity provider,
+    too; to the log-in page if the provider has no such address.
+    """
     back = f"{settings.PUBLIC_URL}/login"
     try:
         return HttpResponseRedirect(identity_provider.log_out_url(back))
@@ -92,7 +98,10 @@ def end(_: HttpRequest) -> HttpResponse:
 @require_POST
 @_with_provider
 def logout(request: HttpRequest) -> HttpResponse:
-    """The provider reports that a session has ended (back-channel log-out). Its signed token is the proof."""
+    """Ends the sessions that the identity provider reports as ended (back-channel log-out).
+
+    Its signed token in the form is the proof: 400 if that is not valid.
+    """
     if not ProviderLogoutThrottle().allow_request(request, None):
         return HttpResponse(status=429)
     try:

@@ -11,9 +11,8 @@ class Role(TextChoices):
 
 
 class Scope(TextChoices):
-    """The scope of a token.
-
-    A reporter's token may only post the counters of one instance's near caches; this is not a role.
+    """The most that a token may do: act with a role, or, as a reporter's token, only post the counters of one
+    instance's near caches, which is not a role.
     """
 
     REPORTER = "reporter", "reporter"
@@ -30,7 +29,7 @@ def covers(held: str, wanted: str) -> bool:
 
 
 def is_by_admin() -> bool:
-    """Returns whether the request's caller acts with the role admin."""
+    """Returns whether the present request or task acts with the role admin."""
     return caller().role == Role.ADMIN
 
 

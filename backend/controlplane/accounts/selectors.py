@@ -20,7 +20,10 @@ def secret_hash(secret: str) -> str:
 
 
 def token_find(text: str) -> Token | None:
-    """Returns the live token of this text, or None."""
+    """Returns the token with this text, with its user.
+
+    None if the text is wrong, the token was revoked or has expired, or its user may not be let in.
+    """
     shape = TOKEN.fullmatch(text)
     token = shape and Token.objects.select_related("user").filter(prefix=shape[1], revoked_at=None).first()
     if not shape or not token or not hmac.compare_digest(token.secret_hash, secret_hash(shape[2])):
@@ -37,7 +40,9 @@ def admin_list() -> QuerySet[User]:
 
 
 def session_standing() -> QuerySet[Session]:
-    """Returns sessions of local users, and sessions that the identity provider still confirms."""
+    """Returns the sessions of the console that are valid: those of local users, and those that the identity provider
+    still confirms.
+    """
     now = timezone.now()
     is_confirmed = Q(user__subject="") | Q(sign_in__expires_at__gt=now)
     return Session.objects.filter(is_confirmed, expire_date__gt=now)

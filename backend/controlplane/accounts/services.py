@@ -65,9 +65,10 @@ def _refuse_last_admin(user: User) -> None:
 def user_update(
     user: User, changes: dict[str, Any], expected: IfMatch = ANY_VERSION, *, keep_tokens: bool = False
 ) -> tuple[User, Ended]:
-    """Changes a user.
+    """Changes a user; `changes` may have email, role, is_active and a new password.
 
-    A new password or disabling ends all the user's sessions; `keep_tokens` spares tokens and access keys.
+    A new password or disabling ends all the user's sessions, tokens and access keys, of which `keep_tokens` spares the
+    latter two. Returns the user, and how many were ended.
     """
     _refuse_what_the_provider_says(user, changes)
     others = {name: value for name, value in changes.items() if name != "password"}
@@ -128,8 +129,10 @@ def _refuse_what_the_provider_says(user: User, changes: dict[str, Any]) -> None:
 
 
 def _refuse_own_password(user: User) -> None:
-    """Denies changing one's own password here: a person who finds an open session must not be able to take the account
-    over.
+    """Refuses a new password for the caller: raises Conflict if `user` is the caller.
+
+    One's own password is only changed with `password_change`, which asks for the present one, so that a person who
+    finds an open session cannot take the account over.
     """
     if user.pk == caller().actor_id:
         raise Conflict(
@@ -143,7 +146,9 @@ def password_change(
 ) -> Ended:
     """Changes the caller's own password after checking the current one.
 
-    Ends the user's other sessions, and other tokens unless `keep_tokens`.
+    Ends the user's other sessions, and, unless `keep_tokens`, the tokens and access keys; what the request itself uses
+    (`asking`) is kept. Raises Invalid if the current password is wrong, Denied if there were too many failures from
+    `address`.
     """
     proven = _proven(user.username, current_password, address, "user.password_refused")
     if not proven:
@@ -179,7 +184,8 @@ def token_create(
 ) -> tuple[Token, str]:
     """Returns a new token and its text, which is shown only this once.
 
-    `instance_id`: the instance that a reporter's token is for.
+    `instance_id` is the instance that a reporter's token is for, else empty. Raises Denied if the user's role does not
+    cover the scope.
     """
     if not covers(user.role, scope):
         raise Denied(f"scope: your role is {user.role}, so a token of scope {scope} cannot be created by you.")
@@ -220,7 +226,10 @@ def token_touch(token: Token) -> None:
 
 
 def login_check(username: str, password: str, address: str) -> User:
-    """Returns the user, or raises Denied. After five failures in a row the name is locked for that address."""
+    """Returns the user with this name and password, and records the log-in.
+
+    Raises Denied otherwise; after five failures in a row the name is locked for that address.
+    """
     if not may_use_password(username):
         raise Denied(
             f"Log-in with a password is switched off: use {settings.IDENTITY_PROVIDER.name}.", code="passwords_off"
@@ -233,7 +242,7 @@ def login_check(username: str, password: str, address: str) -> User:
 
 
 def may_use_password(username: str) -> bool:
-    """Returns whether this user may log in with a password.
+    """Returns whether a user of this name may log in with a password here.
 
     The local administrator always may, since the identity provider can fail.
     """
@@ -241,9 +250,10 @@ def may_use_password(username: str) -> bool:
 
 
 def _proven(username: str, password: str, address: str, failed: str) -> User | None:
-    """Returns the user with this name and password, or None after counting a failure.
+    """Returns the user with this name and password, or None after counting a failure, which is audited as the action
+    `failed`.
 
-    `failed`: the audit action for a failure.
+    Raises Denied if the name is locked for this address.
     """
     name, address = username.lower(), counted_as(address)
     _refuse_locked(LoginFailure.objects.filter(username=name, address=address).first())
@@ -259,7 +269,8 @@ def _proven(username: str, password: str, address: str, failed: str) -> User | N
 def _forget_failures(username: str, address: str) -> None:
     """Removes the recorded failures after a correct password.
 
-    Checks the lock again: of many parallel guesses, a correct one that follows five failures is refused.
+    Checks the lock again and raises Denied: of many parallel guesses, a correct one that follows five failures is
+    refused.
     """
     failures = LoginFailure.objects.select_for_update().filter(username=username, address=address)
     _refuse_locked(failures.first())
@@ -272,7 +283,10 @@ def _refuse_locked(failure: LoginFailure | None) -> None:
 
 
 def _authenticated(username: str, password: str) -> User | None:
-    """Tries the normalised password, then the text as given: older passwords were not normalised."""
+    """Returns the user with this name and password, or None.
+
+    Tries the normalised password, then the text as given: older passwords were not normalised.
+    """
     for text in dict.fromkeys((normal_password(password), password)):
         user = authenticate(None, username=username, password=text)
         if isinstance(user, User):
@@ -281,7 +295,7 @@ def _authenticated(username: str, password: str) -> User | None:
 
 
 def _is_recent(failure: LoginFailure) -> bool:
-    """Returns whether the failure still counts.
+    """Returns whether the last failure is less than LOCK away, so that the failures so far still count.
 
     `abs` limits the lock also if the clock was set back and the failure lies ahead.
     """

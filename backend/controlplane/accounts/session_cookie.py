@@ -7,7 +7,7 @@ from django.http.response import HttpResponseBase
 
 
 class SessionCookieMiddleware(SessionMiddleware):
-    """Deletes the cookie only if this request has ended the session.
+    """Django's session middleware, except that it deletes the cookie only if this request has ended the session.
 
     While a new password gives the session another cookie, a request with the old cookie may be under way. It finds no
     session, but its answer must not delete the new cookie.

@@ -22,7 +22,7 @@ NOTED = ("logged_in_at", "address", "browser")
 
 
 def session_note(session: Any, address: str, browser: str) -> None:
-    """Stores address and browser at log-in."""
+    """Stores in a new session the time of the log-in, the user's address and the browser."""
     session.update(
         {"logged_in_at": timezone.now().isoformat(), "address": address, "browser": browser[:LONGEST_BROWSER]}
     )
@@ -37,7 +37,10 @@ def session_id(session_key: str) -> str:
 
 
 def session_facts(session: Session) -> dict[str, Any]:
-    """Returns the facts of a session. They are missing in sessions from before they were stored."""
+    """Returns the time of the log-in, the user's address and the browser.
+
+    The values are None in sessions from before they were stored.
+    """
     kept = session.get_decoded()
     return {name: kept.get(name) for name in NOTED}
 
@@ -53,9 +56,9 @@ def session_end(user: User, id: str) -> None:
 
 @transaction.atomic
 def sessions_end_others(user: User, current_key: str | None) -> int:
-    """Ends the user's sessions except the current one.
+    """Ends the user's sessions except the one with this key, and returns how many.
 
-    A request with a token has none, so it ends all. Returns their number.
+    `current_key` None, for a request with a token, ends all.
     """
     others = session_list(user).exclude(session_key=current_key or "")
     found = [{"session": session_id(each.session_key), **session_facts(each)} for each in others]

@@ -29,7 +29,7 @@ from controlplane.gateway.identity_provider import LoggedOut, NoLonger, Proof, P
 log = structlog.get_logger(__name__)
 PROVIDER = "identity provider"  # the actor in the audit trail
 UNCONFIRMED_AT_MOST = timedelta(hours=1)
-CLAIMED_FOR = timedelta(minutes=1)  # longer than the time limit for the provider
+CLAIMED_FOR = timedelta(minutes=1)  # for asking the provider about a sign-in, which takes less
 MOST_AT_ONCE = 200
 OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.@-]+")
 REFUSALS = {
@@ -39,13 +39,19 @@ REFUSALS = {
 
 
 def role_of(groups: frozenset[str]) -> str | None:
-    """Returns the highest role that one of the groups gives, or None."""
+    """Returns the highest role that one of the person's groups gives by the settings of the identity provider, or None
+    if none does: the person is then not let in.
+    """
     wanted = settings.IDENTITY_PROVIDER.groups
     return next((str(role) for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if groups & {*wanted[role]}), None)
 
 
 def sign_in(proof: Proof) -> User:
-    """Returns the user of a proof, or raises Denied."""
+    """Returns the user whom the provider's proof is about; makes one at the first sign-in, and stores the role that the
+    groups give.
+
+    Raises Denied if they give none or the user is disabled.
+    """
     caller_is(PROVIDER, "", "")
     user, role = _known(proof), role_of(proof.groups)
     if role is None or (user and not user.is_active):
@@ -55,7 +61,9 @@ def sign_in(proof: Proof) -> User:
 
 @transaction.atomic
 def sign_in_keep(user: User, session_key: str, proof: Proof) -> None:
-    """The session now depends on this sign-in. It replaces earlier ones that have no session any more."""
+    """Stores the sign-in for the new session, which ends with it, and deletes earlier ones of the user that have no
+    session any more.
+    """
     user.sign_ins.filter(session=None).delete()
     sign_in = SignIn(user=user, session_id=session_key, provider_session=proof.session_id)
     _take(sign_in, proof)
@@ -63,7 +71,11 @@ def sign_in_keep(user: User, session_key: str, proof: Proof) -> None:
 
 
 def sign_ins_confirm() -> None:
-    """Asks the provider about each sign-in that is due, and stops when the provider cannot be asked."""
+    """Asks the identity provider about each sign-in that is due, up to MOST_AT_ONCE, and stops when the provider cannot
+    be asked.
+
+    Sessions that it does not confirm end.
+    """
     if settings.IDENTITY_PROVIDER.issuer:
         due = SignIn.objects.select_related("user", "session").filter(due_at__lte=timezone.now()).order_by("due_at")
         with acting_as(PROVIDER):
@@ -72,7 +84,7 @@ def sign_ins_confirm() -> None:
 
 @transaction.atomic
 def provider_logged_out(told: LoggedOut) -> int:
-    """Ends sessions that the provider has ended. Returns their number."""
+    """Ends the sessions here that the identity provider has ended. Returns their number."""
     caller_is(PROVIDER, "", "")
     found = SignIn.objects.select_related("user", "session").filter(user__issuer=settings.IDENTITY_PROVIDER.issuer)
     if told.subject:
@@ -115,7 +127,9 @@ def _new(proof: Proof, role: str) -> User:
 
 
 def _free_name(proof: Proof) -> str:
-    """Returns a user name. If the provider's name is taken here, a part is added that the person cannot choose."""
+    """Returns a name for a new user that is not taken here: the provider's, or that with a part added that the person
+    cannot choose.
+    """
     name = OTHER_CHARACTERS.sub("-", proof.username).strip("-_.@")[:48] or "user"
     if len(name) > 1 and not User.objects.filter(username__iexact=name).exists():
         return name
@@ -145,9 +159,9 @@ def _due(now: datetime, expires_at: datetime) -> datetime:
 
 
 def _confirm(sign_in: SignIn) -> bool:
-    """Confirms a sign-in with the provider.
+    """Asks the provider about a sign-in, and renews or ends it.
 
-    False if the provider could not be asked; the sign-in is then unchanged until it expires.
+    False if the provider could not be asked; the sign-in then stays as it is until it expires.
     """
     now = timezone.now()
     if not SignIn.objects.filter(pk=sign_in.pk, due_at=sign_in.due_at).update(due_at=now + CLAIMED_FOR):
@@ -183,9 +197,9 @@ def _renew(sign_in: SignIn, proof: Proof) -> None:
 
 @transaction.atomic
 def _over(sign_in: SignIn, reason: str) -> None:
-    """Ends a sign-in.
+    """Ends a sign-in and its session.
 
-    If it was an offline token and no other sign-in is left, the user's tokens and access keys are refused, too.
+    If it had an offline token and no other sign-in is left, the user's tokens and access keys are refused, too.
     """
     user, is_offline = sign_in.user, sign_in.is_offline
     _session_end(sign_in, reason, is_kept=False)

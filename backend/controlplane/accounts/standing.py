@@ -31,7 +31,7 @@ def holder_of(request: Request) -> Holder:
 
 
 def still_standing(holders: Collection[Any]) -> set[Any]:
-    """Returns the holders that are still valid.
+    """Returns those of the holders, that is, credentials with the role that they gave, that are still valid.
 
     Takes three queries for any number of holders, since it is called often.
     """

@@ -202,7 +202,7 @@ class TokenViewSet(mixins.ListModelMixin, ApiViewSet):
         return ShownOnce({**TokenSerializer(token).data, "token": text}, f"token {token.pk}")
 
     def _scope_allowed(self, scope: str) -> str:
-        """A token must not make a stronger one than itself."""
+        """Returns `scope` unchanged. Raises Denied if the role that this request acts with does not cover it."""
         held = role_in_force(self.request) or Role.VIEWER
         if not covers(held, scope):
             raise Denied(f"scope: you act as {held} here, so a token of scope {scope} cannot be created by you.")

@@ -153,6 +153,8 @@ def advice_of(metric: str) -> Advice:
 
 
 def chart_of(metric: str) -> str:
-    """Returns the metric to plot, which has samples."""
+    """Returns the name of the metric to plot for incidents about this metric; of a state, which has no samples, one
+    that shows it.
+    """
     found = advice_of(metric).chart
     return found or ("questions_per_second" if metric in STATES else metric)

@@ -23,7 +23,10 @@ VISIBLE = RegexValidator(r"\A[\x21-\x7e]*\Z", "Use printable characters without 
 
 
 def address(text: str) -> str:
-    """An address that can be posted to."""
+    """Returns the text unchanged.
+
+    Raises a ValidationError unless it is an http or https address without user, password or fragment.
+    """
     try:
         parts = urlsplit(text)
         is_address = parts.scheme in PORTS and re.match(HOST_SYNTAX, parts.hostname or "") and parts.port != 0

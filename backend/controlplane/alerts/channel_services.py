@@ -42,7 +42,11 @@ def _channel_create(channel: Channel) -> Channel:
 def channel_update(
     *, channel: Channel, expected: IfMatch = ANY_VERSION, secret: str | None = None, **fields: Any
 ) -> Channel:
-    """`secret`: None keeps the stored one."""
+    """Replaces the channel's fields; `secret` None keeps the stored one.
+
+    Raises Invalid if the kind changes, PasswordRequired if a new address comes without the secret, PreconditionFailed
+    if the channel is not at an `expected` version, or the error for a receiver that is not allowed.
+    """
     if fields["kind"] != channel.kind:
         raise Invalid.field("kind", "make another channel instead: the kind of one that exists stays")
     if channel.secret_sealed and secret is None and fields["url"] != channel.url:
@@ -83,7 +87,7 @@ def channel_delete(*, channel: Channel, expected: IfMatch = ANY_VERSION) -> None
 
 
 def channel_try(channel: Channel) -> None:
-    """Sends a test message. Raises the receiver's error, if any."""
+    """Sends a test message to the channel at once. Raises the receiver's or mail server's GatewayError, if any."""
     if channel.kind == ChannelKind.MAIL:
         test_mail_send(to=channel.recipients)
     else:
@@ -91,9 +95,9 @@ def channel_try(channel: Channel) -> None:
 
 
 def _check_receiver(channel: Channel, secret: str) -> None:
-    """Checks the receiver before it is stored; every message checks again.
+    """Raises an error for the field if messages may not be sent to this receiver; every message checks again.
 
-    Call it outside transactions, since resolving may be slow.
+    Must be called outside transactions, since resolving the name may be slow.
     """
     if channel.kind == ChannelKind.MAIL:
         return
@@ -109,6 +113,8 @@ def _check_receiver(channel: Channel, secret: str) -> None:
 
 
 def _facts(channel: Channel) -> dict[str, Any]:
-    """Returns the facts for the audit event. They contain the address without its path, which may be a secret."""
+    """Returns the channel's facts for the audit event: of its address only the part before the path, which may be
+    secret.
+    """
     place = receiver_of(channel, "", ()).place if channel.url else ""
     return {**{name: getattr(channel, name) for name in FACTS}, "place": place}

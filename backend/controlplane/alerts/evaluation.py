@@ -36,7 +36,9 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class Recent:
-    """The recent samples of one instance, or the state that was read now."""
+    """The facts that a rule is judged by on one instance: sums of its recent samples, or the state that was
+    read now.
+    """
 
     sums: Sums
     newest_at: int = 0
@@ -44,8 +46,10 @@ class Recent:
     detail: str = ""  # what was observed, for a state
 
     def seen_seconds(self, judged_at: int, interval: int) -> float:
-        """Returns the seconds covered by samples after the one at `judged_at`, which may lie ahead if the clock was set
-        back.
+        """Returns the seconds covered by samples after the one at `judged_at`, which was judged last and may lie ahead
+        if the clock was set back.
+
+        `interval` is the time that one sample covers.
         """
         if self.newest_at <= judged_at - WINDOW_SECONDS:
             return min(self.count, 1) * interval
@@ -58,7 +62,9 @@ States = Mapping[str, StateReading]
 
 @dataclass(frozen=True)
 class Move:
-    """The move of a standing to its next phase, and the transition to report, if any."""
+    """The result of an evaluation for one rule and instance: the phase that follows, and the transition to report
+    (None: nothing to report).
+    """
 
     rule: AlertRule
     instance: Instance
@@ -73,12 +79,15 @@ class Move:
 
     @property
     def is_waiting(self) -> bool:
-        """True if only the time that the condition holds has changed."""
+        """True if only the time that the condition holds has changed, so that nothing is reported."""
         return self.standing is not None and self.transition is None and self.next.phase != Phase.OK
 
 
 def evaluate(now: float) -> int:
-    """Evaluates all rules. Returns the number of transitions that were reported."""
+    """Evaluates all rules on all instances that they cover, and reports the transitions of incidents.
+
+    `now` is in epoch seconds. Returns the number of transitions.
+    """
     rules = list(rule_list().prefetch_related(Prefetch("standings", Standing.objects.select_related("instance"))))
     interval = settings_get().poll_interval_seconds
     recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
@@ -100,7 +109,9 @@ def _columns(rules: Iterable[AlertRule]) -> list[str]:
 
 
 def _recent(columns: list[str], now: float, interval: int) -> dict[str, Recent]:
-    """Returns the samples of a period that is long enough for two samples at any polling interval."""
+    """Returns, by instance id, the sums of these columns over a period that is long enough for two samples at any
+    polling interval.
+    """
     if not columns:
         return {}
     since = int(now) - max(WINDOW_SECONDS, 2 * interval + 5)
@@ -123,14 +134,16 @@ def _number(cell: object) -> float | None:
 
 
 def _instances() -> dict[str, Instance]:
-    """Returns all instances with everything that reports need, read once for all rules."""
+    """Returns all instances by id, with the columns that reports need, read once for all rules."""
     return {each.pk: each for each in instance_list().select_related(None).only("name", "tags")}
 
 
 def _seen(
     rule: AlertRule, instances: Iterable[str], recent: Mapping[str, Recent], states: States, now: float
 ) -> Mapping[str, Recent]:
-    """Returns the samples that a rule is judged by. For a rule on a state the current state counts as one sample."""
+    """Returns by instance id what the rule is judged by: the recent samples, or for a rule on a state the current
+    state, which counts as one sample.
+    """
     if rule.metric not in states:
         return recent
     readings = {pk: states[rule.metric].of(pk) for pk in instances}
@@ -192,8 +205,8 @@ def _move(
 
 
 def _uncovered(rule: AlertRule, standing: Standing) -> Move:
-    """Resolves a standing because the rule was switched off or the instance left its scope: nothing is watched, so
-    nothing stays open.
+    """Returns the move that ends a rule's phase on an instance because the rule was switched off or the instance left
+    its scope: nothing is watched, so nothing stays open.
     """
     transition = RESOLVED if standing.phase == OPEN else None
     why = "the rule no longer covers it" if rule.is_enabled else "the rule was switched off"
@@ -208,7 +221,11 @@ def _stand(standing: Standing | None) -> Stand:
 
 @transaction.atomic
 def _wait_on(moves: Collection[Move]) -> None:
-    """Stores standings whose phase did not change, in one batch, since there may be thousands."""
+    """For moves (results of the evaluation of one rule on one instance) that did not change the phase: stores how long
+    the condition has held.
+
+    All are stored in one batch, since there may be thousands.
+    """
     if not moves:
         return
     _stands_set(moves)
@@ -242,9 +259,9 @@ def _make(moves: list[Move], now: float) -> int:
 
 
 def _stands_moved(moves: list[Move]) -> list[Move]:
-    """Stores the moves whose standing is unchanged since it was read, and returns them.
+    """Stores the new phases and returns the moves to report.
 
-    Of two evaluators only one succeeds.
+    Moves whose row was changed by another evaluator since it was read are left out: of two evaluators only one reports.
     """
     read = {move.standing.pk: move.standing.version for move in moves if move.standing}
     held = Standing.objects.select_for_update().filter(pk__in=read).order_by("pk")
@@ -260,7 +277,7 @@ def _stands_moved(moves: list[Move]) -> list[Move]:
 
 
 def _stands_set(moves: Collection[Move]) -> None:
-    """Updates standings whose version is still the one that was read."""
+    """Updates the rows of standings (a rule's phase on an instance) whose version is still the one that was read."""
     if not moves:
         return
     names = [*_facts(next(iter(moves)))]

@@ -13,7 +13,10 @@ from controlplane.core.retention import retention_now
 
 
 def mails_expire() -> None:
-    """Removes old mails and notifications. The incident's timeline still says what was reported."""
+    """Deletes mails and notifications that were sent or have failed, after their retention time.
+
+    The incident's timeline still says what was reported.
+    """
     before = retention_now("mails") - timedelta(days=settings.MAIL_RETENTION_DAYS)
     for outbox in (Mail, Notification):
         ended = outbox.objects.filter(state__in=(MailState.SENT, MailState.FAILED))
@@ -21,7 +24,10 @@ def mails_expire() -> None:
 
 
 def incidents_expire() -> None:
-    """Removes old resolved incidents. Open ones stay, however old."""
+    """Deletes resolved incidents and ended silences after their retention time, which may be unlimited.
+
+    Open incidents stay, however old.
+    """
     if not settings.INCIDENT_RETENTION_DAYS:
         return
     before = retention_now("incidents") - timedelta(days=settings.INCIDENT_RETENTION_DAYS)

@@ -50,7 +50,10 @@ Pairs = list[tuple[Incident, Told]]
 
 
 def incidents_tell(told: Sequence[Told]) -> None:
-    """Reports transitions, with a fixed number of statements for any number of them."""
+    """Reports transitions: opens, reminds of and resolves incidents, with timeline, audit, events and messages.
+
+    Takes a fixed number of statements for any number of them. Must be called in a transaction.
+    """
     pairs = _opened([each for each in told if each.transition == OPENED])
     pairs += _still_open([each for each in told if each.transition != OPENED])
     _remind([pair for pair in pairs if pair[1].transition == REMINDED])
@@ -63,15 +66,15 @@ def incidents_tell(told: Sequence[Told]) -> None:
 
 
 def rule_leave(rule: AlertRule) -> None:
-    """Ends a rule's open incidents. Call it before the rule is deleted, in the same transaction."""
+    """Resolves a rule's open incidents. Must be called before the rule is deleted, in the same transaction."""
     _end_open(rule.incidents.all(), "the rule was deleted")
 
 
 def instance_leave(instance: Instance) -> None:
-    """Ends an instance's open incidents.
+    """Resolves an instance's open incidents.
 
-    Call it before the instance is deleted, in the same transaction, since afterwards its tags are gone and matching
-    silences cannot be found.
+    Must be called before the instance is deleted, in the same transaction, since afterwards its tags are gone and
+    matching silences cannot be found.
     """
     _end_open(instance.incidents.all(), "the instance was deleted")
 
@@ -157,7 +160,10 @@ def _note(pairs: Pairs, kind: EventKind) -> None:
 
 
 def _send(pairs: Pairs) -> None:
-    """Queues mails and notifications, unless a silence applies, which is recorded on the timeline."""
+    """Queues the mails and notifications about these incidents.
+
+    If a silence applies, the timeline says so instead; reminders of acknowledged incidents are left out.
+    """
     if not pairs:
         return
     silences, settings = silences_in_force(pairs[0][1].at), settings_get()
@@ -188,21 +194,21 @@ def _send(pairs: Pairs) -> None:
 
 
 def _recipients(usual: list[str], channels: list[Channel]) -> list[str]:
-    """Returns all recipients, each once."""
+    """Returns the usual recipients and those of mail channels, each once."""
     added = [to for each in channels if each.kind == ChannelKind.MAIL for to in each.recipients]
     return list(dict.fromkeys([*usual, *added]))
 
 
 def _name(told: Told) -> str:
-    """Returns the name of a transition that mails and notifications are unique by.
+    """Returns the name of a transition that is unique within its incident, so that each is mailed once.
 
-    A reminder is one of many, so it includes the time.
+    A reminder is one of many, so its name includes the time.
     """
     return f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else _transition(told)
 
 
 def _transition(told: Told) -> str:
-    """Returns the transition as mails name it."""
+    """Returns the transition as mails name it: `ended` if the incident was resolved without recovery."""
     return ENDED if told.why else told.transition
 
 

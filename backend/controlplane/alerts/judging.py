@@ -26,7 +26,7 @@ def condition_of(rule: AlertRule, threshold: float | None) -> Condition:
 
 
 def columns_of(metric: str) -> set[str]:
-    """Returns the columns needed to judge a metric: its own and those of its traffic."""
+    """Returns the columns needed to judge a metric: its own, and those of the metric for a rule's minimum traffic."""
     definition = METRICS[metric]
     traffic = METRICS.get(definition.traffic)
     return definition.columns | (traffic.columns if traffic else set()) | {SECONDS}

@@ -88,13 +88,14 @@ def subject_of(facts: Facts) -> str:
 
 
 def colour_of(transition: str, *, is_critical: bool) -> str:
-    """Returns the colour that the console's light scheme uses."""
+    """Returns the colour of a mail or message about a transition, the one that the console's light scheme uses."""
     return COLOURS.get(transition) or COLOURS["critical" if is_critical else "warning"]
 
 
 def bundle_letter(transition: str, lines: list[Line], link: str) -> Letter:
-    """Returns one mail instead of many about the same transition: critical incidents first, and if there are too many
-    only their number.
+    """Returns one mail instead of many about the same transition.
+
+    It lists critical incidents first, and of more than MOST_LISTED only how many more there are.
     """
     count = f"{len(lines):,} incidents"
     rules = ", ".join(f"{rule} ({number:,})" for rule, number in Counter(line.rule for line in lines).most_common())
@@ -198,7 +199,7 @@ def _rows(facts: Facts) -> list[tuple[str, str]]:
 
 
 def _explained(facts: Facts) -> list[tuple[str, str]]:
-    """Returns likely cause and next action, but only while the incident is open."""
+    """Returns what was seen, likely cause and next action while the incident is open; empty afterwards."""
     if facts.transition not in ("opened", "reminded"):
         return []
     return [("Seen", facts.seen), ("Likely cause", facts.cause), ("What to do", facts.action)]
@@ -244,7 +245,7 @@ def _when(at: datetime) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Removes line breaks, since a line break in a name must not start another header."""
+    """Returns a subject without line breaks, since a line break in a name must not start another header."""
     return " ".join(text.split())[:200]
 
 

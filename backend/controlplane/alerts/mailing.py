@@ -49,7 +49,7 @@ def incidents_page() -> str:
 def test_mail_send(*, to: list[str]) -> str:
     """Sends a test mail immediately, without the outbox, so that the caller sees the mail server's answer.
 
-    Returns the server's host and port.
+    Returns the server's host and port. Raises Conflict if none is configured, else the server's GatewayError.
     """
     row = settings_get()
     if not row.smtp_host:
@@ -75,15 +75,19 @@ def mail_of(*, incident: Incident, transition: str, letter: Letter, recipients: 
 
 
 def mails_queue(mails: list[Mail]) -> list[Mail]:
-    """Adds mails to the outbox.
+    """Stores mails in the outbox, which a task sends.
 
-    Call it in the transaction of the transitions. A mail's `transition` is unique: reporting twice fails.
+    Must be called in the transaction of the transitions that they report. A mail's `transition` is unique: a second
+    mail about it raises IntegrityError.
     """
     return Mail.objects.bulk_create(mails)
 
 
 def mails_send() -> int:
-    """Sends the mails that are due. Returns the number that the mail server accepted."""
+    """Sends the mails of the outbox that are due.
+
+    Returns the number that the mail server accepted; 0 also if another process is sending or no server is configured.
+    """
     _abandon_stuck()
     row = settings_get()
     if not row.smtp_host or not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
@@ -104,7 +108,7 @@ def mails_send() -> int:
 
 
 def _due_bundles() -> Iterator[list[str]]:
-    """Yields lists of keys; the mails of one list are sent as one."""
+    """Yields lists of keys of mails that are due; the mails of one list are sent as one."""
     due = Mail.objects.filter(is_due(timezone.now()), state=MailState.QUEUED).order_by("due_at", "pk")
     alike = defaultdict(list)
     for mail in due.only("pk", "transition", "recipients"):

@@ -77,7 +77,11 @@ def facts_of_test(name: str, link: str, at: str, incident_id: str) -> FactsSent:
 
 
 def message_for(kind: str, sent: Sequence[FactsSent], secret: str, *, delivery: str, now: int) -> Message:
-    """Returns the message for a channel. `sent` has one element, except for Slack, where one message may list many."""
+    """Returns the message for a channel of this kind, in its receiver's format.
+
+    `sent` has one element, except for Slack, where one message may list many. `delivery` is the name by which a webhook
+    recognises a repeat; `now` is in epoch seconds.
+    """
     if kind == ChannelKind.SLACK:
         return _message(_slack(sent), {})
     if kind == ChannelKind.PAGERDUTY:
@@ -92,7 +96,9 @@ def _message(body: Any, headers: dict[str, str]) -> Message:
 
 
 def _signature(body: bytes, secret: str, now: int) -> dict[str, str]:
-    """Signs body and time, so that a recorded message cannot be sent again later."""
+    """Returns the headers that sign body and time, so that a recorded message cannot be sent again later; none without
+    a secret.
+    """
     if not secret:
         return {}
     signed = hmac.new(secret.encode(), f"{now}.".encode() + body, hashlib.sha256).hexdigest()

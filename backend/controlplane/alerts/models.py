@@ -43,7 +43,7 @@ class AlertRule(models.Model):
 
 
 class RuleOverride(models.Model):
-    """The deviations from a rule for one instance."""
+    """How a rule deviates on one instance: another threshold (null: the rule's), or no evaluation at all."""
 
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="overrides")
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")
@@ -56,7 +56,7 @@ class RuleOverride(models.Model):
 
 
 class Standing(models.Model):
-    """The phase of a rule on an instance. There is no row while the phase is `ok`."""
+    """The phase of a rule on an instance: pending or open. There is no row while the phase is `ok`."""
 
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="standings")
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")
@@ -71,7 +71,10 @@ class Standing(models.Model):
 
 
 class Incident(models.Model):
-    """An incident. It copies names and numbers, so that it stays readable when its rule and instance are deleted."""
+    """A period in which a rule's condition held on an instance.
+
+    It copies names and numbers, so that it stays readable when its rule and instance are deleted.
+    """
 
     id = identity("inc")
     rule = models.ForeignKey(AlertRule, null=True, on_delete=models.SET_NULL, related_name="incidents")
@@ -156,12 +159,12 @@ class Mail(models.Model):
 
     @property
     def kind(self) -> str:
-        """Returns opened, reminded, resolved or ended."""
+        """The transition that the mail reports: opened, reminded, resolved or ended."""
         return self.transition.split(".")[1]
 
 
 class Channel(models.Model):
-    """A receiver of incidents, and the filter for which incidents it gets."""
+    """A receiver of messages about incidents, and the filter for which incidents it gets."""
 
     id = identity("chn")
     name = models.CharField(max_length=100, unique=True)

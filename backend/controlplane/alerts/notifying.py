@@ -75,21 +75,28 @@ def notification_of(
 
 
 def notifications_queue(notifications: list[Notification]) -> None:
-    """Adds notifications to the outbox.
+    """Stores notifications in the outbox, which a task sends.
 
-    Call it in the transaction of the transitions. The name is unique: reporting twice fails.
+    Must be called in the transaction of the transitions that they report. The name is unique: a second one raises
+    IntegrityError.
     """
     Notification.objects.bulk_create(notifications)
 
 
 def receiver_of(channel: Channel, secret: str, networks: Iterable[str]) -> Receiver:
-    """Returns the receiver of a channel. For Slack, the secret is the address itself."""
+    """Returns the receiver of a channel's messages.
+
+    For Slack, the secret is the address itself. `networks` are those that an administrator allows.
+    """
     url = secret if channel.kind == ChannelKind.SLACK else channel.url
     return Receiver(url, tuple(networks), is_secret=channel.kind != ChannelKind.WEBHOOK)
 
 
 def channel_test(channel: Channel) -> None:
-    """Sends a test message immediately, without the outbox, so that the caller sees the receiver's answer."""
+    """Sends a test message immediately, without the outbox, so that the caller sees the receiver's answer.
+
+    Raises the receiver's GatewayError if it is not accepted.
+    """
     secret, networks = channel.secret, settings_get().channel_networks
     receiver = receiver_of(channel, secret, networks)
     name, at = new_id("test"), timezone.now().isoformat()
@@ -101,7 +108,10 @@ def channel_test(channel: Channel) -> None:
 
 
 def notifications_send() -> int:
-    """Sends the notifications that are due. Returns the number that receivers accepted."""
+    """Sends the notifications of the outbox that are due, to many receivers at a time.
+
+    Returns the number that receivers accepted; 0 also if another process is sending.
+    """
     _release_stuck()
     if not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
         return 0
@@ -154,7 +164,10 @@ def _claimed() -> list[Notification]:
 
 
 def _send(batch: Batch) -> Outcome:
-    """Sends a batch. Runs in a thread, so it must not use the database."""
+    """Sends a channel's batch and returns what became of each notification.
+
+    Stops at the first failure that may pass. Runs in a thread, so it must not use the database.
+    """
     outcome, until = Outcome(batch.channel), time.monotonic() + BATCH_SECONDS
     messages = _messages(batch)
     for position, each in enumerate(messages):

@@ -24,7 +24,7 @@ def is_due(now: datetime) -> Q:
 
 
 def is_stuck(now: datetime) -> Q:
-    """Selects messages being sent whose sender has died."""
+    """Returns the condition for messages that are being sent by a process that has died."""
     # A time in the future means that the clock was set back.
     return Q(claimed_at__lt=now - STUCK_AFTER) | Q(claimed_at__gt=now + STUCK_AFTER)
 

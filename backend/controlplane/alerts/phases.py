@@ -37,12 +37,18 @@ class Stand:
     """The state of a rule on an instance. Durations are seconds covered by samples, not read from a clock."""
 
     phase: str = OK
-    broken_seconds: float = 0  # in a row; while open: since the last report
-    good_seconds: float | None = None  # in a row, while open
+    # How long the condition has held; in the phase open, since the last report.
+    broken_seconds: float = 0
+    # How long the condition has not held, in the phase open; None if it holds, and in other phases.
+    good_seconds: float | None = None
 
 
 def is_broken(condition: Condition, value: float | None, traffic: float | None) -> bool | None:
-    """Returns whether the condition holds; None if it cannot be judged."""
+    """Returns whether the condition holds for this value, that is, whether the rule is broken; None if it cannot be
+    judged because the value is unknown.
+
+    With less than the minimum traffic it is not.
+    """
     if condition.minimum_traffic > 0 and traffic is not None and traffic < condition.minimum_traffic:
         return False
     if value is None:
@@ -52,7 +58,11 @@ def is_broken(condition: Condition, value: float | None, traffic: float | None) 
 
 # The first sample that shows a breach, or its end, only marks the start; its own interval does not count.
 def step(stand: Stand, condition: Condition, broken: bool | None, seen_seconds: float) -> tuple[Stand, str | None]:
-    """Returns the next stand, and the transition to report, if any. `seen_seconds`: the time that new samples cover."""
+    """Returns the state that follows, and the transition to report (None: none).
+
+    `broken` says whether the condition holds now (None: unknown, nothing changes); `seen_seconds` is the time that new
+    samples cover.
+    """
     if broken is None:
         return stand, None
     if stand.phase == OPEN:

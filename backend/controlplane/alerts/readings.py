@@ -22,10 +22,11 @@ READINGS: Mapping[str, Callable[[], Alarms]] = {
 
 @dataclass(frozen=True)
 class StateReading:
-    values: Mapping[str, tuple[float | None, str]]  # by instance; None means that it cannot be judged now
+    # By instance id, the value and what was observed. A value of None means that it cannot be judged now.
+    values: Mapping[str, tuple[float | None, str]]
 
     def of(self, instance_id: str) -> tuple[float | None, str]:
-        """Returns the value and what was observed. An instance that is not listed is in order."""
+        """Returns an instance's value and what was observed. An instance that is not listed is in order: 0."""
         return self.values.get(instance_id, (0.0, ""))
 
 

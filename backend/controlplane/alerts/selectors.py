@@ -72,7 +72,7 @@ def silence_in_force_filter(queryset: QuerySet[Silence], value: bool) -> QuerySe
 
 
 def _in_force(now: datetime) -> Q:
-    """Selects silences in force.
+    """Returns the condition for silences in force at `now`.
 
     One that started when it was made stays in force if the clock is set back to before that.
     """
@@ -85,7 +85,10 @@ def silences_in_force(now: datetime) -> list[Silence]:
 
 
 def covers(silence: Silence, rule: AlertRule, instance: Instance) -> bool:
-    """An empty matcher covers everything."""
+    """Returns whether the silence suppresses messages about this rule on this instance.
+
+    A silence without rule, instance or tags applies to any.
+    """
     return (
         silence.rule_id in (None, rule.pk)
         and silence.instance_id in (None, instance.pk)

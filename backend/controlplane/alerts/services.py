@@ -82,7 +82,7 @@ def silence_create(
 
 @transaction.atomic
 def silence_end(*, silence: Silence) -> None:
-    """Ends a silence early. Its row is kept, so that history shows who silenced what."""
+    """Ends a silence now. Its row is kept, so that history shows who silenced what."""
     silence = row_held(silence)
     before = _silence_facts(silence)
     now = timezone.now()

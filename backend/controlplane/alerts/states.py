@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from controlplane.metrics.definitions import METRICS, MetricDefinition
 
-VALUE = "value"  # the only column of a state
+VALUE = "value"  # the only column of a state, where a metric has columns of samples
 
 
 def _state(name: str, title: str, formula: str, description: str) -> MetricDefinition:

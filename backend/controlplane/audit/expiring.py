@@ -16,7 +16,10 @@ from controlplane.core.retention import retention_now
 
 
 def audit_expire() -> int:
-    """Deletes expired events and returns their number. With a retention of 0 days nothing is deleted."""
+    """Deletes events past their retention, in batches, and returns their number.
+
+    With a retention of 0 days nothing is deleted.
+    """
     days = settings.AUDIT_RETENTION_DAYS
     old = AuditEvent.objects.filter(created_at__lt=retention_now("audit") - timedelta(days=days))
     told: AuditEvent | None = None
@@ -28,8 +31,10 @@ def audit_expire() -> int:
 
 @transaction.atomic
 def _remove(batch: QuerySet[AuditEvent], told: AuditEvent | None) -> AuditEvent | None:
-    """Deletes a batch and updates the event about this purge in the same transaction, since the purge may be
-    interrupted at any time.
+    """Deletes a batch of events and writes or updates `told`, the event about this purge, in the same transaction,
+    since the purge may be interrupted at any time.
+
+    Returns that event; None if nothing was deleted so far.
     """
     span = batch.aggregate(first=Min("created_at"), last=Max("created_at"))
     count = removed(batch)

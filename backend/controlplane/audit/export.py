@@ -52,7 +52,10 @@ async def export(since: datetime, until: datetime, form: str) -> AsyncIterator[s
 
 
 def _page(since: datetime, until: datetime, last: AuditEvent | None) -> list[AuditEvent]:
-    """Returns the next page. The database connection is closed after each page, since the client may read slowly."""
+    """Returns the next page of events after `last` (None: the first page).
+
+    The database connection is closed after each page, since the client may read slowly.
+    """
     rows = AuditEvent.objects.filter(created_at__gte=last.created_at if last else since, created_at__lt=until)
     if last:
         rows = rows.filter(Q(created_at__gt=last.created_at) | Q(id__gt=last.pk))

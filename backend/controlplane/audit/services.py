@@ -19,9 +19,10 @@ WHOLE_TRAIL = AuditEvent(pk="all")  # the target of actions on the trail itself
 def audit_record(
     action: str, target: Any, *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None
 ) -> AuditEvent:
-    """Adds an audit event.
+    """Adds an audit event for the present caller about `target`, a model's row, and its facts before and after.
 
-    Must be called in the transaction of the change, so that neither exists without the other.
+    Must be called in the transaction of the change, so that neither exists without the other; raises RuntimeError
+    outside of one.
     """
     _refuse_outside_transaction(action)
     event = _event(action, target, before, after)
@@ -31,7 +32,10 @@ def audit_record(
 
 
 def audits_record(action: str, outcomes: Iterable[tuple[Any, dict[str, Any]]]) -> None:
-    """Adds one audit event per target for the same action. `outcomes`: each target, with its facts afterwards."""
+    """Adds one audit event per target for the same action.
+
+    `outcomes` has each target with its facts afterwards. Must be called in the transaction of the changes.
+    """
     _refuse_outside_transaction(action)
     events = AuditEvent.objects.bulk_create(_event(action, target, None, after) for target, after in outcomes)
     if events:
@@ -39,7 +43,7 @@ def audits_record(action: str, outcomes: Iterable[tuple[Any, dict[str, Any]]]) -
 
 
 def audit_count(who: Caller, actions: Iterable[str], since: datetime, most: int) -> int:
-    """Returns how often the caller has done one of these, counting no further than `most`."""
+    """Returns how often the caller has done one of these actions since then, counting no further than `most`."""
     found = AuditEvent.objects.filter(actor=who.actor, actor_id=who.actor_id, action__in=actions, created_at__gte=since)
     return found[:most].count()
 

@@ -26,7 +26,7 @@ CHOSEN = ("enum", "set")
 class Access:
     who: str  # one of CLASSES
     code: str  # a stable code for the reason
-    reason: str  # empty for operators
+    reason: str  # why, as a sentence for users; empty for operators
 
 
 FIXED = Access(NEVER, "fixed", "It cannot be changed: the server states it, or this engine line fixes it.")
@@ -43,7 +43,11 @@ _WORD = re.compile(r"[A-Za-z0-9_-]+")
 def access_of(
     name: str, type: str = "string", default: str | None = None, choices: Sequence[str] = (), *, is_fixed: bool = False
 ) -> Access:
-    """Returns who may set a variable. A name without a definition is judged as a text variable."""
+    """Returns who may set a variable of this name, and why.
+
+    `type`, `default` and `choices` are those of its definition; a name without a definition is judged as a text
+    variable. `is_fixed`: the server cannot change it.
+    """
     full = as_option(name)
     found = listed().get(full)
     if is_fixed and (found is None or found.who != NEVER):
@@ -54,12 +58,16 @@ def access_of(
 
 
 def as_option(name: str) -> str:
-    """Returns the name in the form that servers compare."""
+    """Returns the name in the form in which servers compare options: in lower case, with underscores."""
     return name.lower().replace("-", "_")
 
 
 def is_other_option(name: str) -> bool:
-    """Returns whether the name is not plain, or a server could take it for an option that operators may not set."""
+    """Returns whether the name is not plain, or a server could take it for another option that operators may not set,
+    for example as its abbreviation.
+
+    Such a name must not be set.
+    """
     if not _NAME.fullmatch(name) or name.startswith(PREFIXES):
         return True
     return any(kept.startswith(name) for kept, access in listed().items() if access.who != OPERATOR)
@@ -71,7 +79,7 @@ def listed() -> Mapping[str, Access]:
 
 
 def reasons() -> Iterator[Access]:
-    """Yields each class with its reason once, in the order of the table."""
+    """Yields each access class with its reason once, in the order of the table, for the reference page."""
     yield from (_access(group) for group in _table()["groups"])
     yield from (each.access for each in _unlisted() if each.access.who != OPERATOR)
     yield OTHER_OPTION
@@ -94,8 +102,8 @@ class _Unlisted:
         return is_text or looks
 
     def _takes_text(self, parts: set[str], choices: Sequence[str]) -> bool:
-        """Returns whether a variable with choices must be judged as text: it lists no choices, or its name or its
-        choices look like text.
+        """Returns whether a variable with choices must be judged as text: it lists no choices, or words of its name
+        (`parts`) or its choices look like text.
         """
         if not self.text_words:
             return False

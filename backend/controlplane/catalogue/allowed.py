@@ -15,7 +15,7 @@ _RANGE = re.compile(rf"\[({_BOUND})-({_BOUND})\]")
 
 @dataclass(frozen=True)
 class Allowed:
-    """The allowed values of a parameter. If all fields are None, any value is allowed."""
+    """The allowed values of a parameter. If no field is set, any value is allowed."""
 
     notation: str = ""
     minimum: str | None = None

@@ -44,7 +44,10 @@ class Definition:
 
 
 def definition_from(raw: Mapping[str, Any]) -> Definition:
-    """Returns the definition from an entry of a line's file, or of a line read from a server."""
+    """Returns the definition that an entry of a line describes.
+
+    Entries come from the shipped files or were read from a server; missing keys have defaults.
+    """
     rounds_to = raw.get("rounds_to", [])
     is_fixed = raw.get("readonly", False)
     allowed = parse_allowed(raw.get("allowed", ""))

@@ -1,4 +1,4 @@
-"""An engine line: its name and all its definitions, immutable. Pure."""
+"""An engine line: the definitions of all parameters of one product and release, immutable. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).with_name("lines")
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """An engine line.
+    """An engine line: the definitions, by name, of all parameters of one product and release, such as mariadb-10.11.
 
     Two lines are never equal, so that a line can be a dictionary key; a line is replaced as a whole, never altered.
     """
@@ -33,18 +33,18 @@ class Line:
     server_version: str = ""
     read_at: datetime | None = None
     read_from: str = ""
-    server_name: str = ""  # the instance's name, if the line belongs to one instance
+    server_name: str = ""  # such as MariaDB 10.11, if the line was made for an instance of that; else empty
 
     @property
     def name(self) -> str:
-        """Returns the name that users know the server by."""
+        """The name that users know such a server by, for example MariaDB 10.11."""
         return self.server_name or f"{self.product} {self.version}"
 
     def get(self, name: str) -> Definition | None:
         return self.definitions.get(name.lower())
 
     def like(self, name: str) -> str | None:
-        """Returns a similar name, which may have been meant; None if there is none."""
+        """Returns the most similar name of a parameter, which may have been meant; None if there is none."""
         return next(iter(get_close_matches(name.lower(), self.definitions, 1, 0.8)), None)
 
 
@@ -55,7 +55,7 @@ def line_from(raw: Mapping[str, Any], source: str, **facts: Any) -> Line:
 
 
 def with_engine(line: Line) -> Line:
-    """Returns the line for a server with the engine: none of the cache's parameters needs a restart there."""
+    """Returns a copy of the line for a server with the engine: no parameter of the cache needs a restart there."""
     served = {
         name: replace(each, needs_restart=False) if name.startswith(CACHE_PREFIX) else each
         for name, each in line.definitions.items()
@@ -65,9 +65,9 @@ def with_engine(line: Line) -> Line:
 
 @cache
 def rounding_parts() -> frozenset[str]:
-    """Returns the parameters whose values determine how another parameter is rounded.
+    """Returns the names of the parameters whose values determine how a server rounds another parameter.
 
-    They are needed to compare its values.
+    To compare configured with running values, they must be read too.
     """
     definitions = (each for line in shipped_lines().values() for each in line.definitions.values())
     return frozenset(part for each in definitions for part in each.rounds_to if isinstance(part, str))

@@ -6,7 +6,8 @@ from django.db import models
 
 
 class EngineLine(models.Model):
-    """A line as servers described it: one that had no engine, then those that had a newer engine each.
+    """An engine line (the definitions of all parameters of a product and release) as servers described it: one that had
+    no engine, then those that had a newer engine each.
 
     Definitions are never edited; a line that an administrator deletes is read again.
     """

@@ -17,7 +17,10 @@ _TRUE, _FALSE = {"1", "ON", "TRUE", "YES"}, {"0", "OFF", "FALSE", "NO"}
 
 
 class NotOfType(ValueError):
-    """``wanted`` describes what the text should have been."""
+    """The text is no value of the parameter's type.
+
+    `wanted` describes what it should have been, such as `ON or OFF`.
+    """
 
     def __init__(self, wanted: str) -> None:
         super().__init__(wanted)
@@ -29,7 +32,10 @@ def normal(definition: Definition, text: str) -> str:
 
 
 def is_off(switch: str | None) -> bool:
-    """Returns whether a value of query_cache_type means off. Empty or None is off too."""
+    """Returns whether this value of query_cache_type means off.
+
+    Empty or None, for a server without the variable, is off too.
+    """
     return not switch or switch.upper() in ("OFF", "0")
 
 
@@ -59,9 +65,10 @@ def _decimal(definition: Definition, text: str) -> str:
 
 
 def _choice(definition: Definition, text: str) -> str:
-    """Returns the choice with this name or alias, regardless of case.
+    """Returns the choice with this name or alias, in the definition's spelling; case does not matter.
 
-    A number selects a choice by position, unless choices contain digits.
+    A number selects a choice by position, counted from 0, unless choices contain digits. Raises NotOfType for anything
+    else; without choices, any text is returned as it is.
     """
     choices = definition.allowed.choices
     wanted = definition.aliases.get(text.upper(), text).upper()
@@ -86,7 +93,10 @@ def _boolean(definition: Definition, text: str) -> str:
 
 
 def _set(definition: Definition, text: str) -> str:
-    """Returns the set in the order of the definition, which is the order that servers answer in."""
+    """Returns the names, separated by commas, in the order of the definition, in which servers answer.
+
+    Raises NotOfType for unknown names.
+    """
     words = {word.strip().upper() for word in text.split(",") if word.strip()}
     known = {choice.upper(): choice for choice in definition.allowed.choices}
     unknown = sorted(words - set(known))
@@ -96,7 +106,7 @@ def _set(definition: Definition, text: str) -> str:
 
 
 def _flags(definition: Definition, text: str) -> str:
-    """Normalises flags such as ``a=on,b=off``, whose order does not matter."""
+    """Normalises flags such as ``a=on,b=off``, whose order does not matter: lower case, sorted."""
     pairs = [part.strip().lower() for part in text.split(",") if part.strip()]
     return ",".join(sorted(pairs))
 

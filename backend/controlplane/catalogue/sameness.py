@@ -13,9 +13,9 @@ from .normal import NotOfType, integer, normal
 
 
 def is_same(definition: Definition, configured: str, running: str, variables: Mapping[str, str] | None = None) -> bool:
-    """Returns whether `running` is `configured`, allowing for rounding.
+    """Returns whether `running` is `configured`, allowing for the server's rounding and for spelling.
 
-    `variables`: other running values, since some steps are products of them.
+    `variables` has other running values by name, since some rounding steps are products of them.
     """
     try:
         wanted, found = normal(definition, configured), normal(definition, running)
@@ -34,7 +34,11 @@ def is_same(definition: Definition, configured: str, running: str, variables: Ma
 
 
 def rounding_step(definition: Definition, variables: Mapping[str, str]) -> int:
-    """Returns the product of the parts that are known and not 0; a MariaDB without chunks reports a chunk size of 0."""
+    """Returns the number to whose multiples the server rounds values of this parameter; 1: it does not round.
+
+    `variables` has running values by name. Parts that are unknown or 0 are ignored; a MariaDB without chunks reports a
+    chunk size of 0.
+    """
     step = 1
     for part in definition.rounds_to:
         step *= part if isinstance(part, int) else max(_number(variables.get(part, "1")), 1)

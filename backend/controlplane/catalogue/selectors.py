@@ -14,7 +14,11 @@ from controlplane.core.errors import NotFound
 
 
 def line_get(id: str) -> Line:
-    """Returns a line, cached per process. A line that was read again has another `read_at` and is parsed again."""
+    """Returns the engine line of this id, such as 5.7 or mariadb-10.11.
+
+    Raises NotFound. Lines are cached per process; one that was read again from a server has another `read_at` and is
+    parsed again.
+    """
     shipped = shipped_lines().get(id)
     if shipped is not None:
         return shipped
@@ -31,21 +35,26 @@ def line_list() -> list[Line]:
 
 
 def known_server_lines(ids: Iterable[str]) -> set[str]:
-    """Returns those of these ids whose lines were read from a server."""
+    """Returns those of the ids whose lines were read from a server; shipped lines are not among them."""
     return set(EngineLine.objects.filter(id__in=set(ids)).values_list("id", flat=True))
 
 
 def described_engines(ids: Iterable[str]) -> dict[str, int]:
-    """Returns the minor version of the newest engine with which each known line was described; 0 without an engine.
+    """Returns, by line, the minor version of the newest engine among the servers that described it; 0 without an
+    engine.
 
-    Servers often have no engine yet when they describe their line, and a newer engine may have further variables.
+    Lines that no server has described are missing. A newer engine may have further variables.
     """
     described = EngineLine.objects.filter(id__in=set(ids)).values_list("id", "minor_version")
     return {id: minor_version or 0 for id, minor_version in described}
 
 
 def is_news(line: str, minor_version: int | None, described: Mapping[str, int]) -> bool:
-    """Returns whether a server with this engine, or with none, has variables that its line may lack."""
+    """Returns whether a server of this line can describe variables that the stored line may lack: the line is not in
+    `described`, or only with an older engine.
+
+    `minor_version` is the server's engine, None without one.
+    """
     return line not in described or (minor_version or 0) > described[line]
 
 
@@ -61,7 +70,10 @@ def _read_line(id: str, read_at: datetime) -> Line:
 def parameter_search(
     line: Line, *, search: str = "", is_modifiable: bool | None = None, needs_restart: bool | None = None
 ) -> list[Definition]:
-    """Returns definitions in which every word of `search` occurs in the name or the description."""
+    """Returns the definitions in which every word of `search` occurs in the name or the description.
+
+    None for the other two means either.
+    """
     words = search.lower().split()
     return [
         definition

@@ -46,7 +46,11 @@ _RELEASE = re.compile(r"(\d+\.\d+)\.\d+")
 
 
 def line_id(version_text: str) -> tuple[str, str, str]:
-    """``10.11.19-MariaDB-log`` -> (mariadb-10.11, MariaDB, 10.11)."""
+    """Returns id, product and release of the line that a server's version belongs to: ``10.11.19-MariaDB-log`` gives
+    mariadb-10.11, MariaDB, 10.11.
+
+    Raises ValueError if the text does not start with a release.
+    """
     match = _RELEASE.match(version_text)
     if match is None:
         raise ValueError(f"server version {version_text!r} does not start with a release such as 10.11.19")
@@ -81,14 +85,18 @@ def _entry(
 
 
 def own_default_left_out(entry: dict[str, Any]) -> dict[str, Any]:
-    """Removes a default that is a folder or a host name, since it only applies to the server that was read."""
+    """Returns the entry without its default if that is a folder or a host name, since it only applies to the server
+    that was read.
+    """
     default = entry["default"] or ""
     return {**entry, "default": None} if default.startswith("/") or entry["name"] in _OF_MACHINES else entry
 
 
 @cache
 def _choices() -> Mapping[str, tuple[str, str]]:
-    """Returns type and choices by name, of the variables that MySQL calls an enumeration, a set or just a text."""
+    """Returns type and choices by name for variables of MySQL whose choices the server does not state: it calls them an
+    enumeration, a set or just a text.
+    """
     return {name: (type_, choices) for type_ in ("enum", "set") for name, choices in _of_mysql()[type_].items()}
 
 
@@ -99,9 +107,9 @@ def _of_mysql() -> Mapping[str, Any]:
 
 
 def _steps(name: str, block: str | None) -> list[int | str]:
-    """Returns the factors of the multiple that a value is rounded to.
+    """Returns the factors of the number to whose multiples the server rounds a value; empty if it does not round.
 
-    Some servers round without stating a block size.
+    `block` is the block size that the server states; some servers round without stating one.
     """
     size = whole(block)
     if size is not None:

@@ -21,10 +21,11 @@ from controlplane.gateway.errors import NotAServer
 def engine_line_store(
     *, server_version: str, rows: Iterable[tuple[Any, ...]], minor_version: int | None = None, read_from: str = ""
 ) -> EngineLine:
-    """Stores a line. Variables that an earlier server had and this one lacks are kept.
+    """Stores the definitions of all variables of a line, as a server described them. Variables that an earlier server
+    of the line had and this one lacks are kept.
 
-    `server_version` is `@@version`, `rows` come from `gateway.variables`, `minor_version` is the engine's and
-    None without the engine, `read_from` is an instance's name.
+    `server_version` is `@@version`, `rows` come from `gateway.variables`, `minor_version` is the engine's and None
+    without the engine, `read_from` is an instance's name.
     """
     id, product, version = line_id(server_version)
     entries = _entries(rows, {"id": id, "product": product, "version": version})
@@ -49,9 +50,9 @@ def engine_line_store(
 
 
 def _entries(rows: Iterable[tuple[Any, ...]], line: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the definitions.
+    """Returns the definitions as entries to store.
 
-    Raises NotAServer for rows that do not make a valid line, since a stored line is used for every server of it.
+    Raises NotAServer if the rows do not make a valid line, since a stored line is used for every server of it.
     """
     try:
         entries = entries_from(rows)
@@ -63,7 +64,11 @@ def _entries(rows: Iterable[tuple[Any, ...]], line: dict[str, Any]) -> list[dict
 
 @transaction.atomic
 def engine_line_forget(id: str) -> None:
-    """Deletes a line that was read from a server. The next watch round reads it again from a trusted server."""
+    """Deletes a line that was read from a server.
+
+    The next watch round reads it again from a trusted server, if there is one. Raises NotFound, or Conflict for a
+    shipped line.
+    """
     line = EngineLine.objects.select_for_update().filter(id=id).first()
     if line is None:
         line_get(id)  # raises an error that lists the known lines

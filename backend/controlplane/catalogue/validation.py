@@ -24,15 +24,15 @@ MOST_LINE_BYTES = 3900  # servers read option files in pieces of 4096 bytes, the
 class Violation:
     code: str  # not_of_type, below_minimum, above_maximum, not_a_multiple, no_match, control_character, too_long
     detail: str
-    value: str  # as the detail shows it
-    nearest: str | None = None  # the closest value that fits
+    value: str  # the wrong value, as the detail shows it
+    nearest: str | None = None  # the closest value that fits; None if there is no such value
 
 
 def violations(definition: Definition, text: str, *, is_computed: bool = False) -> list[Violation]:
-    """Returns the violations.
+    """Returns what is wrong with a literal value; empty if it is valid.
 
-    `is_computed`: the value is a result, which is rounded down to a multiple, so that values that share memory do not
-    exceed it.
+    For a number, each violation names the nearest valid one. `is_computed`: the value is the result of an expression; a
+    multiple below it is then preferred, since the values that share the memory must not exceed it together.
     """
     if any(unicodedata.category(character) in BREAKS for character in text):
         return [_of_text("control_character", text, "contains a line break or another control character")]
@@ -78,8 +78,8 @@ def _bound(definition: Definition, text: str | None) -> Number | None:
 
 
 def _nearest(definition: Definition, value: Number, is_computed: bool) -> Number:
-    """Returns the closest valid value: clamped into the range, then the closest multiple, or for a computed value the
-    one below.
+    """Returns the closest valid number: clamped into the range, then the closest multiple of the divisor, or for a
+    computed value the multiple below.
     """
     minimum, maximum = bounds(definition)
     if maximum is not None:

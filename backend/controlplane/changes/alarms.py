@@ -16,7 +16,11 @@ WENT_WRONG = (ChangeState.FAILED, ChangeState.ROLLED_BACK)
 
 
 def change_failed() -> dict[str, tuple[float | None, str]]:
-    """Returns instances whose last change failed within a day. A change that is applied afterwards clears this."""
+    """Returns, by instance id, 1.0 and the failure for instances with a change that failed or was rolled back within a
+    day.
+
+    A change that was applied afterwards clears this; aborted changes do not count.
+    """
     later = ChangeSet.objects.filter(
         instance=OuterRef("instance"), state=ChangeState.APPLIED, finished_at__gt=OuterRef("finished_at")
     )

@@ -55,12 +55,14 @@ def is_cache_off(situation: Situation) -> bool:
 
 
 def _unplanned(findings: tuple[InstanceFinding, ...]) -> tuple[InstanceFinding, ...]:
-    """Removes the gate's findings and memory advice, since the plan computes both with the values that it sets."""
+    """Removes the blocking findings and the memory advice, since the plan finds both again with the values that it
+    sets.
+    """
     return tuple(each for each in findings if not each.is_blocking and each.code != "memory_tight")
 
 
 def _shrunk_pool(situation: Situation) -> tuple[str, list[InstanceFinding]]:
-    """Returns 90 % of the buffer pool, and a finding if that is below the minimum.
+    """Returns 90 % of the buffer pool as a value to set, and a finding if that is below the minimum.
 
     An expression stays an expression, so that it follows the next resize.
     """
@@ -88,9 +90,8 @@ def _pool_too_small(definition: Definition, pool_bytes: int) -> InstanceFinding:
 
 
 def _has_given_way(instance: Instance, situation: Situation) -> bool:
-    """Returns whether the pool was shrunk for the cache already; that happens only once.
-
-    A cache that was on before took nothing from the pool.
+    """Returns whether enabling the cache must not shrink the buffer pool: it did so before, or the cache is configured
+    as on already.
     """
     return not is_off(situation.configured.get(TYPE)) or _pool_before_enabling(instance) is not None
 
@@ -130,8 +131,8 @@ def preview_disable(instance: Instance, *, restore_buffer_pool: bool) -> Preview
 
 
 def _pool_before_enabling(instance: Instance) -> str | None:
-    """Returns the pool size before it was shrunk for the cache; None if it was not, or was set to another value
-    since.
+    """Returns the buffer pool's size, a number or an expression, from before enabling the cache shrank it; None if that
+    was not done, or another value was set since.
     """
     shrinking = (
         instance.changes.filter(kind="enable", state="applied", lines__name=POOL).order_by("-created_at").first()

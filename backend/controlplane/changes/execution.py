@@ -36,11 +36,11 @@ log = structlog.get_logger(__name__)
 
 
 class LeaseLost(Exception):
-    """Another worker has taken over the change."""
+    """Another worker has taken over the change. This one must stop without touching the server or the rows."""
 
 
 class Aborted(Exception):
-    """A user requested the abort."""
+    """A user requested the abort while the change was running; its steps must be undone."""
 
 
 def worker_name() -> str:
@@ -52,7 +52,10 @@ def lease_end(now: datetime | None = None) -> datetime:
 
 
 def claim(change: ChangeSet, now: datetime) -> bool:
-    """Claims the change. False if it was not due, another worker has it, or another change runs on its instance."""
+    """Claims the change for this worker, in the database and in `change`.
+
+    False if it was not due, another worker has it, or another change runs on its instance; nothing was changed then.
+    """
     due = ChangeSet.objects.filter(is_due(now), pk=change.pk)
     facts = {"state": ChangeState.APPLYING, "claimed_by": worker_name(), "lease_until": lease_end(now)}
     try:
@@ -90,7 +93,10 @@ def _held(change: ChangeSet) -> QuerySet[ChangeSet]:
 
 
 def change_run(change_id: str) -> ChangeSet | None:
-    """Runs the change and returns it as it ended. None if it is not due or put off, or if another worker has it."""
+    """Runs the change to its end and returns it; its state says whether it was applied or undone.
+
+    None if it is not due, was put off, or another worker has it.
+    """
     now = clock.shared_now()
     found = ChangeSet.objects.filter(is_due(now), pk=change_id)
     change = found.select_related("instance__instance_class", "template").prefetch_related("lines", "steps").first()
@@ -145,7 +151,11 @@ def _advance(run: Run, done: ChangeStep | None) -> None:
 
 
 def _do(run: Run, step: ChangeStep, done: ChangeStep | None) -> None:
-    """Runs a step. `done`: the step before, which is recorded in the same transaction."""
+    """Runs a step.
+
+    `done` is the step before it, whose end is recorded in the transaction that records the start of this one. The
+    caller records the end of this step. Raises Aborted, LeaseLost, or the Problem for which the step failed.
+    """
     with transaction.atomic():
         run.renew()
         _keep_done(done)
@@ -181,7 +191,10 @@ def _mark(step: ChangeStep, state: StepState, **facts: object) -> None:
 
 
 def undo(run: Run, code: str, detail: str) -> None:
-    """Undoes every step that was started, whatever its result. The outcome names the steps that could not be undone."""
+    """Undoes every step that was started, whatever its result, and ends the change with `code` and `detail`.
+
+    The outcome names the steps that could not be undone. Raises LeaseLost if another worker has taken over.
+    """
     run.close()  # the connection may be what failed
     failures = []
     for step in undo_order(list(run.change.steps.all())):
@@ -212,7 +225,7 @@ def _mark_undone(run: Run, step: ChangeStep, state: StepState, **facts: object) 
 
 
 def undo_order(steps: list[ChangeStep]) -> list[ChangeStep]:
-    """Returns the steps to undo, in reverse order.
+    """Returns the steps that were started, in the order in which to undo them: in reverse.
 
     If a restart was started, the old configuration and a restart come first, since the server may be down.
     """

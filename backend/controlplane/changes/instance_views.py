@@ -48,7 +48,9 @@ class InstanceViewSet(InstanceReading):
 
 
 def planned(request: Request, pk: str, service: Callable[..., ChangeSet], serializer: type[Any]) -> Response:
-    """The change set that a service makes of a request."""
+    """Returns the answer 202 with the change set that `service` makes of the instance and the request's body, which
+    `serializer` checks.
+    """
     return change_answer(service(planned_on(request, pk), **checked(serializer, request)), 202)
 
 

@@ -30,7 +30,10 @@ def _all() -> list[Instance]:
 
 
 def start(count: int, product: str) -> None:
-    """Starts every local server, and makes servers of the product until there are `count`."""
+    """Starts every local server, and makes servers of the product until there are `count` demo servers of it.
+
+    Blocks until they run; raises LocalServerError if one does not.
+    """
     for instance in _all():
         _start_again(instance)
     for number in range(1, count + 1):
@@ -52,9 +55,9 @@ def _make(name: str, product: str) -> None:
 
 
 def _start_again(instance: Instance) -> None:
-    """Starts a server that was stopped with its fleet.
+    """Starts a local server that was stopped with its fleet.
 
-    One whose creation or deletion was interrupted is forgotten and made again.
+    A server whose creation or deletion was interrupted is deleted with its instance instead.
     """
     server = local_server(instance)
     if not server.is_made or instance.state in (State.CREATING, State.DELETING):

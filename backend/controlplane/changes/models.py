@@ -71,7 +71,9 @@ class ChangeSet(models.Model):
 
 
 class ChangeLine(models.Model):
-    """One parameter of a change: configured and running values, before and after."""
+    """One parameter of a change set: what was and will be configured (submitted, None: nothing), and the values that
+    run before and after (value).
+    """
 
     change = models.ForeignKey(ChangeSet, on_delete=models.CASCADE, related_name="lines")
     name = models.CharField(max_length=64)

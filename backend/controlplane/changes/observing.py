@@ -72,7 +72,11 @@ def _size(situation: Situation) -> str:
 
 
 def observation_end(instance: Instance) -> ChangeSet | None:
-    """Ends an observation. Returns its change set; None if nothing was set that has to be restored."""
+    """Ends the observation of an instance and stores its result.
+
+    Returns the change set that restores the server's settings; None if there is nothing to restore. Raises Conflict if
+    the instance is not being observed.
+    """
     found = Observation.objects.filter(instance=instance, is_running=True).first()
     if found is None:
         raise Conflict(f"{instance.name} is not being observed.", code="not_observed")
@@ -107,9 +111,9 @@ def _is_off(instance: Instance) -> bool:
 
 
 def observations_end_due() -> None:
-    """Ends observations whose time is over.
+    """Ends the observations of all instances whose time is over.
 
-    If a server does not answer or is being changed, it is tried again later.
+    One whose server does not answer or is being changed is tried again after TRY_AGAIN.
     """
     now = timezone.now()
     with isolated(Duty.OBSERVATIONS) as work, acting_as("system"):

@@ -28,7 +28,7 @@ MEANWHILE = {Kind.CREATE: State.CREATING, Kind.DELETE: State.DELETING}
 
 
 def tell(change: ChangeSet) -> None:
-    """Publishes the change's state and, once it has started, its progress.
+    """Publishes an event with the change's state and, once it has started, its progress.
 
     Callers at every step should have the steps prefetched.
     """
@@ -72,7 +72,7 @@ def _keep_template(change: ChangeSet, instance: Instance) -> None:
 
 
 def _keep_parameters(run: Run) -> None:
-    """Stores the configured parameters and the values that run."""
+    """Stores what the change configured, and the values that run now, in the instance's parameters."""
     gone = [line.name for line in run.lines if line.new_submitted is None]
     if gone:
         run.instance.parameters.filter(name__in=gone).delete()
@@ -104,7 +104,11 @@ def _configured(run: Run, line: ChangeLine) -> InstanceParameter:
 
 @transaction.atomic
 def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
-    """Ends the change as rolled back if every step was undone, else as failed with what is left."""
+    """Ends a change whose steps were undone: as rolled back, or as failed if `failures` names steps that could not be
+    undone.
+
+    `code` and `detail` say why it was undone. Does nothing if another worker has taken over.
+    """
     change = run.change
     state = ChangeState.FAILED if failures else ChangeState.ROLLED_BACK
     left = f" Could not be undone: {'; '.join(failures)}. Look at the server." if failures else ""
@@ -114,7 +118,8 @@ def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
 
 
 def _leave_instance(change: ChangeSet, instance: Instance, *, is_lost: bool) -> None:
-    """Sets the instance's state after a change that did not succeed.
+    """Sets the instance's state after a change that did not succeed: unreachable if `is_lost`, failed after a creation,
+    else running.
 
     This moves its version too: plans that were made in the meantime must be made again.
     """
@@ -127,12 +132,12 @@ def _leave_instance(change: ChangeSet, instance: Instance, *, is_lost: bool) -> 
 
 @transaction.atomic
 def instance_gone(change: ChangeSet) -> None:
-    """Ends a change whose instance was deleted while it waited. There is nothing to do or undo."""
+    """Ends a change as failed because its instance was deleted while it waited. There is nothing to do or undo."""
     _end(change, ChangeState.FAILED, "instance_gone", f"{change.instance_name} was deleted. Nothing was changed.")
 
 
 def _end(change: ChangeSet, state: ChangeState, code: str = "", detail: str = "") -> bool:
-    """Ends the change if this worker still holds it; returns whether it did."""
+    """Ends the change, in the database and in `change`, if this worker still holds it; returns whether it did."""
     facts: dict[str, Any] = {"state": state, "outcome_code": code, "outcome_detail": detail}
     held = ChangeSet.objects.filter(pk=change.pk, claimed_by=change.claimed_by, finished_at=None)
     if not held.update(finished_at=timezone.now(), lease_until=None, version=F("version") + 1, **facts):

@@ -30,13 +30,13 @@ CACHE_TYPE = "query_cache_type"
 class PlannedLine:
     name: str
     unit: str
-    old_submitted: str | None
-    new_submitted: str | None
-    old_value: str | None
+    old_submitted: str | None  # as it was configured, a literal or an expression; None: it was not configured
+    new_submitted: str | None  # None: it is removed from the configuration
+    old_value: str | None  # the value that ran when the change was planned; None: unknown
     new_value: str | None
-    needs_restart: bool  # false if the server runs the new value already
+    needs_restart: bool  # the new value takes effect with a restart; false if the server runs it already
     is_running: bool  # the server runs the new value already
-    needs_admin: bool = False
+    needs_admin: bool = False  # only an administrator may start the change
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Situation:
-    """The state of an instance when a change is planned."""
+    """The state of an instance when a change is planned. Values are by parameter."""
 
     line: Line
     variables: Mapping[str, int]
@@ -59,7 +59,7 @@ class Situation:
     is_local: bool
     is_silent: bool = False  # the server was asked and did not answer; plans for many servers ask none
     keeps_dynamic: bool = False  # the server persists values over a restart, and this account may do that
-    keeps_static: bool = False
+    keeps_static: bool = False  # the same of variables that take effect with a restart
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,11 @@ def plan(
     by_admin: bool,
     restored: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """`wanted` maps names to submitted texts.
+    """Plans a change of parameters.
 
-    None removes the configuration and sets the value in `restored`, or else the default.
+    `wanted` has the texts to configure, by parameter; None removes a parameter from the configuration and sets the
+    value in `restored`, or else the default. `by_admin`: an administrator makes the change. Findings of the plan may
+    block it; the caller decides.
     """
     set_ = {name: text for name, text in wanted.items() if text is not None or not is_never(situation.line, name)}
     texts = {name: restored.get(name, _text(situation.line, name, text)) for name, text in set_.items()}
@@ -105,8 +107,8 @@ def is_never(line: Line, name: str) -> bool:
 
 
 def is_taken_off(situation: Situation, line: PlannedLine) -> bool:
-    """Returns whether the line is only removed from the configuration: it may never be set, or the server has no such
-    variable.
+    """Returns whether the parameter is only removed from the configuration and not set on the server: it may never be
+    set, or the server has no such variable.
     """
     if line.new_submitted is not None:
         return False
@@ -157,7 +159,7 @@ def shown(definition: Definition, running: str | None) -> str | None:
 
 
 def _not_on_server(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
-    """Returns findings for variables that the server does not have.
+    """Returns blocking findings for variables that the server does not have, or, if it does not answer, may not have.
 
     Variables that it had earlier are ignored: it may be another server now.
     """
@@ -220,9 +222,10 @@ def steps_of(lines: list[PlannedLine], situation: Situation, *, allow_restart: b
 
 
 def _kept(lines: list[PlannedLine], situation: Situation) -> list[Step]:
-    """Returns steps that persist values on the server.
+    """Returns the steps that persist the new values on the server, for servers that can.
 
-    They come last, so that nothing is persisted that does not run. None removes a persisted value.
+    They come last, so that nothing is persisted that does not run. A step whose value is None removes a persisted
+    value.
     """
     return [
         Step("persist", line.name, new=None if line.new_submitted is None else line.new_value)

@@ -69,9 +69,9 @@ def wanted_values(
     template: TemplateVersion | None = None,
     replace: bool = False,
 ) -> dict[str, str | None]:
-    """Returns the template's values, overridden by `parameters`.
+    """Returns what a request wants to configure, by parameter: the template's values, overridden by `parameters`.
 
-    With `replace`, configured parameters that neither names are reset.
+    None resets a parameter; with `replace`, so do configured parameters that neither names.
     """
     wanted: dict[str, str | None] = {}
     if replace:
@@ -152,8 +152,8 @@ def build(
 
 
 def _cache_gate(instance: Instance, found: Plan) -> list[InstanceFinding]:
-    """Returns the blocking findings if the plan turns the cache on, also by a template: it must pass the same gate as
-    enabling.
+    """Returns the findings that forbid enabling the cache on this instance, if the plan switches it on; changing its
+    parameters, also by a template, must pass the same checks as enabling it.
     """
     turned_on = [line for line in found.lines if line.name in TURNS_CACHE_ON and line.new_value not in (None, "0")]
     if not turned_on:
@@ -167,9 +167,8 @@ def is_of_cache(name: str) -> bool:
 
 
 def _waiting(situation: Situation, found: Plan) -> list[PlannedLine]:
-    """Returns the lines that take effect only with a restart.
-
-    Variables that a live server does not have are left out.
+    """Returns the planned lines (one per parameter) that take effect only with a restart, without variables that a live
+    server does not have.
     """
     is_known = [line for line in found.lines if not (situation.is_live and line.old_value is None)]
     return [line for line in is_known if line.needs_restart]
@@ -197,7 +196,7 @@ def _pending(
 
 
 def _not_allowed(instance: Instance, situation: Situation, found: Plan) -> list[InstanceFinding]:
-    """Returns findings for variables that the account may not set.
+    """Returns findings for variables that the instance's account on the server may not set.
 
     They are checked in advance, so that no change fails halfway.
     """
@@ -206,12 +205,14 @@ def _not_allowed(instance: Instance, situation: Situation, found: Plan) -> list[
 
 
 def names_set(found: Plan) -> list[str]:
-    """Returns the variables that the plan sets on the running server."""
+    """Returns the names of the variables that the plan sets on the running server."""
     return [step.name for step in found.steps if step.kind == "set_global"]
 
 
 def _wrong_rules(found: Plan) -> list[InstanceFinding]:
-    """Returns findings for wrong rules, which the engine would refuse in the middle of the change."""
+    """Returns findings for mistakes in the new value of fqc_rules, which the engine would refuse in the middle of the
+    change.
+    """
     texts = [line.new_value or "" for line in found.lines if line.name == "fqc_rules"]
     errors = [error for text in texts for error in rule_list.parse(text)[1]]
     return [
@@ -230,9 +231,10 @@ def _place(error: rule_list.RuleError) -> str:
 
 
 def _empties_cache(situation: Situation, found: Plan) -> list[InstanceFinding]:
-    """Returns a finding if the plan drops cached results: setting rules does, another size may, a restart does.
+    """Returns a finding if the change drops cached results of a cache that is on: setting rules does, another size may,
+    a restart does.
 
-    Switching the cache off is expected to.
+    A change that switches the cache off has none, since that is expected.
     """
     is_on = not is_off(situation.running.get("query_cache_type")) and situation.running.get("query_cache_size") != "0"
     names = [line.name for line in found.lines if not line.is_running and line.name in EMPTIES_CACHE]

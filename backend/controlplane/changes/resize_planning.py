@@ -37,7 +37,7 @@ def preview_resize(
 
 
 def _size(situation: Situation) -> str | None:
-    """Returns the configured size of the cache, or the size of a running cache that was not configured here; None if
+    """Returns the cache's size that this instance is configured with, or runs with if none was configured here; None if
     there is none.
     """
     running = situation.running

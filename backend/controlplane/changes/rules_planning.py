@@ -19,7 +19,10 @@ EXAMPLES = 5
 
 
 def rules_get(instance: Instance) -> dict[str, Any]:
-    """Returns the rules that the server has now."""
+    """Reads the cache's rules from the server, and returns them with the statements that each decides.
+
+    Raises Conflict if the engine there does not support rules, GatewayError if the server does not answer.
+    """
     text, subjects, note = _read(instance)
     rules, _ = rule_list.parse(text)
     return {"text": text, "rules": [rule.written() for rule in rules], **_explained(rules, subjects, note)}
@@ -46,7 +49,9 @@ def _read(instance: Instance) -> tuple[str, list[rule_list.Subject], str]:
 
 
 def _is_shape(row: Mapping[str, str | None]) -> bool:
-    """Returns whether the row is about one statement: the row for all other statements has no digest."""
+    """Returns whether the row of SHOW FQC QUERIES is about one statement: the row for all other statements has no
+    digest.
+    """
     return bool((row.get(reports.DIGEST) or "").strip("0"))
 
 

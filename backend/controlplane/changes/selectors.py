@@ -11,9 +11,9 @@ from controlplane.fleet.models import Instance
 
 
 def is_due(now: datetime) -> Q:
-    """Selects approved changes that are due.
+    """Returns the condition for approved changes that are due at `now`.
 
-    A change to run now does not depend on the clock, which may have been set back.
+    A change to run at once does not depend on the clock, which may have been set back.
     """
     return Q(state=ChangeState.APPROVED) & (Q(when=When.NOW) | Q(not_before__lte=now))
 
@@ -23,7 +23,10 @@ def change_list() -> QuerySet[ChangeSet]:
 
 
 def change_list_of(found: QuerySet[ChangeSet], instance: str) -> QuerySet[ChangeSet]:
-    """Selects the changes of an instance given by id or name. A deleted instance is found by its name only."""
+    """Returns those of the changes that belong to an instance, given by id or name.
+
+    A deleted instance is found by its name only.
+    """
     known = Instance.objects.filter(Q(pk=instance) | Q(name=instance)).values_list("pk", flat=True).first()
     return found.filter(instance=known) if known else found.filter(instance=None, instance_name=instance)
 
@@ -37,7 +40,9 @@ def change_get(pk: str) -> ChangeSet:
 
 
 def line_list(instance: Instance, name: str) -> QuerySet[ChangeLine]:
-    """Returns the lines of ended changes, newest first: the history of an instance's parameters."""
+    """Returns the lines of this instance's ended changes, that is, the history of its parameters; only of parameter
+    `name` if that is not empty.
+    """
     lines = (
         ChangeLine.objects.select_related("change").filter(change__instance=instance).exclude(change__finished_at=None)
     )

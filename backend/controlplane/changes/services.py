@@ -50,7 +50,10 @@ def change_make(
     template: TemplateVersion | None = None,
     is_replacement: bool = False,
 ) -> ChangeSet:
-    """Keeps a preview as a change set. Raises an error if the preview is blocked."""
+    """Stores a preview as a change set that waits for approval.
+
+    Raises Refused if a finding of the preview blocks it.
+    """
     preview.refuse_if_blocked()
     who = caller()
     change = ChangeSet.objects.create(
@@ -90,7 +93,7 @@ def change_make(
 
 
 def _is_grave(instance: Instance, kind: Kind, preview: Preview) -> bool:
-    """Returns whether the change stops a server or destroys its data."""
+    """Returns whether the change restarts a server or destroys its data."""
     return preview.needs_restart or (kind == Kind.DELETE and instance.provider == Provider.LOCAL)
 
 
@@ -103,9 +106,9 @@ def _facts(change: ChangeSet, lines: list[ChangeLine]) -> dict[str, Any]:
 def change_request(
     instance: Instance, kind: Kind, preview: Preview, *, apply: bool, when: str, at: datetime | None, **facts: Any
 ) -> ChangeSet:
-    """Makes a change set, and approves it unless a second person must.
+    """Makes a change set and, with `apply`, approves it for this time, unless a second person must.
 
-    If the approval fails, the change set is not kept.
+    `facts` are passed to `change_make`. If the approval fails, the change set is not kept.
     """
     change = change_make(instance, kind, preview, **facts)
     if apply and not change.needs_second_person:
@@ -124,7 +127,11 @@ def change_approve(change: ChangeSet, when: str = When.NOW, at: datetime | None 
 
 
 def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | None = None) -> None:
-    """Approves a change. The caller's transaction must have made the change or hold a lock on its row."""
+    """Approves a change; the caller must then deliver it if it is to run at once.
+
+    The caller's transaction must have made the change or hold a lock on its row. Raises Conflict or Denied if it cannot
+    be approved now, or not by this caller.
+    """
     if change.state != ChangeState.PREVIEWED:
         raise Conflict(f"{change.pk} is {change.state}: only a previewed one can be approved.", code="wrong_state")
     if change.needs_second_person and caller().actor_id == change.created_by_id:
@@ -151,7 +158,7 @@ def refuse_unless_admin(change: ChangeSet) -> None:
 def _unmoved(change: ChangeSet) -> Instance:
     """Returns the change's instance with a lock, so that nothing else is approved for it until the transaction ends.
 
-    Raises Conflict if it changed since the preview.
+    Raises Conflict if the instance has changed since the preview, or was deleted.
     """
     instance = Instance.objects.select_for_update(no_key=True).filter(pk=change.instance_id).first()
     if instance is None or instance.version != change.instance_version:
@@ -270,7 +277,10 @@ def change_resize(
 
 
 def change_of_steps(instance: Instance, kind: Kind, steps: list[Step], note: str, timing: dict[str, Any]) -> ChangeSet:
-    """Makes a change set that changes no parameters."""
+    """Makes a change set of these steps, which changes no parameters.
+
+    `timing` has the arguments `apply`, `when` and `at` of `change_request`.
+    """
     preview = planning.build(instance, steps, is_live=False)
     return change_request(instance, kind, preview, note=note, **timing)
 
@@ -301,9 +311,9 @@ def change_proxy(instance: Instance, *, enabled: bool, note: str, **timing: Any)
 
 
 def change_revert(change: ChangeSet) -> ChangeSet:
-    """Makes and approves a change set that restores the values that `change` replaced.
+    """Makes and approves a change set that restores the values that `change`, an applied one, replaced.
 
-    It stays unapproved if it needs a second person.
+    It stays unapproved if it needs a second person. Raises Conflict if there is nothing to restore.
     """
     preview = revert_preview(change)
     with transaction.atomic():

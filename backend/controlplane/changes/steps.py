@@ -44,7 +44,8 @@ class NotVerified(Problem):
 
 
 class Run:
-    """One execution: the change, its instance, one connection, and the lease that is renewed during long waits.
+    """One execution of a change set: the change, its instance, one connection, and the lease that is renewed during
+    long waits.
 
     The connection only lasts as long as the lease, so that this worker sets nothing after another one took over.
     """
@@ -81,7 +82,7 @@ class Run:
         self._server = None
 
     def look(self) -> None:
-        """Reads the values that run in the end, if this change has connected to the server."""
+        """Reads all values that run now into `running`, if this change is connected to the server."""
         if self._server is not None:
             self.running = self._server.variables()
 
@@ -101,8 +102,10 @@ class Run:
         return found
 
     def check_unmoved(self) -> None:
-        """Raises Conflict if the instance or an old value has changed since the preview, so that only what was
-        previewed is applied.
+        """Raises Conflict if the instance, or a value to be replaced, has changed since the preview, so that only what
+        was previewed is applied.
+
+        An old value that the preview could not read is stored in its step.
         """
         if self.instance.version != self.change.instance_version:
             raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
@@ -111,7 +114,11 @@ class Run:
                 self._check_old(step)
 
     def check_allowed(self) -> None:
-        """Checks each line again by today's definitions and classes, which may have changed since the preview."""
+        """Checks each new value again by today's definitions and access classes, which may have changed since the
+        preview.
+
+        Raises StepFailed or Conflict.
+        """
         for line in self.lines:
             if line.new_value is not None:
                 self._check_line(line)
@@ -134,20 +141,23 @@ class Run:
             raise Conflict(f"{step.name} was {step.old} at the preview and is {running} now.", code="instance_moved")
 
     def reads(self, name: str, value: str) -> bool:
-        """Returns whether the server runs `value`, allowing for rounding."""
+        """Returns whether the server runs `value` for the variable `name` now, allowing for rounding."""
         return self._is(name, value, self.server.variable(name))
 
     def _is(self, name: str, value: str, found: str | None, running: Mapping[str, str] | None = None) -> bool:
         """Returns whether `found` is `value`, allowing for rounding.
 
-        `running`: other running values, if they are known already.
+        `running` has other running values, which rounding may depend on; None: they are read from the server.
         """
         if found is None:
             return False
         return is_same(self.definition(name), value, found, self._rounding(name) if running is None else running)
 
     def verify(self) -> None:
-        """Checks every line once more after all steps. Lines that wait for a restart are left out."""
+        """Reads the server's values after all steps, and raises NotVerified unless each new value runs.
+
+        Values that wait for a restart are left out.
+        """
         lines = [line for line in self.lines if line.new_value is not None]
         lines = [line for line in lines if self.has_restarted or not line.needs_restart]
         if lines or self._server is not None:
@@ -163,9 +173,8 @@ class Run:
 
 
 def _lease_end() -> float:
-    """Returns the end of the lease by the monotonic clock, but not before a statement can end.
-
-    An operator may set a lease shorter than that.
+    """Returns the end of a lease that is renewed now, on the monotonic clock, but not before a statement can end: an
+    operator may set a lease shorter than that.
     """
     return time.monotonic() + max(settings.CHANGE_LEASE_SECONDS, settings.STATEMENT_TIMEOUT_SECONDS)
 
@@ -195,7 +204,10 @@ def _assign(run: Run, name: str, value: str | None) -> None:
 
 
 def _await_value(run: Run, name: str, value: str) -> None:
-    """Waits until the server runs the value: some servers resize the buffer pool after the statement has returned."""
+    """Returns once the server runs the value, and raises NotVerified if it does not.
+
+    Only the buffer pool is waited for: some servers resize it after the statement has returned.
+    """
     deadline = time.monotonic() + RESIZE_SECONDS
     while not run.reads(name, value):
         if name != "innodb_buffer_pool_size" or time.monotonic() > deadline:
@@ -257,7 +269,9 @@ def _restart(run: Run, step: ChangeStep) -> None:
 
 
 def _nothing(run: Run, step: ChangeStep) -> None:
-    """Does nothing on the server: class and proxy are facts of the control plane, stored with the outcome."""
+    """Does nothing on the server: the instance's class and proxy are facts of the control plane, which are stored when
+    the change ends.
+    """
 
 
 def _provision(run: Run, step: ChangeStep) -> None:
@@ -294,7 +308,9 @@ def _connect(run: Run, step: ChangeStep) -> None:
 
 
 def _leave(run: Run, step: ChangeStep) -> None:
-    """Leaves an installed engine in place: it serves nothing until it is switched on."""
+    """Does nothing, since there is nothing to undo: an installed engine may stay, because it serves nothing until it is
+    switched on.
+    """
 
 
 def _cannot(run: Run, step: ChangeStep) -> None:

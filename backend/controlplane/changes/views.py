@@ -41,7 +41,10 @@ def checked(serializer: type[Any], request: Request) -> dict[str, Any]:
 
 
 def planned_on(request: Request, pk: str) -> Instance:
-    """The instance of a request; 412 if the caller planned on another state of it."""
+    """Returns the instance of a request.
+
+    Raises PreconditionFailed if the request's If-Match names another version of it; the header is optional.
+    """
     instance = instance_get(pk)
     if_match_given(request).check(instance.version)
     return instance

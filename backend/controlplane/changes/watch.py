@@ -69,7 +69,7 @@ SILENT = Q(state__in=(State.UNREACHABLE, State.STOPPED)) | Q(state=State.FAILED,
 
 @dataclass(frozen=True)
 class Sighting:
-    """The observation of one server."""
+    """What one server answered in a round: its identity, and its running values by variable."""
 
     identity: Identity
     running: dict[str, str]
@@ -186,7 +186,7 @@ def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
 
 
 def _answer_restart(instance: Instance, identity: Identity) -> None:
-    """Sets the parameters again that the server lost.
+    """Sets the parameters again that the server lost by its restart.
 
     The new start is stored last, so that a crash before leaves the restart to the next watch.
     """
@@ -207,7 +207,7 @@ def _note_silence(instance: Instance, error: GatewayError) -> None:
 
 
 def _is_as_loaded(instance: Instance) -> bool:
-    """Returns whether no change began or ended since the instance was read.
+    """Returns whether no change began or ended on the instance since `instance` was read.
 
     Locks the row, so that none does until the transaction ends.
     """
@@ -216,8 +216,10 @@ def _is_as_loaded(instance: Instance) -> bool:
 
 
 def _learn_lines(instances: list[Instance], work: Work) -> None:
-    """Reads each line that is unknown, or known without such an engine, from the first trusted server of that line that
-    can describe it. Servers with the newest engine are asked first.
+    """Reads the definitions of each line (product and release) that is unknown, or known without such an engine, from
+    the first trusted server of that line that can describe it.
+
+    Servers with the newest engine are asked first.
     """
     sources = [each for each in instances if each.describes_line and each.state == State.RUNNING]
     by_line: dict[str, list[Instance]] = {}
@@ -236,9 +238,10 @@ def _learn(instance: Instance, work: Work) -> bool:
 
 
 def repush(instance: Instance, names: list[str]) -> bool:
-    """Sets parameters again that the server lost by its restart. Those that it refuses are left as drift, and logged.
+    """Makes a change set that sets these parameters again, after the server lost them by its restart.
 
-    Returns false if another change is at work; the next watch then tries again.
+    Returns false only if another change is at work; the next watch then tries again. If the change set is refused for
+    another reason, that is logged, and the parameters are left as drift.
     """
     if instance.changes.filter(kind=Kind.REPUSH).exclude(state__in=ENDED).exists():
         return True

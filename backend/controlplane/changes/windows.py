@@ -6,7 +6,10 @@ from datetime import datetime, time, timedelta
 
 
 def window_opening(now: datetime, weekday: int | None, start: time, minutes: int) -> datetime:
-    """Returns `now` inside the window; otherwise the start of the next window."""
+    """Returns `now` inside the maintenance window, otherwise the start of the next window.
+
+    `weekday`: 0 is Monday, None is every day. `minutes` is the window's length.
+    """
     length = timedelta(minutes=minutes)
     for days in range(-1, 8):
         opens = datetime.combine(now.date(), start, tzinfo=now.tzinfo) + timedelta(days=days)

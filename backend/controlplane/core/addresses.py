@@ -8,8 +8,8 @@ HOST_BITS = 64  # of an IPv6 address: a host may use all addresses that share th
 
 
 def counted_as(address: str) -> str:
-    """Returns the network of an IPv6 address, since its host can choose from 2^64 addresses; any other address
-    unchanged.
+    """Returns what limits count a caller's address as: the /64 network of an IPv6 address, since its host can choose
+    any address in it; any other address unchanged.
     """
     try:
         found = ipaddress.ip_address(address)

@@ -22,5 +22,5 @@ def shared_now() -> datetime:
 
 
 def shared_time() -> float:
-    """Returns the shared time in epoch seconds."""
+    """Returns the time of the database's clock, which all processes share, in epoch seconds."""
     return shared_now().timestamp()

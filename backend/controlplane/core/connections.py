@@ -8,9 +8,11 @@ from controlplane.core.places import PLACE
 
 
 def connection_give_back() -> None:
-    """Returns this thread's connection and place.
+    """Gives up this thread's database connection, unless it is in a transaction, and the request's place among those
+    that the process works on at a time.
 
-    Call it before waiting for anything other than the database, so that others can use them.
+    Call it before waiting for anything other than the database, so that others can use them; the next query gets a
+    connection again.
     """
     if place := PLACE.get():
         place.give_back()

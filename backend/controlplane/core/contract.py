@@ -61,7 +61,9 @@ IF_MATCH_WELCOME = OpenApiParameter(
 
 
 class ContractSchema(AutoSchema):
-    """A view lists the methods that require If-Match in `if_match_methods`, and those where it is optional in
+    """Adds the headers Idempotency-Key and If-Match to the operations of the API contract.
+
+    A view lists the methods that require If-Match in `if_match_methods`, and those where it is optional in
     `if_match_welcome_methods`.
     """
 

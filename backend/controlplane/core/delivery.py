@@ -13,9 +13,9 @@ SLOW_SECONDS, PAUSE_SECONDS = 1.0, 30.0
 
 
 class Broker:
-    """The state of the broker in this process.
+    """The message broker, as this process sees it.
 
-    After a slow failure it is not used for a while, so that many messages cost only one wait.
+    After a slow failure nothing is sent for PAUSE_SECONDS, so that many messages cost only one wait.
     """
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ def _problem(status: int, detail: str, code: str = "") -> JsonResponse:
 
 
 def busy(error: Busy) -> JsonResponse:
-    """For a request that no middleware has seen; its id is made here."""
+    """Returns the answer to a request that was turned away before any middleware saw it; its id is made here."""
     with called_by(Caller(request_id=new_id("req"))):
         told, headers = problems.rendered(error)
         headers |= {"X-Request-ID": caller().request_id, "Cache-Control": "no-store"}

@@ -40,8 +40,8 @@ class Invalid(Problem):
 
 
 class PasswordRequired(Invalid):
-    """A stored password is only sent to the server that it was given for, so a change of that requires the password
-    again.
+    """The request changes which server a stored password is sent to, or how, so it must contain the password again: a
+    stored password is only sent to the server that it was given for.
     """
 
     code, title = "password_required", "The password is needed again"
@@ -76,7 +76,7 @@ class PreconditionFailed(Problem):
 
 
 class Refused(Problem):
-    """A check refused the request. The answer names the blocking findings."""
+    """A check refused the request. `errors` names the blocking findings."""
 
     status, code, title = 422, "refused", "Refused by a check"
 

@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 @dataclass(frozen=True)
 class IfMatch:
-    """The versions that the caller may overwrite."""
+    """The ETags of the versions that the caller may overwrite; `*` stands for any version."""
 
     tags: frozenset[str]
 
@@ -46,14 +46,19 @@ def if_match(request: Request) -> IfMatch:
 
 
 def if_match_given(request: Request) -> IfMatch:
-    """Returns the If-Match of a request that plans on what was read. The header is optional there."""
+    """Returns the If-Match of a request that plans on what was read.
+
+    The header is optional there: without it, any version will do.
+    """
     return if_match(request) if request.headers.get("If-Match") else ANY_VERSION
 
 
 def row_held(row: Row, expected: IfMatch | None = None) -> Row:
-    """Returns the current row with a lock until the caller's transaction ends.
+    """Reads the row again and returns it with a lock that lasts until the caller's transaction ends; `row` is not
+    changed.
 
-    Raises NotFound if it was deleted, and an error if its version is not expected.
+    Raises NotFound if it was deleted, and PreconditionFailed if its version is not among the expected ones (None: any
+    is).
     """
     model: Any = row._meta.model  # type(row) is wrong for a request's user, which is a lazy stand-in
     now: Row | None = model._default_manager.select_for_update().filter(pk=row.pk).first()

@@ -39,11 +39,11 @@ FAILING_SECONDS = 30  # then all streams end, because it is unknown who may stil
 @dataclass(frozen=True)
 class News:
     event: Event
-    data: str  # the JSON for a reader who named no instances
+    data: str  # the event as JSON, for readers who named no instances
 
 
 class Reader:
-    """One stream and the events that it has not sent yet."""
+    """One event stream to a client, and the events that it has not sent yet."""
 
     def __init__(self, holder: Holder) -> None:
         self.holder = holder
@@ -62,7 +62,10 @@ class Reader:
         self._woken.set()
 
     async def wait(self, seconds: float) -> list[News]:
-        """Waits up to `seconds` and returns the new events, maybe none."""
+        """Waits up to `seconds` and returns the new events, maybe none, for the stream to send.
+
+        If `is_behind` is set, events were dropped and must be queried; if `is_over` is set, the stream must end.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
@@ -80,7 +83,7 @@ class Hub:
 
     @asynccontextmanager
     async def reading(self, holder: Holder) -> AsyncIterator[Reader]:
-        """Registers a reader, who then receives all events committed from now on.
+        """Registers a reader, who then receives all events committed from now on, until the block ends.
 
         The caller must query earlier ones itself.
         """
@@ -99,7 +102,10 @@ class Hub:
                 self._looking = None
 
     async def looked_up(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Calls `function` in a thread that ends with the call; only a few run at a time."""
+        """Calls `function`, which may use the database, in a thread that ends with the call, and returns its result.
+
+        Only LOOKING_UP_AT_ONCE calls run at a time; others wait.
+        """
         async with self._places, ThreadSensitiveContext():
             return await sync_to_async(function)(*arguments)
 
@@ -150,7 +156,7 @@ def look(seen: Seen, holders: set[Holder]) -> tuple[list[News], set[Holder]]:
 
 
 def _own_connection() -> None:
-    """Replaces this thread's database connection by one that is not from the pool."""
+    """Replaces this thread's database connection by one outside the pool, so that it never waits for others."""
     facts = copy.deepcopy(connections.settings["default"])
     facts["OPTIONS"].pop("pool", None)
     connections["default"] = load_backend(facts["ENGINE"]).DatabaseWrapper(facts, "default")

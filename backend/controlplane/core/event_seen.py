@@ -53,6 +53,9 @@ def up_to_now() -> Seen:
 
 
 def unseen(seen: Seen) -> list[Event]:
-    """Returns the next events that the reader has not seen, oldest first. Their number is limited, so call it again."""
+    """Returns the next events that are not in `seen`, oldest first.
+
+    Their number is limited: add them to `seen`, then call it again.
+    """
     found = Event.objects.filter(id__gt=seen.newest - LATE - 1).order_by("id")[: LATE + AT_ONCE]
     return [event for event in found if event.pk not in seen]

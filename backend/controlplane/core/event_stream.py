@@ -41,7 +41,10 @@ def begin(request: Request) -> Seen:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A reader's filters. Empty: everything."""
+    """The filters of a client's event stream: topics and instance ids (empty: all of them).
+
+    The stream ends after `seconds`, or with 0 once it has sent what is stored.
+    """
 
     topics: frozenset[str] = frozenset()
     instances: frozenset[str] = frozenset()
@@ -79,7 +82,9 @@ class WantedSerializer(serializers.Serializer[Any]):
 
 
 def fetch(seen: Seen, wanted: Wanted) -> list[tuple[Event, str | None]]:
-    """Returns the events that the reader has not seen, each with its text, or None if the reader did not ask for it."""
+    """Reads the next events that are not in `seen` from the database, each with its text for the stream, or None if the
+    reader did not ask for it.
+    """
     try:
         return tell(unseen(seen), wanted)
     finally:
@@ -94,9 +99,10 @@ def tell(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
 
 
 def frames(events: Iterable[tuple[Event, str | None]], seen: Seen) -> Iterator[str]:
-    """Yields the events, each with the id of what the reader has seen so far.
+    """Yields the events as text of the stream.
 
-    Events that it did not ask for count as seen.
+    Each has the id that a reader sends to continue after a broken connection. Adds all events to `seen`, also those
+    that the reader did not ask for.
     """
     for event, data in events:
         seen.add(event.pk)
@@ -135,7 +141,7 @@ async def stream(seen: Seen, wanted: Wanted = EVERYTHING, holder: Holder = None)
 
 
 async def missed(seen: Seen, wanted: Wanted) -> AsyncIterator[str]:
-    """Yields all stored events that the reader has not seen."""
+    """Yields, as text of the stream, all stored events that are not in `seen`, and adds them to it."""
     while events := await hub().looked_up(fetch, seen, wanted):
         if text := "".join(frames(events, seen)):
             yield text
@@ -144,7 +150,10 @@ async def missed(seen: Seen, wanted: Wanted) -> AsyncIterator[str]:
 
 
 async def said(news: list[News], wanted: Wanted) -> list[tuple[Event, str | None]]:
-    """Returns each event with its text for this reader. Only values of instances that it named are queried."""
+    """Returns each event with its text for this reader, or None if it did not ask for it.
+
+    The database is only queried for values of instances that the reader named.
+    """
     if wanted.instances and any(has_teller(each.event.topic) for each in news):
         return await hub().looked_up(tell_apart, [each.event for each in news], wanted)
     return [(each.event, each.data if each.event in wanted else None) for each in news]

@@ -9,8 +9,8 @@ from controlplane.core.hooks import Hook
 from controlplane.core.models import Event
 
 TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
-# Returns facts of events by topic and id for a reader who named some instances. They would be too much to store with
-# each event.
+# A function of a topic. Given events of it and the instances that a reader named, it returns further facts by event id,
+# which would be too much to store with each event.
 Teller = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
 TELLERS: Hook[Teller] = Hook("core.events.TELLERS")
 
@@ -20,7 +20,10 @@ def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
 
 
 def events_publish(topic: str, told: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    """Publishes many events; each has a subject and facts."""
+    """Stores many events of one topic, each given as a subject and facts.
+
+    Must be called in the transaction of what happened.
+    """
     Event.objects.bulk_create(Event(topic=topic, subject=subject, facts=facts) for subject, facts in told)
 
 
@@ -29,7 +32,9 @@ def has_teller(topic: str) -> bool:
 
 
 def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dict[str, Any]]:
-    """Returns the data of each event for a reader who named these instances (maybe none)."""
+    """Returns the data of each event, in the same order, for a reader who named these instances; empty: none in
+    particular.
+    """
     more: dict[int, dict[str, Any]] = {}
     for topic, teller in TELLERS.parts.items():
         if theirs := [event for event in events if event.topic == topic]:
@@ -42,6 +47,6 @@ def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dic
 
 
 def is_about(event: Event, instances: Collection[str]) -> bool:
-    """Returns whether the event is about any of these instances, or about none in particular."""
+    """True if the event is about one of these instances or about none in particular, or no instances are named."""
     about = event.subject if event.topic == "instance" else event.facts.get("instance", event.facts.get("instance_id"))
     return not instances or about is None or about in instances

@@ -30,7 +30,9 @@ DATABASE = {"25006": READ_ONLY, "53100": FULL, "SQLITE_READONLY": READ_ONLY, "SQ
 
 
 class Written:
-    """The time of the last successful write."""
+    """The time at which this process last wrote successfully to the database, or to the disk, so that not every health
+    check has to try again.
+    """
 
     def __init__(self) -> None:
         self._at = -WRITTEN_FOR_SECONDS
@@ -77,7 +79,9 @@ def database_state() -> str:
 
 
 def disk_state() -> str:
-    """Returns whether the folders for keys, local servers and SQLite can be written to and have enough space."""
+    """Returns `ok` if the folders for keys, local servers and SQLite can be written to and have enough space; else what
+    is wrong: `full`, `read-only` or `refuses writes`.
+    """
     for folder in folders():
         free = os.statvfs(folder)
         if free.f_bavail * free.f_frsize < settings.LEAST_FREE_MIB * MIB:

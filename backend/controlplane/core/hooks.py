@@ -15,7 +15,11 @@ Part = TypeVar("Part")
 
 
 class Hook(Generic[Part]):
-    """Named parts: functions or classes. Filling a name twice is an error."""
+    """A call of one app into apps that it must not import: they fill it with named functions or classes (`parts`), and
+    it calls those.
+
+    Filling a name twice is an error.
+    """
 
     def __init__(self, path: str) -> None:
         """`path` is where this hook is declared: its module without `controlplane.`, and its name there."""
@@ -42,5 +46,5 @@ _DECLARED: dict[str, Hook[Any]] = {}
 
 
 def declared() -> Mapping[str, Hook[Any]]:
-    """Returns every hook by its path."""
+    """Returns every declared hook by its path, such as `core.events.TELLERS`; the result cannot be changed."""
     return MappingProxyType(_DECLARED)

@@ -35,13 +35,17 @@ if TYPE_CHECKING:
 KEEP = timedelta(days=1)
 STUCK_AFTER = timedelta(minutes=10)  # then the process has died while it handled the request
 ANSWER_LOST = 500
-# the limits per actor and per answer, for requests that changed nothing
+# How many answers to requests that changed nothing are kept per actor, and the longest one that is kept.
 MOST_IDLE, MOST_IDLE_CHARACTERS = 1000, 64 * 1024
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 class Replay(Exception):
-    """Carries a kept answer out of a view's preparation."""
+    """Raised instead of running a request again: `response` is the kept answer to the first request with this
+    Idempotency-Key.
+
+    Creating it raises Conflict if that answer was lost, or contained a secret.
+    """
 
     def __init__(self, kept: KeptAnswer) -> None:
         from rest_framework.response import Response
@@ -117,8 +121,10 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
 
 
 def act(made: str) -> None:
-    """Records what a request made, in the transaction of the act, so that a repeat does not act again even if the
-    answer is lost.
+    """Records what the present request made, such as `token tok-1`, in the transaction of the act, so that a repeat
+    with the same Idempotency-Key does not act again even if the answer is lost.
+
+    Only the first call of a request counts.
     """
     if (kept := caller().kept_answer) is not None:
         KeptAnswer.objects.filter(pk=kept, made="").update(made=made)
@@ -143,9 +149,10 @@ def _is_idle(kept: KeptAnswer) -> bool:
 
 
 def _keep_idle(kept: KeptAnswer, told: str) -> bool:
-    """Keeps this answer and deletes older ones to make room.
+    """Decides whether the answer `told` to a request that changed nothing is kept; older answers of the same actor are
+    deleted to make room.
 
-    Returns false and frees the key if the answer is too long.
+    False if it is too long: the key is then free again.
     """
     mine = KeptAnswer.objects.filter(actor_id=kept.actor_id, made="")
     older = mine.exclude(pk=kept.pk).exclude(status=None).order_by("-pk").values_list("pk", flat=True)
@@ -157,7 +164,10 @@ def _keep_idle(kept: KeptAnswer, told: str) -> bool:
 
 
 def fail(kept: KeptAnswer) -> None:
-    """Frees the key, unless something was made before the failure."""
+    """Frees the key of a request that failed, so that it may be repeated.
+
+    If something was made before the failure, a repeat is told that the answer was lost instead.
+    """
     mine = KeptAnswer.objects.filter(pk=kept.pk)
     mine.filter(made="").delete()
     mine.update(status=ANSWER_LOST)

@@ -22,7 +22,10 @@ _making = threading.Lock()  # the generator is not thread-safe, and the first re
 
 
 def _contract() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
-    """Returns the contract's operations by method and path, and its components."""
+    """Returns the contract's operations by method and path, and its components by name.
+
+    The first call in a process takes half a second.
+    """
     with _making:
         return _contract_made()
 
@@ -40,7 +43,7 @@ def _contract_made() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
 
 
 def _nameless(path: str) -> str:
-    """Replaces the names of path parameters, since a view may call `pk` what the contract calls `id`."""
+    """Replaces the names of a path's parameters by nothing, since a view may call `pk` what the contract calls `id`."""
     return re.sub(r"{[^}]*}", "{}", path)
 
 
@@ -56,7 +59,11 @@ def _operation(request: Request) -> Any:
 
 
 def check_names(request: Request) -> None:
-    """Raises a problem if the request contains names that its operation does not know."""
+    """Raises Invalid if the request has query parameters, choices or fields of the body that its operation in the
+    contract does not know.
+
+    Operations that the contract leaves out are not checked.
+    """
     operation = _operation(request)
     if operation is None:
         return
@@ -78,13 +85,18 @@ def _errors(names: Iterable[str], known: Iterable[str], code: str, path: str = "
 
 
 def _unstorable(name: str, values: list[str]) -> Iterator[FieldError]:
-    """PostgreSQL has no NUL in text. It is refused here once instead of in every filter."""
+    """Yields an error if a query parameter's value contains NUL, which PostgreSQL cannot store in text.
+
+    It is refused here once instead of in every filter.
+    """
     if any("\x00" in value for value in values):
         yield FieldError(name, "null_characters_not_allowed", "leave out the NUL character")
 
 
 def _unknown_choices(name: str, values: list[str], schema: dict[str, Any]) -> Iterator[FieldError]:
-    """Yields errors for unknown choices: a filter would ignore `is_drifted=yes`."""
+    """Yields an error if a query parameter has a value that is not among its choices: a filter would ignore
+    `is_drifted=yes`.
+    """
     schema = _resolved(schema)
     schema = _resolved(schema.get("items", schema))
     choices = (
@@ -101,7 +113,7 @@ def _body(operation: Any) -> dict[str, Any]:
 
 
 def _unknown_fields(value: Any, schema: dict[str, Any], path: str = "") -> Iterator[FieldError]:
-    """Yields errors for unknown fields.
+    """Yields an error for each field in a body, at any depth, that its schema does not know.
 
     A value of another type than the schema's is left to the serializer to refuse.
     """
@@ -119,7 +131,9 @@ def _unknown_fields(value: Any, schema: dict[str, Any], path: str = "") -> Itera
 
 
 def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """Follows a reference, also one that is the only alternative apart from null or a default."""
+    """Returns the schema that a reference stands for, also one that is the only alternative apart from null or a
+    default; any other schema unchanged.
+    """
     for several in ("allOf", "oneOf", "anyOf"):
         objects = [each for each in schema.get(several, ()) if "$ref" in each]
         if len(objects) == 1:

@@ -29,7 +29,7 @@ class KeptAnswer(models.Model):
 
 
 class Event(models.Model):
-    """An event for browsers.
+    """Something that happened, for browsers: they receive it as a server-sent event.
 
     It is kept for an hour, so that a browser that was away can continue from the last id it saw.
     """
@@ -42,7 +42,7 @@ class Event(models.Model):
 
 
 class RateCount(models.Model):
-    """The number of times a caller did something in one time window."""
+    """How many times a caller did one thing in one time window, in all processes together."""
 
     name = models.CharField(max_length=128)
     window = models.BigIntegerField()
@@ -54,9 +54,9 @@ class RateCount(models.Model):
 
 
 class Clock(models.Model):
-    """The next due time of periodic work.
+    """The next due time of periodic work, or the time when something was last done, in epoch seconds.
 
-    The process that moves it forward does the work; the others find nothing due.
+    The process that moves a due time forward does the work; the others find nothing due.
     """
 
     name = models.CharField(primary_key=True, max_length=32)

@@ -60,5 +60,9 @@ class CursorPages(pagination.CursorPagination):
 
 
 def _cursor(link: str | None) -> str | None:
-    """Returns the cursor in DRF's link, since clients add it to their own address. Empty for the first page."""
+    """Returns the cursor in DRF's link to another page, since clients add it to their own address; None if there is no
+    such page.
+
+    It is empty for the first page.
+    """
     return parse_qs(urlsplit(link).query, keep_blank_values=True)["cursor"][0] if link else None

@@ -18,7 +18,10 @@ WAIT_SECONDS = 1.0
 
 
 class Place:
-    """A request's place. It may be given back early, and from any thread."""
+    """One of the places for requests that a web process works on at a time.
+
+    It must be given back once, may be given back early and from any thread, and giving it back again does nothing.
+    """
 
     def __init__(self, release: Callable[[], None]) -> None:
         self._release, self._loop = release, asyncio.get_running_loop()

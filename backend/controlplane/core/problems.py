@@ -89,7 +89,7 @@ def _from_api(error: exceptions.APIException) -> dict[str, Any]:
 
 
 def rendered(error: Problem) -> tuple[dict[str, Any], dict[str, str]]:
-    """Returns body and headers of the answer."""
+    """Returns the body and the headers of the answer to a request that failed with this problem."""
     headers = {"Retry-After": str(error.retry_after_seconds)} if error.retry_after_seconds else {}
     named: dict[str, Any] = {
         "code": error.code, "title": error.title, "errors": error.errors, "statements": error.statements,
@@ -120,7 +120,9 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def log_failure(event: str, error: Exception) -> None:
-    """Logs a failure. A database that is down, full or locked gets one line per request, not a traceback."""
+    """Logs an error under the name `event`, with its traceback; an error of a database that is down, full or locked
+    gets one line instead, since it comes with every request.
+    """
     if isinstance(error, OperationalError):
         log.error(event, error=str(error).partition("\n")[0])
     else:

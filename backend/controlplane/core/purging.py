@@ -19,7 +19,10 @@ def purge(rows: QuerySet[Any], by: str) -> int:
 
 
 def batches(rows: QuerySet[Any], by: str) -> Iterator[QuerySet[Any]]:
-    """Yields batches of the oldest rows. The caller must delete a batch before it takes the next one."""
+    """Yields the rows in batches, oldest first by the column `by`.
+
+    The caller must delete a batch before it takes the next one, or the same rows come again.
+    """
     while keys := list(rows.order_by(by).values_list("pk", flat=True)[:BATCH]):
         yield rows.filter(pk__in=keys)  # with the conditions again, since a row may have been used in the meantime
 

@@ -24,8 +24,8 @@ MOST_NAMES = 10_000
 class Tally:
     window: int
     before: float = 0  # the count of the previous window
-    shared: int = 0  # of all processes, as last read
-    unsent: int = 0
+    shared: int = 0  # the count of all processes in this window, as last read
+    unsent: int = 0  # counted here since then, and not added to the shared count yet
 
     def total(self, now: float) -> float:
         left = 1 - now % WINDOW_SECONDS / WINDOW_SECONDS
@@ -38,7 +38,10 @@ class RateCounts:
         self._tallies: dict[str, Tally] = {}
 
     def is_within(self, name: str, limit: int, now: float) -> bool:
-        """Counts one more and returns true, or returns false if the limit is reached. Refused calls do not count."""
+        """Counts one more call for `name` and returns true, or returns false if it has reached the limit per minute.
+
+        Refused calls do not count. `now` is in epoch seconds.
+        """
         batch = max(1, limit // BATCHES_PER_LIMIT)
         with self._lock:
             tally = self._tally(name, int(now // WINDOW_SECONDS))
@@ -68,7 +71,10 @@ class RateCounts:
 
 
 def _exchanged(name: str, window: int, count: int) -> tuple[int, int]:
-    """Adds to this window's row. Returns the counts of all processes in the previous window and in this one."""
+    """Adds `count` to the stored count of this window.
+
+    Returns the counts of all processes in the previous window and in this one.
+    """
     count_add(name, window, count)
     rows = RateCount.objects.filter(name=name, window__in=(window - 1, window))
     found = dict(rows.values_list("window", "count"))

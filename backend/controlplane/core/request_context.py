@@ -31,7 +31,7 @@ def caller() -> Caller:
 
 
 def caller_is(actor: str, actor_id: str, role: str, token_prefix: str = "", authority: str = "") -> None:
-    """Sets the caller, once the request has been authenticated."""
+    """Sets who the present request acts for, once it has been authenticated. Its id and address stay as they are."""
     now = _caller.get()
     _caller.set(replace(now, actor=actor, actor_id=actor_id, role=role, token_prefix=token_prefix, authority=authority))
 
@@ -51,9 +51,10 @@ def called_by(who: Caller) -> Iterator[None]:
 
 @contextmanager
 def acting_as(actor: str, actor_id: str = "", request_id: str = "", *, role: str = "") -> Iterator[None]:
-    """Sets the caller for work on behalf of someone, in tasks and commands.
+    """Sets the caller for the block, for work on behalf of someone in tasks and commands; afterwards the previous
+    caller is set again.
 
-    `role`: the effective role, if decisions depend on it.
+    `role` is the effective role, if decisions depend on it.
     """
     with called_by(Caller(request_id=request_id or new_id("req"), actor=actor, actor_id=actor_id, role=role)):
         yield

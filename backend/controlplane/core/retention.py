@@ -15,7 +15,11 @@ MOST_FORWARD_SECONDS = 2 * 3600.0  # purges run every hour
 
 
 def retention_now(purge: str) -> datetime:
-    """Returns the time for one purge, which is named after its app."""
+    """Returns the time with which a purge compares the age of rows: now, but at most MOST_FORWARD_SECONDS after its
+    result for the previous purge of that name.
+
+    It is stored, so call it once for each purge, which is named after its app.
+    """
     name, now = f"retention {purge}", clock.shared_time()
     before = moment_of(name)
     at = now if before is None else min(now, before + MOST_FORWARD_SECONDS)

@@ -22,7 +22,7 @@ NONCE_BYTES = 12
 
 
 class CannotOpen(Problem):
-    """The sealed text is damaged, belongs elsewhere, or its key is not among the keys given."""
+    """A sealed secret cannot be decrypted: it is damaged, belongs to another row, or its sealing key is not given."""
 
     code, title = "secret_not_opened", "A stored secret cannot be opened"
 
@@ -32,7 +32,7 @@ def _key(secret: str) -> bytes:
 
 
 def key_name(secret: str) -> str:
-    """Returns a short public name of a sealing key, stored with what it sealed."""
+    """Returns the short public name of a sealing key, which is stored with every secret that it sealed."""
     return hashlib.sha256(b"fqc key name " + secret.encode()).hexdigest()[:8]
 
 
@@ -77,6 +77,9 @@ def open_sealed(sealed: str, keys: Sequence[str], context: str) -> str:
 
 
 def rewrap(sealed: str, keys: Sequence[str], context: str) -> str:
-    """Returns the same secret with its data key encrypted by the newest sealing key."""
+    """Returns the sealed text of the same secret under the newest sealing key, the first of `keys`.
+
+    Raises CannotOpen if the old key is not among them.
+    """
     data_key, body = _unwrap(sealed, keys, context)
     return ".".join([VERSION, key_name(keys[0]), _encrypt(_key(keys[0]), data_key, context), body])

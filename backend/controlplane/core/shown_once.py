@@ -8,7 +8,10 @@ from rest_framework.response import Response
 
 
 class ShownOnce(Response):
-    """An answer with a secret in it, about `made`, such as "token tok-1"."""
+    """The answer to a request that made something with a secret, which only this answer shows.
+
+    `made` names it, such as "token tok-1"; a repeat of the request gets that name alone.
+    """
 
     def __init__(self, data: Any, made: str) -> None:
         super().__init__(data, 201)

@@ -10,7 +10,7 @@ from controlplane.core.hooks import Hook
 if TYPE_CHECKING:
     from rest_framework.request import Request
 
-Holder = Hashable  # the credential of a reader and the role that it gave
+Holder = Hashable  # the credential that an event stream was opened with, and the role that it gave
 HOLDER_OF: Hook[Callable[[Request], Holder]] = Hook("core.standing.HOLDER_OF")
 STILL_STANDING: Hook[Callable[[Collection[Any]], set[Any]]] = Hook("core.standing.STILL_STANDING")
 
@@ -20,5 +20,9 @@ def holder_of(request: Request) -> Holder:
 
 
 def still_standing(holders: Collection[Holder]) -> set[Holder]:
-    """Returns the holders whose access has not ended or changed."""
+    """Returns those of the holders, that is, the credentials of event streams, whose access has neither ended nor
+    changed.
+
+    The streams of the others must end.
+    """
     return STILL_STANDING.part(holders)

@@ -15,7 +15,11 @@ from controlplane.core.request_context import caller
 
 
 class SharedThrottle(BaseThrottle):
-    """`rate` is `<number>/min`. A subclass sets the rate and what is counted."""
+    """Limits calls per minute over all web processes.
+
+    `rate` is `<number>/min`, from the settings for `scope`. A subclass sets the scope and, with `ident`, whose calls
+    are counted together.
+    """
 
     scope = ""
 

@@ -22,7 +22,10 @@ def turn_claim(name: str, now: float, lease_seconds: float, every_seconds: float
 
 
 def turn_renew(name: str, due_at: float, next_due_at: float) -> bool:
-    """Extends a claim. False if another process has claimed the turn since."""
+    """Extends a claim of periodic work that ends at `due_at` to `next_due_at`, in epoch seconds.
+
+    False if another process has claimed it since: the work must then stop.
+    """
     return bool(Clock.objects.filter(name=name, due_at=due_at).update(due_at=next_due_at))
 
 
@@ -31,7 +34,7 @@ def turn_end(name: str, due_at: float) -> None:
 
 
 def moment_note(name: str, at: float) -> None:
-    """Stores when something was last done."""
+    """Stores when something was last done, in epoch seconds; `moment_of` returns it."""
     Clock.objects.update_or_create(name=name, defaults={"due_at": at})
 
 

@@ -14,7 +14,11 @@ from controlplane.core.errors import NameTaken
 
 @contextmanager
 def name_claimed(others: QuerySet[Any], kind: str, name: str, *, field: str = "name") -> Iterator[None]:
-    """Wraps the write of a row. Raises NameTaken if a row in `others` has the name."""
+    """Wraps the write of a row with this name.
+
+    Raises NameTaken if a row in `others` has it, also if another request writes it at the same moment. `kind` names the
+    rows in the message, such as "an instance".
+    """
     having = others.filter(**{field: name})
     if having.exists():
         raise NameTaken(kind, name, field=field)

@@ -1,6 +1,7 @@
-"""States of instances that alert rules may watch. Each function returns all instances that are not in order.
+"""States of instances that alert rules may watch. Each function returns, by instance id, a number and an explanation
+for all instances that are not in order.
 
-A value of None means that the state is unknown at the moment, so no incident opens or resolves.
+A number of None means that the state is unknown at the moment, so no incident opens or resolves.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ Alarms = dict[str, tuple[float | None, str]]
 
 
 def unreachable() -> Alarms:
-    """Returns unreachable instances. A server that a user stopped, or that has never been reached, does not count."""
+    """Returns the unreachable instances by id.
+
+    Those that are being created, changed or deleted have None, since a change may restart the server. A server that a
+    user stopped, or that has never been reached, does not count.
+    """
     unsure = (State.CREATING, State.CHANGING, State.DELETING)  # a change may restart the server
     found = Instance.objects.filter(state__in=(State.UNREACHABLE, *unsure))
     return {

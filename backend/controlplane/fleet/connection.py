@@ -20,12 +20,13 @@ from controlplane.gateway.local_accounts import Use, account
 from controlplane.gateway.server import Limits, Server, open_server
 from controlplane.settings.selectors import settings_get
 
-CONVERSATION_STATEMENTS = 4  # the time limit of a conversation, in statements: most conversations are a few statements
+# A conversation may take as long as this many statements at their time limit; most have only a few statements.
+CONVERSATION_STATEMENTS = 4
 
 
 @dataclass(frozen=True)
 class Address:
-    """The facts that the gateway needs to connect to an instance, with the password decrypted."""
+    """The address and account that the gateway needs to connect to an instance's server. The password is decrypted."""
 
     host: str
     port: int
@@ -50,9 +51,10 @@ def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
 
 
 def opened(instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False, seconds: float = math.inf) -> Server:
-    """Opens a connection that the caller must close. The cache counts its reads only if `is_counted` is true.
+    """Opens a connection to the instance's server with the account for `use`; the caller must close it.
 
-    `seconds`: the time after which the conversation ends, wherever it is.
+    The query cache counts its reads only if `is_counted`. After `seconds`, including the time to connect, the
+    conversation fails wherever it is. Raises GatewayError.
     """
     address = address_of(instance, use)
     accounts_ensure(instance)

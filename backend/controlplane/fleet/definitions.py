@@ -1,4 +1,4 @@
-"""Combines the definitions that apply to an instance into one line.
+"""Combines the definitions that apply to an instance into one line: the definitions of all parameters, by name.
 
 The line read from such a server knows all its variables and which need a restart; the instance's own line (5.7) knows
 the managed service's bounds. The cache's parameters depend on the engine: with it, none of them needs a restart.
@@ -23,7 +23,10 @@ def instance_line(instance: Instance) -> Line:
 
 
 def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
-    """Returns the lines of many instances with one query."""
+    """Returns by instance id the line that applies to each instance: the definitions of all its parameters.
+
+    The lines of the servers are looked up with one query.
+    """
     wanted = list(instances)
     servers = _server_lines({server_line_id(each.engine_version) for each in wanted})
     return {
@@ -44,9 +47,9 @@ def _server_name(instance: Instance) -> str:
 
 
 def _own_line(id: str) -> Line:
-    """Returns the instance's own line.
+    """Returns the line with this id.
 
-    If it was deleted, a default is used, so that its instances can still be watched.
+    If it was deleted, the default line is returned, so that its instances can still be watched.
     """
     try:
         return line_get(id)
@@ -59,15 +62,18 @@ def _server_lines(ids: set[str]) -> dict[str, _ById]:
 
 
 def unknown_line(instance: Instance) -> str:
-    """Returns the id of the server's line if no trusted server has described it yet; empty if it is known or has no
-    release.
+    """Returns the id of the server's line (product and release, such as mariadb-10.11) if no trusted server has
+    described its variables yet; empty if they are known, or the server's version names no release.
     """
     id = server_line_id(instance.engine_version)
     return "" if not id or known_server_lines([id]) else id
 
 
 class _ById:
-    """A dictionary key for a line: lines are replaced as a whole, so the object's identity stands for its content."""
+    """A line as a key of the cache of `_merged`.
+
+    Lines are replaced as a whole, so the object's identity stands for its content.
+    """
 
     def __init__(self, line: Line) -> None:
         self.line = line

@@ -55,7 +55,7 @@ def endpoint_look(*, host: str, port: int, **account: Any) -> dict[str, Any]:
 
 @transaction.atomic
 def _note(host: str, port: int, username: str) -> None:
-    """Writes the audit event before the check.
+    """Writes the audit event before a server is checked.
 
     The check alters nothing, but connects to an address that a user gave.
     """

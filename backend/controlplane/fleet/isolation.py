@@ -1,9 +1,9 @@
 """Isolates work on many instances, so that one failure does not affect the others.
 
 Servers may answer anything: connecting to one, parsing its answers and storing them must not disturb the others. Every
-duty that goes through many instances works on each of them in here. A failure is logged and stored on the instance
-(`LookFault`) until the same duty succeeds there. If the database is down, that is no instance's fault, and ends the
-round.
+duty, that is, every kind of periodic work that goes through many instances, works on each of them in here. A failure is
+logged and stored on the instance (`LookFault`) until the same duty succeeds there. If the database is down, that is no
+instance's fault, and ends the round.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ T = TypeVar("T")
 
 
 class Work:
-    """One round of one duty."""
+    """One round of a duty (a kind of periodic work, such as polling) over many instances.
+
+    It collects which instances succeeded and which failed; `note` stores that at the end.
+    """
 
     def __init__(self, duty: Duty) -> None:
         self.duty = duty
@@ -37,7 +40,11 @@ class Work:
 
     @contextmanager
     def on(self, instance_id: str) -> Iterator[None]:
-        """Runs the work on this instance. A failure ends the block, and nothing else."""
+        """Wraps the work on one instance.
+
+        An exception ends the block and is recorded as this instance's failure, not raised, unless the control plane's
+        own database is down.
+        """
         try:
             yield
         except GatewayError as error:
@@ -56,7 +63,11 @@ class Work:
             self._failed[instance_id] = error.detail[:DETAIL_LENGTH]
 
     def together(self, found: Mapping[str, T], write: Callable[[Mapping[str, T]], None]) -> None:
-        """Writes what was found of all instances in one transaction; if that fails, each instance's in its own."""
+        """Calls `write` with the findings of all instances, by id, in one transaction.
+
+        If that fails, calls it for each instance alone, so that only the instances whose findings cannot be written
+        fail.
+        """
         try:
             with transaction.atomic():
                 write(found)
@@ -71,7 +82,11 @@ class Work:
             self._done |= found.keys()
 
     def note(self) -> None:
-        """Stores the faults that have changed."""
+        """Stores the failures of this round as LookFaults if they are new or changed, and deletes those of instances
+        that succeeded.
+
+        To be called once, at the end of the round.
+        """
         noted = {fault.instance_id: fault for fault in LookFault.objects.filter(duty=self.duty)}
         over = [fault.pk for pk, fault in noted.items() if pk in self._done and pk not in self._failed]
         if over:
@@ -83,7 +98,10 @@ class Work:
 
 
 def _keep(faults: Iterator[LookFault]) -> None:
-    """Stores faults, without those of instances that were deleted during the round."""
+    """Stores these faults, in place of earlier ones of the same instance and duty.
+
+    Those of instances that were deleted during the round are left out.
+    """
     wanted = list(faults)
     there = set(Instance.objects.filter(pk__in=[each.instance_id for each in wanted]).values_list("pk", flat=True))
     LookFault.objects.bulk_create(

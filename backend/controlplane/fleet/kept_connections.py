@@ -35,7 +35,10 @@ log = structlog.get_logger(__name__)
 
 
 class Connections:
-    """Thread-safe as long as no two threads work on the same instance."""
+    """The open connections to polled servers, by instance id.
+
+    Thread-safe as long as no two threads work on the same instance.
+    """
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[Key, Server]] = {}
@@ -55,7 +58,11 @@ class Connections:
     def ask_all(
         self, instances: Sequence[Instance], limits: Limits, statements_of: Callable[[Instance], list[str]]
     ) -> dict[str, Outcome]:
-        """Returns by instance the name-value rows of each statement, or the error."""
+        """Sends each instance the statements that `statements_of` returns for it, and blocks until all have answered.
+
+        Each statement must answer with rows of names and values. Returns by instance id the answer, or the error.
+        Connections are opened where needed, and closed after an error.
+        """
         found: dict[str, Outcome] = {}
         questions = {}
         for each in instances:
@@ -73,9 +80,9 @@ class Connections:
         return found | self._each(left, lambda each: self._answer(each, limits, statements_of(each)))
 
     def rows_all(self, instances: Sequence[Instance], limits: Limits, statement: str) -> dict[str, Rows | GatewayError]:
-        """Returns by instance the rows of a statement with more columns than name and value.
+        """Sends one statement, whose rows may have any columns, to each of a few instances.
 
-        Meant for a few instances.
+        Returns by instance id the rows, as mappings from column to value, or the error.
         """
         return self._each(instances, lambda each: self._rows(each, limits, statement))
 
@@ -114,9 +121,9 @@ class Connections:
             return server.named_rows(statement)
 
     def ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
-        """Returns the name-value rows of each statement.
+        """Sends the statements to one instance and returns the name-value rows of each.
 
-        If the server has closed the kept connection, it is opened again once.
+        If the server has closed the kept connection, it is opened again once. Raises GatewayError.
         """
         was_kept = instance.pk in self._open
         try:
@@ -132,7 +139,7 @@ class Connections:
 
     @contextmanager
     def _conversation(self, instance: Instance, limits: Limits) -> Iterator[Server]:
-        """Yields the connection.
+        """Yields the open connection to an instance, and closes it after a GatewayError.
 
         The time limit includes opening it, because many other instances wait for this thread.
         """
@@ -154,7 +161,7 @@ class Connections:
             server.close()
 
     def in_time(self, instances: Iterable[Instance]) -> list[Instance]:
-        """Returns the instances without those that are skipped because they were late."""
+        """Returns the instances without those that are skipped for a while because their answers came too late."""
         return [each for each in instances if not self.latecomers.is_out(each.pk)]
 
     def keep_only(self, instance_ids: Collection[str]) -> None:
@@ -169,7 +176,7 @@ PROCESS = Connections()  # shared by polls and watches, in the one process that 
 
 
 def answered(outcome: T | GatewayError) -> T:
-    """Returns the answer, or raises the reason why there is none."""
+    """Returns the outcome if it is an answer, and raises it if it is an error."""
     if isinstance(outcome, GatewayError):
         raise outcome
     return outcome

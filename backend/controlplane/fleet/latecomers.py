@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from threading import Lock
 
 FIRST_SECONDS, MOST_SECONDS = 15.0, 3600.0
-FORGIVEN_SECONDS = 3600.0  # after its last skipped period
+FORGIVEN_SECONDS = 3600.0  # so long after its last pause, an instance's next pause is a first one again
 
 
 @dataclass(frozen=True)
 class _Pause:
     seconds: float
-    until: float  # on the monotonic clock
+    until: float  # when the pause ends, on the monotonic clock
 
 
 class Latecomers:
-    """The skipped instances by id, and until when. Thread-safe."""
+    """The instances that are skipped for a while because they answered too late, by id. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()

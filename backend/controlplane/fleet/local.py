@@ -23,21 +23,27 @@ def local_server(instance: Instance) -> LocalServer:
 
 
 def public_key_of(instance: Instance) -> str:
-    """Returns the public key: a local server's is read from its own folder."""
+    """Returns the public key of the instance's server in PEM; empty if there is none.
+
+    A local server's is read from its own folder.
+    """
     return local_server(instance).public_key if instance.provider == Provider.LOCAL else instance.public_key
 
 
 def accounts_ensure(instance: Instance) -> None:
-    """Gives a local server that an earlier version made or started the accounts that this version uses."""
+    """Gives a local server that an earlier version made or started the accounts that this version uses.
+
+    Does nothing for servers elsewhere. Raises LocalServerError.
+    """
     if instance.provider == Provider.LOCAL:
         local_server(instance).accounts_ensure()
 
 
 def configure(instance: Instance, values: Mapping[str, str]) -> None:
-    """Writes the configuration for the next start: the values that may be set, of variables that the server itself
-    reports.
+    """Writes the option file that a local server reads at its next start, from values by parameter.
 
-    Any other name could be an abbreviation of an option. A variable that is left out gets the server's own value.
+    Values that are never set, and names that the server itself does not report, are left out: such a name could be an
+    abbreviation of an option. A variable that is left out gets the server's own value.
     """
     allowed = may_set(instance, values)
     known = known_to_server(instance, allowed)
@@ -45,7 +51,7 @@ def configure(instance: Instance, values: Mapping[str, str]) -> None:
 
 
 def may_set(instance: Instance, values: Mapping[str, str]) -> dict[str, str]:
-    """Returns the values without those that are never set.
+    """Returns the values, by parameter, without those of variables that are never set through this product.
 
     A server that has such a value from before loses it at the next start.
     """
@@ -56,9 +62,9 @@ def may_set(instance: Instance, values: Mapping[str, str]) -> dict[str, str]:
 
 
 def known_to_server(instance: Instance, names: Iterable[str]) -> set[str]:
-    """Returns the names of variables that the server has.
+    """Returns those of the names that are variables of the local server.
 
-    For one that has never answered these are the shipped names.
+    For a server that has never answered, they are compared with the shipped names instead.
     """
     told = local_server(instance).variable_names()
     if not told:
@@ -67,7 +73,7 @@ def known_to_server(instance: Instance, names: Iterable[str]) -> set[str]:
 
 
 def configure_anew(instance: Instance) -> None:
-    """Writes the configuration before a start without a change set, since an older version may have written the
-    file.
+    """Writes a local server's option file from the configured parameters, before a start without a change set, since an
+    older version may have written the file.
     """
     configure(instance, dict(instance.parameters.values_list("name", "resolved")))

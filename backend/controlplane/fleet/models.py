@@ -41,7 +41,10 @@ class InstanceClass(models.Model):
 
     @property
     def variables(self) -> dict[str, int]:
-        """The variables of expressions. AllocatedStorage is missing while the storage is unknown."""
+        """The values of the variables of expressions, by name.
+
+        AllocatedStorage is missing while the storage is unknown.
+        """
         storage = {} if self.storage_bytes is None else {"AllocatedStorage": self.storage_bytes}
         return {
             **storage,
@@ -113,15 +116,16 @@ class Instance(models.Model):
 
     @property
     def describes_line(self) -> bool:
-        """Returns whether the catalogue may read variable definitions from it.
+        """Whether the catalogue may read variable definitions from this server: a local one, or one that an
+        administrator registered or approved.
 
-        Only trusted servers count: what an operator registered may not be a real server.
+        What an operator registered may not be a real server.
         """
         return self.provider == Provider.LOCAL or self.is_catalogue_source
 
     @property
     def takes_engine(self) -> bool:
-        """Returns whether the installable engine can be loaded into this server."""
+        """Whether the engine's library on this machine can be loaded into this server, by its product and version."""
         product = local_product(self.product)
         return is_loaded_by(product, settings.ENGINE_LIBRARY) and not is_refused(product, self.engine_version)
 
@@ -154,7 +158,9 @@ class Instance(models.Model):
 
 
 class LookFault(models.Model):
-    """A duty failed on the answers of an instance's server, see `isolation`."""
+    """A duty (a kind of periodic work, such as polling) failed on what this instance's server answered; see
+    `isolation`.
+    """
 
     RENEWED, LASTS = timedelta(hours=1), timedelta(days=1)
 
@@ -176,7 +182,9 @@ class LookFault(models.Model):
 
 
 class Observation(models.Model):
-    """The most recent period in which the engine observed what the cache would do while it was off."""
+    """The most recent period in which the engine counted, with the cache switched off, what the cache would have done
+    on this instance.
+    """
 
     instance = models.OneToOneField(Instance, on_delete=models.CASCADE, primary_key=True, related_name="observation")
     started_at = models.DateTimeField()
@@ -189,7 +197,7 @@ class Observation(models.Model):
 
 
 class PrivilegeLook(models.Model):
-    """The variables that an instance's account may not set, as last read from its server."""
+    """The variables that the account of an instance may not set, as last read from its server."""
 
     instance = models.OneToOneField(Instance, on_delete=models.CASCADE, primary_key=True, related_name="privilege_look")
     tried_at = models.DateTimeField(db_index=True)

@@ -75,7 +75,10 @@ def read_identity(server: Server) -> Identity:
 
 
 def identity_of(variables: Mapping[str, str], status: Mapping[str, str], clock: int) -> Identity:
-    """`clock`: epoch seconds by the server's clock."""
+    """Returns the identity that a server reports in its global variables and status variables.
+
+    `clock` is its own clock in epoch seconds. Missing names leave empty texts or None.
+    """
     version = variables.get("version", "")
     return Identity(
         product=product_of(version).name,
@@ -93,7 +96,7 @@ def identity_of(variables: Mapping[str, str], status: Mapping[str, str], clock: 
 
 
 def clock_of(text: str | None) -> int:
-    """Parses a server's clock to epoch seconds. Raises NotAServer if `text` is not a time."""
+    """Parses epoch seconds, as a server's UNIX_TIMESTAMP() returns them. Raises NotAServer if `text` is not a time."""
     found = whole(text, MOST_CLOCK)
     if found is None:
         raise NotAServer("the server does not say what time it is: what it answers is not what it was asked.")
@@ -101,18 +104,25 @@ def clock_of(text: str | None) -> int:
 
 
 def _told(text: str, column: str) -> str:
-    """Shortens and cleans a server's text so that it fits the column of the instance."""
+    """Returns a server's text, cut to the length of this column of Instance and without unprintable characters."""
     return printable(text)[: Instance._meta.get_field(column).max_length]
 
 
 def has_restarted(instance: Instance, identity: Identity) -> bool:
-    """Returns whether the server process is another one than the one whose start was stored."""
+    """Returns whether the server has restarted since the start that is stored on the instance.
+
+    False if none is stored yet.
+    """
     noted = instance.server_started_at
     return noted is not None and abs(identity.started_at - noted) > START_SLACK
 
 
 def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool = False) -> None:
-    """Stores the identity if it differs from the stored one."""
+    """Stores what changed of the server's identity, in the database and in `instance`.
+
+    The server's start is only stored the first time and with `is_new_start`, which must be set by code that reacts to
+    the restart.
+    """
     facts = identity.facts
     if is_new_start or instance.server_started_at is None:
         facts["server_started_at"] = identity.started_at
@@ -127,10 +137,10 @@ def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool 
 
 
 def learn_line(instance: Instance, server: Server, version: str, minor_version: int | None) -> bool:
-    """Stores all variables of the server's line in the catalogue, from the first trusted server that can describe them.
+    """Stores the definitions of all variables of this server's line (its product and release) in the catalogue, if it
+    is a trusted server and the line is not known yet, or only with an older engine, whose variables may be fewer.
 
-    A server with a newer engine than those before describes the line again: the engine's variables are among them.
-    Returns whether the catalogue now has the line from this server.
+    Returns whether they were stored.
     """
     line = line_id(version)[0]
     if not instance.describes_line or not is_news(line, minor_version, described_engines([line])):
@@ -144,9 +154,10 @@ def learn_line(instance: Instance, server: Server, version: str, minor_version: 
 def moved_parameters(
     instance: Instance, line: Line, running: Mapping[str, str], *, has_restarted: bool = False
 ) -> list[InstanceParameter]:
-    """Returns the configured parameters whose rows differ from the running values.
+    """Compares the instance's configured parameters with `running`, the server's values by variable.
 
-    The rows are updated in memory only.
+    Returns the rows whose running value or flags (drifted, waiting for a restart) changed; they are updated in memory
+    only.
     """
     return moved_of(instance.parameters.all(), line, running, has_restarted=has_restarted)
 
@@ -158,12 +169,14 @@ def moved_of(
 
 
 def note_running(instance: Instance, line: Line, running: Mapping[str, str], *, has_restarted: bool = False) -> None:
-    """Stores the running values of configured parameters that have changed."""
+    """Compares the instance's configured parameters with `running`, the server's values by variable, and stores the
+    rows whose running value or flags (drifted, waiting for a restart) changed.
+    """
     parameters_keep(moved_parameters(instance, line, running, has_restarted=has_restarted))
 
 
 def parameters_store(configured: list[InstanceParameter]) -> None:
-    """Stores all rows in one statement. Of two writers the last one counts."""
+    """Inserts or overwrites all these rows with one statement. Of two writers the last one counts."""
     InstanceParameter.objects.bulk_create(
         configured,
         update_conflicts=True,
@@ -177,7 +190,10 @@ def parameters_keep(moved: list[InstanceParameter]) -> None:
 
 
 def _compare(row: InstanceParameter, line: Line, running: Mapping[str, str], *, has_restarted: bool) -> bool:
-    """Updates the row in memory. Returns whether it changed."""
+    """Updates running value, drift and pending restart of the row in memory, from the server's values.
+
+    Returns whether the row changed.
+    """
     before = (row.running, row.is_drifted, row.is_pending_restart)
     definition, value = line.get(row.name), running.get(row.name)
     same = definition is not None and value is not None and is_same(definition, row.resolved, value, running)

@@ -25,18 +25,20 @@ COLUMNS: list[Column] = [
     (KeptAnswer, "answer_sealed", attrgetter("secret_context")),
     (Settings, "smtp_password_sealed", lambda _: SMTP_CONTEXT),
 ]
-# Models of higher apps with a secret in `secret_sealed`.
+# Models with a secret in `secret_sealed`, of apps that build on this one.
 SEALED_ABOVE: Hook[type[models.Model]] = Hook("fleet.sealed.SEALED_ABOVE")
 
 
 def columns() -> list[Column]:
-    """Returns all columns, including those of higher apps, which must not be imported here."""
+    """Returns model, column and encryption context of every column with encrypted secrets, including those of apps that
+    build on this one, which this app must not import.
+    """
     above = SEALED_ABOVE.parts.values()
     return [*COLUMNS, *((model, "secret_sealed", attrgetter("secret_context")) for model in above)]
 
 
 def keys_needed() -> set[str]:
-    """Returns the names of the keys that the rows are sealed with."""
+    """Returns the names of the sealing keys that decrypting the stored secrets takes."""
     names: set[str] = set()
     for model, column, _ in columns():
         texts = model._default_manager.exclude(**{column: ""}).values_list(column, flat=True)

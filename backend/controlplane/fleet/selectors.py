@@ -27,7 +27,9 @@ def instance_list() -> QuerySet[Instance]:
 
 
 def instance_list_counted() -> QuerySet[Instance]:
-    """Returns all instances, with the numbers of parameters that drifted and that wait for a restart."""
+    """Returns all instances, each with `drifted_count` and `pending_restart_count`: how many of its parameters differ
+    from the server, and how many wait for a restart.
+    """
     return (
         instance_list()
         .select_related("instance_class", "latest")
@@ -40,13 +42,15 @@ def instance_list_counted() -> QuerySet[Instance]:
 
 
 def look_faults() -> QuerySet[LookFault]:
-    """Returns faults of the last day, of instances that answer."""
+    """Returns the failures of periodic work in the last day on instances that answer, as LookFaults."""
     fresh = timezone.now() - LookFault.LASTS
     return LookFault.objects.filter(at__gt=fresh, instance__state__in=ANSWERING).order_by("instance_id", "duty")
 
 
 def answers_unusable(instance: Instance) -> str:
-    """Returns the faults of one instance as text; empty if there are none."""
+    """Returns what of this instance's answers could not be used in the last day, as text; empty if there is nothing, or
+    the instance does not answer.
+    """
     if instance.state not in ANSWERING:
         return ""
     fresh = timezone.now() - LookFault.LASTS
@@ -54,7 +58,7 @@ def answers_unusable(instance: Instance) -> str:
 
 
 def instance_polled() -> QuerySet[Instance]:
-    """Returns the instances that should answer a poll."""
+    """Returns the instances that polls ask: those that run, change or were unreachable."""
     return instance_list().filter(state__in=POLLED)
 
 
@@ -68,14 +72,20 @@ def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:
 
 
 def tagged(found: QuerySet[Instance], tags: Iterable[tuple[str, str]]) -> QuerySet[Instance]:
-    """Filters by tags. It uses transforms instead of keywords, since a tag may be called `contains`."""
+    """Returns those of the instances that have all these tags with these values.
+
+    It uses transforms instead of keywords, since a tag may be called `contains`.
+    """
     pairs = list(tags)
     columns = {f"tag_{position}": KeyTransform(name, "tags") for position, (name, _) in enumerate(pairs)}
     return found.alias(**columns).filter(**{f"tag_{position}": value for position, (_, value) in enumerate(pairs)})
 
 
 def instance_get(pk: str, *, counted: bool = False) -> Instance:
-    """Returns an instance by id or name."""
+    """Returns an instance by id or name; with `counted`, it has the numbers of drifted and pending parameters too.
+
+    Raises NotFound.
+    """
     every = instance_list_counted() if counted else instance_list()
     found = every.filter(Q(pk=pk) | Q(name=pk)).order_by("created_at").first()
     if found is None:
@@ -84,7 +94,9 @@ def instance_get(pk: str, *, counted: bool = False) -> Instance:
 
 
 def fleet_line() -> str:
-    """Returns the line of the parameters that most instances have; the managed service's line if there are none."""
+    """Returns the id of the line (product and release, such as mariadb-10.11) of most instances whose line the
+    catalogue has; the managed service's line if there are none.
+    """
     versions = Instance.objects.exclude(engine_version="").values_list("engine_version").annotate(count=Count("id"))
     counts: Counter[str] = Counter()
     for version, count in versions.order_by():
@@ -94,7 +106,9 @@ def fleet_line() -> str:
 
 
 def server_line_id(version: str) -> str:
-    """Returns the id of a version's line; empty if the version does not name a release."""
+    """Returns the id of the line (product and release, such as mariadb-10.11) that an `@@version` string belongs to;
+    empty if the version does not name a release.
+    """
     try:
         return line_id(version)[0]
     except ValueError:

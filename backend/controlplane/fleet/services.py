@@ -62,7 +62,10 @@ def class_create(**facts: Any) -> InstanceClass:
 def class_of_size(
     *, cpu_count: int, memory_bytes: int, max_connections: int, storage_bytes: int | None
 ) -> InstanceClass:
-    """Returns the custom class of exactly this size; makes one, named after its size, if there is none."""
+    """Returns the custom class of exactly this size; makes one, named after its size, if there is none.
+
+    Raises Conflict if there are MOST_CUSTOM such classes already.
+    """
     size: dict[str, int | None] = {"cpu_count": cpu_count, "memory_bytes": memory_bytes}
     size |= {"max_connections": max_connections, "storage_bytes": storage_bytes}
     found = (
@@ -98,9 +101,10 @@ def class_delete(row: InstanceClass) -> None:
 
 
 def endpoint_check(host: str) -> None:
-    """Checks the host before it is stored; every connection checks again.
+    """Checks that a host may be connected to, before it is stored; every connection checks again.
 
-    Call it outside transactions, since resolving a name may be slow.
+    Raises Invalid if the name does not resolve, RefusedEndpoint if it is outside the allowed networks. Call it outside
+    transactions, since resolving a name may be slow.
     """
     try:
         checked_addresses(host, settings_get().endpoint_networks, settings.CONNECT_TIMEOUT_SECONDS)
@@ -113,7 +117,10 @@ def endpoint_check(host: str) -> None:
 
 @transaction.atomic
 def instance_record(*, password: str = "", trial_password: str = "", **facts: Any) -> Instance:
-    """Adds an instance whose endpoint was checked before. A change set then makes or connects to its server."""
+    """Stores a new instance, whose columns are in `facts` and whose endpoint was checked before.
+
+    Does not contact the server: a change set then makes it or connects to it.
+    """
     row_held(facts["instance_class"])  # locked, so that the class is not deleted in the meantime
     instance = Instance(**facts)
     instance.password, instance.trial_password = password, trial_password
@@ -145,9 +152,11 @@ def _moved(instance: Instance, changes: dict[str, Any]) -> list[str]:
 
 
 def _settle_trial_account(instance: Instance, changes: dict[str, Any]) -> None:
-    """Ensures that the trial account's password is only sent to the server that it was given for.
+    """Edits `changes` so that the password of the trial account, with which statements are tried out, is only sent to
+    the server that it was given for.
 
-    Without a new password the trial account is removed, since the instance works without it.
+    Without a new password the trial account is removed, since the instance works without it. Raises PasswordRequired if
+    only its name changes.
     """
     if "trial_password" in changes:
         return
@@ -180,7 +189,11 @@ def _instance_update(instance: Instance, changes: dict[str, Any], expected: IfMa
 
 @transaction.atomic(savepoint=False)
 def instance_state_set(instance: Instance, state: State, reason: str = "", *, is_version_moved: bool = False) -> None:
-    """Stores the state that a change set or a poll found. `is_version_moved` invalidates plans made before."""
+    """Stores the state that a change set or a poll found, in the database and in `instance`; a new state is audited and
+    published.
+
+    `is_version_moved` invalidates plans made before.
+    """
     before = {"state": instance.state, "reason": instance.state_reason}
     moved = {"version": F("version") + 1} if is_version_moved else {}
     Instance.objects.filter(pk=instance.pk).update(state=state, state_reason=reason[:500], **moved)
@@ -191,7 +204,7 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", *, is
 
 
 def instance_tell(instance: Instance) -> None:
-    """Publishes the state, so that pages that show the instance refresh."""
+    """Publishes an event with the instance's state, so that pages that show the instance refresh."""
     event_publish("instance", instance.pk, {"state": instance.state, "name": instance.name})
 
 
@@ -207,7 +220,10 @@ def instance_forget(instance: Instance) -> None:
 
 
 def local_endpoint(name: str) -> dict[str, Any]:
-    """Returns a free port and a new account for a local server. Call it in the transaction that stores them."""
+    """Returns host, free port, user name and new password for a local server.
+
+    Must be called in the transaction that stores them: until it ends, no other call gets the same port.
+    """
     one_at_a_time("ports of local servers")
     used = set(Instance.objects.filter(provider="local").values_list("port", flat=True))
     port = next(port for port in range(settings.LOCAL_PORT_BASE, 65536) if port not in used and is_free(port))

@@ -20,7 +20,7 @@ from controlplane.parameters.resolution import bounded
 
 
 def running_values(instance: Instance) -> dict[str, str] | None:
-    """Returns all running values, or None if the server does not answer."""
+    """Reads the values of all global variables, by name, from the instance's server; None if it does not answer."""
     try:
         with connected(instance) as server:
             return server.variables()
@@ -29,7 +29,8 @@ def running_values(instance: Instance) -> dict[str, str] | None:
 
 
 def obstacle_look_again(instance: Instance) -> None:
-    """Reads again whether the engine still reports an obstacle.
+    """If the engine last reported an obstacle, a reason why it serves nothing, reads the present state from the server
+    and stores it.
 
     Its self-test, for example, takes a moment after the load.
     """
@@ -40,9 +41,11 @@ def obstacle_look_again(instance: Instance) -> None:
 
 
 def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool, bool]:
-    """Returns whether the server persists values that are set, dynamic ones and static ones.
+    """Returns two facts: whether the server keeps dynamic variables over a restart once they are set, and whether it
+    keeps static ones.
 
-    Local servers use their option file instead, and managed ones their provider's configuration.
+    False for local servers, which use their option file instead, for managed ones, and for a server that does not
+    answer.
     """
     switch = product_of(running.get("version", "")).keeping_switch
     is_own = instance.provider == Provider.EXTERNAL and not is_managed(instance.edition)
@@ -56,7 +59,11 @@ def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool
 
 
 def place_of(instance_id: str) -> Place:
-    """Returns the data that a value for this instance is checked against, the same as in a preview."""
+    """Returns what a value for this instance is checked against, the same as in a preview: definitions, class,
+    configured and running values.
+
+    The running values are the stored ones if the server does not answer.
+    """
     instance = instance_get(instance_id)
     rows = list(instance.parameters.all())
     known = {row.name: row.running for row in rows if row.running is not None}

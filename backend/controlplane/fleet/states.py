@@ -19,7 +19,7 @@ class State(TextChoices):
 
 
 class Duty(TextChoices):
-    """Names the work that the control plane repeats on many instances."""
+    """The kinds of work that the control plane repeats on many instances."""
 
     POLL = "poll", "poll"
     NEAR_CACHES = "near_caches", "near caches"

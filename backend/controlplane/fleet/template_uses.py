@@ -20,9 +20,9 @@ DIFFERENT = ("added", "changed")
 
 
 def template_use_note(instance: Instance, template: Template, version: int, *, is_replacement: bool = False) -> None:
-    """Stores that an instance uses a template, in the transaction of the change.
+    """Stores that this version of a template was applied to the instance, in the transaction of the change.
 
-    A replacement ends the use of all others.
+    With `is_replacement` the instance no longer uses any other template.
     """
     if is_replacement:
         template_uses_end(instance)
@@ -38,12 +38,17 @@ def template_uses_end(instance: Instance) -> None:
 
 
 def template_use_list(template: Template) -> QuerySet[TemplateUse]:
-    """Returns the uses with everything needed to compare them, in a constant number of queries."""
+    """Returns the uses of a template with the instances and parameters that comparing them needs, in a constant number
+    of queries.
+    """
     uses = TemplateUse.objects.filter(template=template)
     return uses.select_related("instance").prefetch_related("instance__parameters")
 
 
 def use_differences(use: TemplateUse, values: Mapping[str, str]) -> list[Difference]:
-    """Returns the differences between the instance's configuration and the template's values."""
+    """Compares the instance's configuration with `values`, the template's by parameter.
+
+    Returns the parameters that the instance lacks or has configured otherwise; empty if it follows the template.
+    """
     configured = {row.name: row.submitted for row in use.instance.parameters.all() if row.name in values}
     return [each for each in differences(configured, values) if each.kind in DIFFERENT]

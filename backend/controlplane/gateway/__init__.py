@@ -1,1 +1,5 @@
-"""The only place that opens sockets and starts processes. Errors say whether they are permanent."""
+"""The only package that connects to managed servers, mail servers, message receivers and the identity provider, and
+that starts server processes.
+
+A GatewayError says by `is_permanent` whether trying again can help.
+"""

@@ -32,15 +32,15 @@ IN_CLEAR = {b"mysql_clear_password", b"dialog", RSA}
 
 
 class Withheld(OperationalError):
-    """The server asked for the password in a way that would reveal it."""
+    """The server asked for the password in a way that would reveal it, or with an unknown method; it was not sent."""
 
 
 class TooMuch(OperationalError):
-    """The server sent more than the limit."""
+    """The server sent more bytes than the caller allows, or too many columns. The connection was closed."""
 
 
 class NotUnderstood(InternalError):
-    """The server sent something that is not a valid answer."""
+    """The server sent something that is not a valid answer. The connection was closed."""
 
 
 class BoundedConnection(Connection):
@@ -49,7 +49,11 @@ class BoundedConnection(Connection):
     trusted_key = b""  # PEM; given with the instance, not by the server
 
     def end_by(self, until: float, most_bytes: int) -> None:
-        """Sets the time at which all further waiting ends, and the limit on what is read."""
+        """Must be called before each statement.
+
+        `until` is the time on the monotonic clock at which waiting for the server ends with an error; `most_bytes` is
+        the memory that the answer may take.
+        """
         self.until = until
         self.most_bytes = self.bytes_left = most_bytes
         self._read_timeout = self._write_timeout = max(until - time.monotonic(), 0.001)
@@ -61,7 +65,10 @@ class BoundedConnection(Connection):
             raise TooMuch(CR.CR_SERVER_LOST, f"answered more than the {self.most_bytes:,} bytes that are read of it")
 
     def skip(self, statement: str) -> None:
-        """Runs a statement and reads its result without keeping a row."""
+        """Runs a statement and reads its result to the end without keeping a row.
+
+        What is read counts towards the limit.
+        """
         self.query(statement, unbuffered=True)
         result = self._result
         try:
@@ -94,7 +101,11 @@ class BoundedConnection(Connection):
         return left
 
     def _read_query_result(self, unbuffered: bool = False) -> Any:
-        """Like PyMySQL's, but counts the answer."""
+        """Overrides PyMySQL's method: rows and columns count towards the limit on what is read, and an invalid answer
+        raises NotUnderstood.
+
+        Returns the number of affected rows.
+        """
         self._result = None
         result = _Answer(self)
         with self._understanding():
@@ -106,7 +117,9 @@ class BoundedConnection(Connection):
 
     @contextmanager
     def _understanding(self) -> Iterator[None]:
-        """Turns any exception into NotUnderstood: PyMySQL parses answers without checking that they are valid."""
+        """Turns any exception that is not PyMySQL's own into NotUnderstood, and closes the connection: PyMySQL parses
+        answers without checking that they are valid.
+        """
         try:
             yield
         except MySQLError:
@@ -125,7 +138,11 @@ class BoundedConnection(Connection):
 
     @property
     def server_public_key(self) -> bytes:
-        """The trusted key. PyMySQL reads it to encrypt the password, and would otherwise ask the server for a key."""
+        """The server's public key in PEM, as given with the instance; PyMySQL encrypts the password with it.
+
+        Raises Withheld if none was given, since PyMySQL would then ask the server, or an attacker in its place, for a
+        key.
+        """
         if self.trusted_key:
             return self.trusted_key
         raise Withheld(
@@ -134,7 +151,7 @@ class BoundedConnection(Connection):
 
     @server_public_key.setter
     def server_public_key(self, key: bytes | None) -> None:
-        """Ignores keys that came over the connection itself."""
+        """Ignores the key: PyMySQL sets keys that came over the connection itself, which anybody may have made."""
 
 
 class _Answer(MySQLResult):

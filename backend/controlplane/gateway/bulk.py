@@ -35,25 +35,29 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    at: float  # epoch seconds
-    values: Sequence[Values]  # one per statement
+    at: float  # when the last answer had arrived, in epoch seconds
+    values: Sequence[Values]  # for each statement, the values by name
 
 
 def ask_all(asked: Mapping[str, Question], seconds: float) -> dict[str, Answer | None]:
-    """Returns the values of each statement. None if a server's answers together took longer than `seconds`."""
+    """Sends each connection its statements, blocks until all have answered, and returns the answers by the same keys.
+
+    None: the answers of this connection together took longer than `seconds`. Missing: its answer was unexpected, or it
+    broke. The caller must close the connections with None and the missing ones, since their state is unknown.
+    """
     with selectors.DefaultSelector() as selector:
         return _Round(asked, seconds, selector).run()
 
 
 @dataclass(eq=False)
 class _Talk:
-    """The progress of one connection through its statements."""
+    """One connection of the round: the statements that it is asked, and the answers that have arrived so far."""
 
     key: str
     sock: socket.socket
     statements: Sequence[str]
-    timeout: float | None  # restored at the end
-    deadline: float  # for all statements together
+    timeout: float | None  # the socket's own timeout, which is restored at the end
+    deadline: float  # for all statements together, on the monotonic clock
     reader: AnswerReader = field(default_factory=AnswerReader)
     answers: list[Values] = field(default_factory=list)
 
@@ -108,8 +112,10 @@ class _Round:
         self._end(talk)
 
     def _give_up_overdue(self) -> None:
-        """Gives up overdue servers after reading all answers that have arrived, since this process may have been the
-        slow one.
+        """Records None for connections whose deadline has passed, and stops reading them; looks at most every
+        LOOK_EVERY_SECONDS.
+
+        Arrived answers must have been read before, since this process may have been the slow one.
         """
         now = time.monotonic()
         if now - self.looked_at >= LOOK_EVERY_SECONDS:

@@ -1,4 +1,4 @@
-"""A connection to one of several addresses, within a time that they share."""
+"""Connects to one of several addresses, within one time limit for all of them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from threading import Timer
 
 
 def dial(addresses: Sequence[str], port: int, until: float) -> socket.socket:
-    """Connects to the first address that accepts.
+    """Returns a TCP connection to the first of the addresses that accepts, which the caller must close.
 
-    Raises the last one's error. `until` is a time on the monotonic clock.
+    `until` is the time on the monotonic clock at which the attempts end. Raises the OSError of the last address if none
+    accepts.
     """
     failure = OSError("no address")
     for position, address in enumerate(addresses):
@@ -26,7 +27,8 @@ def dial(addresses: Sequence[str], port: int, until: float) -> socket.socket:
 
 @contextmanager
 def ended_by(until: float, sock: socket.socket) -> Iterator[None]:
-    """Shuts the socket down at `until`.
+    """Shuts the socket down at `until`, a time on the monotonic clock, if the block is still running then: reading and
+    writing in the block end.
 
     A socket's own timeout starts again with every byte that arrives, so it cannot limit the whole.
     """

@@ -30,7 +30,11 @@ def is_allowed(address: str, networks: Iterable[str]) -> bool:
 
 
 def checked_addresses(host: str, networks: Iterable[str], seconds: float) -> list[str]:
-    """Returns the addresses to connect to. Raises an error if any address of the name is outside the networks."""
+    """Resolves a host name and returns all its addresses, which are allowed to be connected to.
+
+    Raises RefusedEndpoint if one of them is outside `networks` (such as 10.0.0.0/8), and Unreachable if the name does
+    not resolve within `seconds`.
+    """
     allowed = list(networks)
     addresses = resolve(host, seconds)
     for address in addresses:

@@ -1,4 +1,4 @@
-"""The engine in a local server: the library to install, copying it, and loading it.
+"""The engine (the plugin that caches queries) in a local server: the library to install, copying it, and loading it.
 
 The library itself says which products can load it, by the symbols that their servers look for.
 """
@@ -21,7 +21,10 @@ HELP_SECONDS = 30
 
 
 def install_engine(local: LocalServer, server: Server, library: Path) -> None:
-    """Copies the library and loads it. A server that has loaded an older library keeps that until its next start."""
+    """Copies the library into the server's plugin folder and loads it through the open connection `server`.
+
+    A server that has loaded an older library keeps that until its next start.
+    """
     local.install_engine_file(library)
     for statement in local.product.install_engine:
         try:
@@ -33,7 +36,10 @@ def install_engine(local: LocalServer, server: Server, library: Path) -> None:
 
 
 def is_loaded_by(product: Product, library: Path) -> bool:
-    """If there is no library, it is assumed to be for the default product."""
+    """Returns whether servers of this product can load the engine's library, by the symbols in it.
+
+    Without a library, true only for the default product.
+    """
     try:
         return product.engine_symbol in _symbols(library, library.stat().st_mtime_ns)
     except OSError:
@@ -47,7 +53,7 @@ def _symbols(library: Path, changed_at: int) -> frozenset[bytes]:
 
 
 def library_digest(library: Path) -> str:
-    """Returns a digest that tells builds apart; empty if there is no library."""
+    """Returns the SHA-256 of the engine's library, so that two builds can be compared; empty if there is no library."""
     try:
         return _digest(library, library.stat().st_mtime_ns)
     except OSError:
@@ -60,8 +66,10 @@ def _digest(library: Path, changed_at: int) -> str:
 
 
 def library_minor_version(library: Path) -> int | None:
-    """Returns the minor version that an upgrade of a local instance installs; None if there is no library or no server
-    to ask.
+    """Returns the minor version of the engine in this library, which an upgrade of a local instance installs.
+
+    None if it is unknown: there is no library, or no server program on this machine that can load it. May run that
+    program.
     """
     try:
         return _minor_version(library, library.stat().st_mtime_ns)
@@ -71,7 +79,9 @@ def library_minor_version(library: Path) -> int | None:
 
 @lru_cache(maxsize=4)
 def _minor_version(library: Path, changed_at: int) -> int | None:
-    """Reads the version from the server's help, for which the server loads the library without starting."""
+    """Runs the server program with --help, for which it loads the library without starting, and reads the engine's
+    minor version from the output; None if it is not there.
+    """
     folder = library.parent
     words = [server_program(), "--no-defaults", "--user=root", f"--datadir={folder}", f"--plugin-dir={folder}"]
     words += [f"--plugin-load-add={library.name}", "--verbose", "--help"]

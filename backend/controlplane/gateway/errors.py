@@ -16,7 +16,7 @@ class GatewayError(Problem):
 
     @property
     def is_late(self) -> bool:
-        """True if a time limit was exceeded, here or in a cause."""
+        """True if this error was caused by a time limit that was exceeded: the other system is too slow."""
         cause: BaseException | None = self
         while cause is not None and not isinstance(cause, TimeoutError):
             cause = cause.__cause__
@@ -24,13 +24,13 @@ class GatewayError(Problem):
 
 
 class Unreachable(GatewayError):
-    """No connection, or it broke: the server may be down, restarting or slow."""
+    """There is no connection, or it broke: the server may be down, restarting or slow. Trying again may help."""
 
     status, code, title = 503, "server_unreachable", "The server cannot be reached"
 
 
 class NoTls(Unreachable):
-    """The server has no TLS, or a certificate other than the one that this instance requires."""
+    """The server has no TLS, or its certificate is not valid for the host name and the authorities of this instance."""
 
     code, title, is_permanent = "tls_failed", "There is no TLS connection to the server", True
 
@@ -48,7 +48,7 @@ class NotAServer(GatewayError):
 
 
 class NotUsable(GatewayError):
-    """The server's answer could not be used; the log has the reason."""
+    """Handling the server's answer failed in an unforeseen way. The control plane's log has the reason."""
 
     status, code, title = 502, "answer_not_usable", "The server's answer could not be used"
 
@@ -75,12 +75,12 @@ class PrivilegeMissing(RefusedStatement):
 
 
 class PasswordWithheld(GatewayError):
-    """The server asked for the password in a way that would reveal it."""
+    """The server asked for the password in a way that would reveal it, so the password was not sent."""
 
     status, code, title, is_permanent = 422, "password_withheld", "The password was not sent", True
 
 
 class AnswerTooLong(GatewayError):
-    """The answer is longer than the limit, which protects memory and time."""
+    """The answer is longer than the limit, which protects memory and time. The connection was closed."""
 
     status, code, title, is_permanent = 422, "answer_too_long", "The server's answer is too large", True

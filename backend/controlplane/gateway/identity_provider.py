@@ -51,7 +51,7 @@ class SignInExpired(Problem):
 
 
 class NoLonger(Problem):
-    """The provider does not renew its tokens: the session there has ended, or the person's account has."""
+    """The identity provider refuses to renew the tokens: the person's session there has ended, or the account has."""
 
     status, code, title = 403, "provider_ended", "The identity provider has ended the session"
 
@@ -65,7 +65,8 @@ class Proof:
     groups: frozenset[str]
     refresh_token: str  # empty if the provider sent none
     is_offline: bool  # whether the token outlives the provider's session
-    good_until: datetime | None  # None if the provider sent no time
+    # Until when the proof can be renewed, or is valid if it cannot be renewed; None if the provider sent no time.
+    good_until: datetime | None
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ class _LogoutToken(JWTClaims):
 
 
 def sign_in_url(request: HttpRequest, back: str) -> str:
-    """Returns the address to send the browser to.
+    """Returns the address of the identity provider to redirect the browser to; it comes back to `back`.
 
-    The values to compare on return are stored in the browser's session.
+    State, nonce and PKCE verifier are stored in the browser's session, where `signed_in` finds them.
     """
     with _asking():
         app = _app()
@@ -91,7 +92,10 @@ def sign_in_url(request: HttpRequest, back: str) -> str:
 
 
 def signed_in(request: HttpRequest) -> Proof:
-    """Returns what the provider proves about the person who has come back."""
+    """Exchanges the code that the browser brought back for tokens, and returns the verified facts about the person.
+
+    Raises SignInExpired if this browser did not begin the sign-in, else ProviderRefused or ProviderUnavailable.
+    """
     with _asking():
         token = _app().authorize_access_token(request, claims_options=_required(), leeway=LEEWAY_SECONDS)
         if "userinfo" not in token:
@@ -100,7 +104,11 @@ def signed_in(request: HttpRequest) -> Proof:
 
 
 def confirmed(refresh_token: str) -> Proof:
-    """Returns the same proof with the present groups. Raises NoLonger if the provider has ended the session."""
+    """Renews the tokens and returns the facts about the person with the present groups, and the refresh token to use
+    next.
+
+    Raises NoLonger if the provider has ended the session, ProviderUnavailable if it cannot be asked.
+    """
     with _asking():
         app = _app()
         token = dict(_session().refresh_token(app.load_server_metadata()["token_endpoint"], refresh_token))
@@ -111,7 +119,10 @@ def confirmed(refresh_token: str) -> Proof:
 
 
 def logged_out(logout_token: str) -> LoggedOut:
-    """Returns the session that the provider has ended; without a session, all of that subject have ended."""
+    """Verifies a logout token, with which the provider reports that a session has ended, and returns which.
+
+    An empty `session_id` means all sessions of that subject. Raises ProviderRefused if the token is not valid.
+    """
     required = {**_required(), "exp": {"essential": True}, "events": {"essential": True, "validate": _tells_log_out}}
     with _asking():
         claims = _app().parse_id_token({"id_token": logout_token}, None, required, _LogoutToken, LEEWAY_SECONDS)
@@ -122,8 +133,8 @@ def logged_out(logout_token: str) -> LoggedOut:
 
 
 def log_out_url(back: str) -> str:
-    """Returns the address where the browser ends its session at the provider, which asks the person; `back` if there is
-    none.
+    """Returns the provider's address where the browser ends its session there, after asking the person, and comes back
+    to `back`; `back` itself if the provider has no such address.
     """
     with _asking():
         app = _app()
@@ -137,7 +148,10 @@ def _tells_log_out(_: Any, events: Any) -> bool:
 
 
 def _required() -> dict[str, Any]:
-    """Returns the required claims. Each call returns a new value, since the library removes the functions from it."""
+    """Returns the claims that every token must have, in Authlib's form.
+
+    Each call returns a new value, since Authlib removes the functions from it.
+    """
     provider = settings.IDENTITY_PROVIDER
     return {
         "iss": {"essential": True, "value": provider.issuer},
@@ -182,7 +196,10 @@ def _session() -> OAuth2Session:
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Turns every failure into a message that may be shown. The provider's own text is only logged."""
+    """Turns every failure in the block into a Problem whose message may be shown to the person.
+
+    The provider's own text is only logged.
+    """
     connection_give_back()
     try:
         yield
@@ -226,8 +243,8 @@ def _renewable_until(token: dict[str, Any]) -> datetime | None:
 
 
 def _groups(claims: dict[str, Any]) -> frozenset[str]:
-    """Returns the groups if the claim is a list of texts, else none: a single text would be searched for parts of group
-    names.
+    """Returns the person's groups if the claim is a list of texts, else no group: a single text would be searched for
+    parts of group names.
     """
     claim = settings.IDENTITY_PROVIDER.groups_claim
     groups = claims.get(claim, [])

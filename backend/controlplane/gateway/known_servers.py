@@ -1,6 +1,7 @@
-"""The lines of servers in `engine/servers.tsv`, as far as the control plane needs them.
+"""The release series of servers (such as MariaDB 10.11) that `engine/servers.tsv` lists, and whether the engine loads
+into them.
 
-Pure after the file was read.
+The file is read once, on import.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ OTHER = "other"  # stands for every series of a product that has no row
 
 
 class Admission(StrEnum):
-    """Whether the engine loads into a server."""
+    """Whether the engine loads into the servers of a release series."""
 
     TESTED = "tested"
     WARNS = "warns"  # it loads with a warning in the server's error log
@@ -31,8 +32,9 @@ class KnownLine:
     engine: Admission
 
     def fits(self, version: str) -> int:
-        """Returns how specific the row is for a version: 0 for the row of other series, -1 if it is of another
-        series.
+        """Returns how well this row fits a server's version, so that the best row can be chosen: the length of its
+        series if the version belongs to that, 0 for the row that stands for all unlisted series, -1 if the version
+        belongs to another series.
         """
         if self.series == OTHER:
             return 0
@@ -53,7 +55,7 @@ def admission(product: Product, version: str) -> Admission:
 
 
 def tested_lines(product: Product) -> list[str]:
-    """Returns the series of a product that the engine is tested with."""
+    """Returns the release series of a product, such as 10.11, that the engine is tested with."""
     return [known.series for known in KNOWN if known.product == product.name and known.engine is Admission.TESTED]
 
 
@@ -62,8 +64,9 @@ def is_tested(product: Product, version: str) -> bool:
 
 
 def is_refused(product: Product, version: str) -> bool:
-    """Returns whether the engine does not load by itself into a server of this version.
+    """Returns whether the engine does not load into a server of this version, or only if the server was started with
+    fqc_allow_untested_server.
 
-    False if the version is unknown.
+    False if the version is unknown (empty).
     """
     return bool(version) and admission(product, version) in (Admission.ASKED, Admission.NEVER)

@@ -43,7 +43,7 @@ ANSWER_SECONDS = 5
 MOST_LINE_BYTES = 4000  # the server reads 4096 bytes at a time and takes the rest for another line
 ENGINE_FILE = "fqc.so"
 PLAIN_NAME = re.compile(r"[a-z0-9_.]+")
-# up to the last quote, since the quoted text may contain quotes
+# Matches quoted text up to the last quote of a line, since the text may contain quotes.
 QUOTED = re.compile(r"""(?<!\w)['"`](.*?)(['"`][^'"`]*)?$""")
 
 
@@ -69,13 +69,21 @@ def _program(name: str, package: str) -> str:
 
 
 def server_program(product: LocalProduct = DEFAULT_PRODUCT, program: str = "") -> str:
-    """Returns the path of the server program. `program` overrides the one found on the machine."""
+    """Returns the path of the program that runs servers of a product (mariadbd or mysqld): `program` if it is not
+    empty, else the one installed on this machine.
+
+    Raises LocalServerError if there is none.
+    """
     return program or _program(product.program, product.package)
 
 
 @dataclass(frozen=True)
 class LocalServer:
-    """A local server. It is also an endpoint that the gateway can connect to."""
+    """A database server on this machine that the control plane makes, starts and stops.
+
+    It is also an `Endpoint`: `open_server` can connect to it. `username` and `password` are those of the account that
+    monitors it.
+    """
 
     host: ClassVar = "127.0.0.1"
     is_tls_required: ClassVar = False
@@ -90,7 +98,9 @@ class LocalServer:
 
     @property
     def public_key(self) -> str:
-        """The public key that encrypts passwords for this server, read from its data folder; empty if there is none."""
+        """The public key in PEM with which clients encrypt passwords for this server, read from its data folder; empty
+        if there is none.
+        """
         file = self.folder / "data" / self.product.public_key_file
         has_key = self.product.public_key_file and file.is_file()
         return file.read_text().rstrip("\0\n") if has_key else ""  # the server ends the file with a zero
@@ -117,7 +127,11 @@ class LocalServer:
         return (self.folder / "data" / "mysql").is_dir()
 
     def make(self, configured: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Makes the folders, the configuration and empty databases. Safe to repeat after a failure in the middle."""
+        """Makes the server's folders, its option files and empty databases, without starting it.
+
+        `configured` has the user's values by variable. Safe to repeat after a failure in the middle; existing databases
+        are kept.
+        """
         self._make_folders()
         self.configure(configured)
         if not self.is_made:
@@ -129,7 +143,10 @@ class LocalServer:
             (self.folder / name).mkdir(mode=0o700, exist_ok=True)
 
     def _make_private(self) -> None:
-        """Removes the access of other users from the folder, which servers made by an earlier version left open."""
+        """Removes other users' access to the server's folder and the files in it, which an earlier version left open.
+
+        Does nothing if the folder itself is private.
+        """
         if self.folder.stat().st_mode & OTHERS:
             self.folder.chmod(0o700)
             for path in (path for path in self.folder.rglob("*") if not path.is_symlink()):
@@ -160,7 +177,7 @@ class LocalServer:
 
     def _pool_limit(self) -> list[str]:
         """Returns the option that reserves address space for the buffer pool; without it the pool cannot grow beyond
-        its size at start.
+        its size at start. Empty for products without such an option.
 
         The server reserves up to 8 MiB more for alignment, and Linux refuses to reserve more than the machine's memory.
         """
@@ -169,9 +186,11 @@ class LocalServer:
         return [f"{option}={machine_bytes * 3 // 4 // 1024**2}M"] if option else []
 
     def configure(self, configured: Mapping[str, str]) -> None:
-        """Writes the user's configuration for the next start.
+        """Writes the user's values, by variable, to the option file that the server reads at its next start; variables
+        left out get the server's own values.
 
-        The caller ensures that the server has these variables.
+        The caller ensures that the server has these variables. Raises LocalServerError, and keeps the old file, if a
+        value cannot be written as one line.
         """
         lines = [f"[{self.product.section}]"]
         for name, value in sorted(configured.items()):
@@ -180,10 +199,11 @@ class LocalServer:
         _replace(self.folder / "configured.cnf", lines)
 
     def variable_names(self) -> frozenset[str]:
-        """Returns the names of the running server's variables. For a stopped server they are those of its last run.
+        """Returns the lower-case names of all variables of the running server. For a stopped server they are those of
+        its last run.
 
         Returns an empty set if the server has never answered. If a running server does not answer, the names that it
-        gave since its start are returned, because a hung server may need a restart.
+        gave since its start are returned, because a hung server may need a restart; LocalServerError if there are none.
         """
         pid = self.pid
         noted_pid, noted = self._noted_names()
@@ -240,7 +260,7 @@ class LocalServer:
             raise LocalServerError(f"{name} failed in {self.folder}: {done.stdout.strip()[-1000:]}")
 
     def start(self) -> None:
-        """Starts the server and returns when its accounts can log in.
+        """Starts the server unless it is running, and blocks until its accounts can log in, for READY_SECONDS at most.
 
         Raises LocalServerError with lines of its log if it does not start.
         """
@@ -278,12 +298,20 @@ class LocalServer:
 
     @property
     def owner(self) -> tuple[str, str]:
-        """Name and password of the account for the socket; see `LocalProduct.owner`."""
+        """Name and password of the account with all privileges that logs in through the server's socket; see
+        `LocalProduct.owner`.
+
+        The password is empty if the socket authenticates the system user.
+        """
         name = self.product.owner
         return (name, owner_password(self.password)) if name else (_user(), "")
 
     def as_owner(self) -> pymysql.Connection[Cursor]:
-        """Connects with all privileges through the socket, which only the owner of the server's process can open."""
+        """Opens a connection with all privileges through the server's socket, which only the system user that runs the
+        server can open.
+
+        The caller must close it. Raises PyMySQL's errors if the server does not answer.
+        """
         user, password = self.owner
         return pymysql.connect(
             unix_socket=str(self.folder / "server.sock"), user=user, password=password, autocommit=True,
@@ -296,7 +324,11 @@ class LocalServer:
         return self.folder / "accounts"
 
     def accounts_ensure(self) -> None:
-        """Gives a running server its accounts if their definition has changed. Otherwise this only reads a file."""
+        """Creates the control plane's accounts on the running server again if their definition has changed since the
+        last time.
+
+        Otherwise this only reads a file, and it does nothing if the server is not running. Raises LocalServerError.
+        """
         wanted = list(statements(self.username, self.password, self.product))
         mark = hashlib.sha256("\n".join(wanted).encode()).hexdigest()
         if not self.is_made or (self._given.exists() and self._given.read_text() == mark) or self.pid is None:
@@ -319,7 +351,8 @@ class LocalServer:
         return f"the server in {self.folder} did not start: " + (" | ".join(telling) or "its error.log says more.")
 
     def _without_data(self, line: str) -> str:
-        """Hides quoted text in a line of the log unless it appears in the configuration.
+        """Returns a line of the server's log with quoted text hidden, unless the text appears in the server's
+        configuration.
 
         The log may quote any file that the server was configured to read.
         """
@@ -336,7 +369,10 @@ class LocalServer:
         self.start()
 
     def install_engine_file(self, library: Path) -> None:
-        """Copies the engine to a new file and renames it over the old one, which a running server keeps mapped."""
+        """Copies the engine's library into the server's plugin folder. Raises LocalServerError if there is no library.
+
+        The old file is replaced atomically, and a running server keeps using the old one until its next start.
+        """
         if not library.is_file():
             raise LocalServerError(f"{library} does not exist: build the engine, or set FQC_ENGINE_LIBRARY.")
         draft = self.folder / "plugins" / f"{ENGINE_FILE}.new"
@@ -359,7 +395,7 @@ def _user() -> str:
 
 
 def _replace(file: Path, lines: Iterable[str]) -> None:
-    """Replaces the file atomically: a reader sees the old lines or the new ones."""
+    """Writes the lines to the file atomically: a reader sees the old content or the new one."""
     draft = file.with_name(f"{file.name}.new")
     _write(draft, "\n".join(lines) + "\n")
     draft.replace(file)

@@ -105,7 +105,10 @@ def grants(use: Use, product: LocalProduct) -> Grants:
 
 
 def account(use: Use, username: str, password: str) -> tuple[str, str]:
-    """Returns name and password of the account for a use, derived from those of the `watch` account."""
+    """Returns name and password of a local server's account for a use.
+
+    `username` and `password` are those of the `watch` account, from which the others are derived.
+    """
     if use is Use.WATCH:
         return username, password
     name = f"{username}_{use}"
@@ -113,7 +116,11 @@ def account(use: Use, username: str, password: str) -> tuple[str, str]:
 
 
 def owner_statement(product: LocalProduct, password: str) -> str:
-    """Returns the statement that sets the owner's password, run while the server is made and not reachable yet."""
+    """Returns the SQL statement that gives the server's owner, the account with all privileges, its password, derived
+    from `password`.
+
+    It is run while the server is made and not reachable yet.
+    """
     return f"ALTER USER '{product.owner}'@'localhost' IDENTIFIED BY '{owner_password(password)}';"
 
 
@@ -122,7 +129,10 @@ def owner_password(password: str) -> str:
 
 
 def statements(username: str, password: str, product: LocalProduct) -> Iterator[str]:
-    """Yields the statements that create every account and role again, whatever exists."""
+    """Yields the SQL statements that create every account and role of a local server with its grants.
+
+    They replace those that exist. `username` and `password` are those of the `watch` account.
+    """
     yield from _made_anew(product, "ROLE", f"`{COUNTING_ROLE}`")
     yield f"GRANT PROCESS ON *.* TO `{COUNTING_ROLE}`"
     for use in Use:

@@ -18,7 +18,10 @@ _turns = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
 def look_up(host: str, seconds: float) -> list[str]:
-    """Returns the addresses. Raises OSError. An address is not looked up."""
+    """Returns the IP addresses of a host name, within `seconds`; an address is returned as it is.
+
+    Raises OSError if the name does not resolve, and its subclass TimeoutError if that took too long.
+    """
     if _is_address(host):
         return [host]
     until = time.monotonic() + seconds

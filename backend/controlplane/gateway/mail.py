@@ -27,9 +27,9 @@ from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
 
 TIMEOUT_SECONDS = 30.0  # for the whole session, including the lookup of the server's name
-MOST_SAID_BYTES = 64 * 1024  # received in a whole session
+MOST_SAID_BYTES = 64 * 1024  # of a session's replies; counted from 0 again after STARTTLS
 ENCRYPTED = {"starttls", "tls"}
-# The reply with which servers refuse such an address.
+# The reply with which mail servers refuse an address that SMTP cannot carry.
 NOT_CARRIED = (553, b"the address has letters that SMTP cannot carry")
 
 
@@ -57,7 +57,11 @@ class MailDelayed(GatewayError):
 
 
 class MailServerFailed(MailDelayed):
-    """The server cannot be reached, does not answer or refuses to talk: another message would fail in the same way."""
+    """The mail server cannot be reached, does not answer or refuses to talk: another message would fail in the same
+    way.
+
+    The message was not sent and may be tried again later.
+    """
 
 
 class MailServerForbidden(MailServerFailed):
@@ -82,7 +86,11 @@ class MailUncertain(GatewayError):
 
 
 def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer) -> list[str]:
-    """Returns once the server has accepted the message. The result is the recipients that it refused."""
+    """Sends the message in one SMTP session and returns once the server has accepted it.
+
+    The result is the recipients that the server refused, if it took others. Raises MailRefused: do not send it again;
+    MailDelayed or MailServerFailed: send it again later; MailUncertain: it may arrive, so do not send it again.
+    """
     with _session(server) as session:
         _expect(session.mail(message["From"]), "MAIL FROM", server)
         answers = {recipient: _answer_to_recipient(session, recipient) for recipient in recipients}
@@ -94,7 +102,7 @@ def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer
 
 
 def _answer_to_recipient(session: smtplib.SMTP, recipient: str) -> tuple[int, bytes]:
-    """Returns the server's reply.
+    """Names a recipient to the mail server and returns its reply.
 
     An address that SMTP cannot carry counts as refused, so that the others get the message.
     """
@@ -117,7 +125,11 @@ def _answer_to_text(session: smtplib.SMTP, message: EmailMessage, server: MailSe
 
 
 def mail_addresses(server: MailServer) -> list[str]:
-    """Returns the addresses to connect to, after checking them."""
+    """Returns the mail server's addresses to connect to.
+
+    Raises MailServerForbidden if one is outside the allowed networks, MailServerFailed if the name does not resolve,
+    and MailPasswordWithheld if the password would leave this machine without TLS.
+    """
     try:
         addresses = checked_addresses(server.host, server.networks, server.timeout_seconds)
     except RefusedEndpoint as error:
@@ -155,7 +167,7 @@ def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
 
 
 class _Session(smtplib.SMTP):
-    """An SMTP session on an open connection."""
+    """An SMTP session on a socket that is connected already, where smtplib would open one itself."""
 
     def __init__(self, sock: socket.socket, server: MailServer) -> None:
         self._given = sock
@@ -165,14 +177,16 @@ class _Session(smtplib.SMTP):
         return self._given
 
     def getreply(self) -> tuple[int, bytes]:
-        """Limits the number of lines: smtplib only limits the length of each."""
+        """Like smtplib's, but the bytes of all replies together are limited (MOST_SAID_BYTES): smtplib only limits the
+        length of each line.
+        """
         if self.file is None and self.sock is not None:
             self.file = _Words(self.sock.makefile("rb"))
         return super().getreply()
 
 
 class _Words:
-    """The server's replies, up to the limit."""
+    """The mail server's replies as a file that raises SMTPServerDisconnected beyond MOST_SAID_BYTES."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._left = file, MOST_SAID_BYTES
@@ -189,7 +203,7 @@ class _Words:
 
 
 def _own_name(sock: socket.socket) -> str:
-    """Returns the name for EHLO without asking a resolver, as smtplib would."""
+    """Returns this machine's name or address for EHLO, without asking a resolver as smtplib would."""
     name, address = socket.gethostname(), sock.getsockname()[0]
     if "." in name:
         return name
@@ -213,7 +227,11 @@ def _opened(sock: socket.socket, server: MailServer) -> smtplib.SMTP:
 
 
 def _log_in(session: smtplib.SMTP, server: MailServer) -> None:
-    """Logs in. Errors leave out the server's text, since it may repeat what it was sent, including the password."""
+    """Logs in at the mail server.
+
+    Raises MailRefused if the account is denied, MailServerFailed if that may pass. Their texts leave out the server's
+    reply, since it may repeat what it was sent, including the password.
+    """
     account = f"the account {server.username!r}"
     try:
         session.login(server.username, server.password)
@@ -237,7 +255,7 @@ def _quit(session: smtplib.SMTP) -> None:
 
 
 def _is_code(code: int) -> bool:
-    """Returns whether it is a real reply code. For a truncated reply smtplib returns fewer digits, or -1."""
+    """Returns whether `code` is a real SMTP reply code. For a truncated reply smtplib returns fewer digits, or -1."""
     return 200 <= code < 600
 
 

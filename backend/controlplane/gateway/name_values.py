@@ -17,7 +17,10 @@ END_BYTES = 9  # a longer packet is a row
 
 
 class NotNameValues(ValueError):
-    """The server sent something else, or more than expected."""
+    """The server sent an error, an answer that is not rows of names and values, or more than the limits allow.
+
+    The connection must be closed.
+    """
 
 
 def query_packet(statement: str) -> bytes:
@@ -26,7 +29,7 @@ def query_packet(statement: str) -> bytes:
 
 
 class AnswerReader:
-    """Reads the answers of one connection, one after the other. Each byte is examined once, however it arrives."""
+    """Parses the answers of one connection, one after the other. Each byte is examined once, however it arrives."""
 
     def __init__(self) -> None:
         self._begin()
@@ -37,7 +40,11 @@ class AnswerReader:
         self._values: Values = {}
 
     def read(self, data: bytes) -> Values | None:
-        """Returns the values, or None as long as data is missing."""
+        """Takes the next piece of the answer.
+
+        Returns the values by name once the answer is complete, and the next piece then begins another answer; None as
+        long as data is missing. Empty data means that the server has closed the connection. Raises NotNameValues.
+        """
         if not data:
             raise NotNameValues("the server closed the connection")
         self._arrived += len(data)
@@ -49,7 +56,10 @@ class AnswerReader:
         return values
 
     def _take(self, data: bytes) -> Values | None:
-        """Parses the complete packets; the rest stays unread. Returns the values once the answer ends."""
+        """Parses the complete packets in `data`; the rest stays unread.
+
+        Returns the values once the answer ends, else None.
+        """
         at, packets, arrived, values = 0, self._packets, len(data), self._values
         while at + HEADER_BYTES < arrived:
             start = at + HEADER_BYTES

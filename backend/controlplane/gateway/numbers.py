@@ -15,7 +15,10 @@ _DECIMAL = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?")
 
 
 def whole(text: str | None, most: int = MOST_STORED) -> int | None:
-    """Returns the number from 0 to `most`, else None."""
+    """Parses a whole number without a sign.
+
+    None if `text` is None or not such a number, or the number exceeds `most`.
+    """
     if text is None or not _DIGITS.fullmatch(text):
         return None
     number = int(text)
@@ -23,5 +26,5 @@ def whole(text: str | None, most: int = MOST_STORED) -> int | None:
 
 
 def decimal(text: str | None) -> float | None:
-    """Returns the number if it has no sign or exponent, else None."""
+    """Parses a number such as 3 or 0.25, without a sign or exponent. None if `text` is None or not such a number."""
     return float(text) if text is not None and _DECIMAL.fullmatch(text) else None

@@ -53,7 +53,10 @@ class Receiver:
 
     @property
     def place(self) -> str:
-        """The receiver's host without the path, which may be a secret."""
+        """The receiver's scheme, host and port, for messages to users.
+
+        The path is left out, since it may be a secret.
+        """
         return f"{self.parts.scheme}://{self.parts.netloc}"
 
 
@@ -63,11 +66,14 @@ class ReceiverRefused(GatewayError):
 
 class ReceiverDelayed(GatewayError):
     status, code, title = 503, "receiver_delayed", "The receiver did not accept the message"
-    again_after_seconds = 0  # from the receiver's answer
+    again_after_seconds = 0  # the wait that the receiver asked for (Retry-After); 0: it did not say
 
 
 class ReceiverForbidden(ReceiverDelayed):
-    """The receiver's address is not allowed. Messages wait, since an administrator may allow its network."""
+    """The receiver's address is not in an allowed network.
+
+    Messages wait and are tried again, since an administrator may allow its network.
+    """
 
     status, code, title = RefusedEndpoint.status, RefusedEndpoint.code, "The receiver is outside the allowed networks"
 
@@ -77,7 +83,11 @@ class ReceiverInClear(ReceiverDelayed):
 
 
 def post(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> None:
-    """Returns once the receiver has confirmed the message."""
+    """Sends `body` in one POST request and returns once the receiver has answered 2xx.
+
+    Raises ReceiverRefused: do not send it again; ReceiverDelayed: send it again, after `again_after_seconds` at the
+    earliest (0: the receiver named no time).
+    """
     until = time.monotonic() + receiver.timeout_seconds
     addresses = receiver_addresses(receiver)
     try:
@@ -95,7 +105,11 @@ def post(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> None:
 
 
 def receiver_addresses(receiver: Receiver) -> list[str]:
-    """Returns the addresses to connect to, after checking them."""
+    """Returns the receiver's addresses to connect to.
+
+    Raises ReceiverForbidden if one is neither allowed nor public over HTTPS, ReceiverDelayed if the name does not
+    resolve, and ReceiverInClear if a secret would leave this machine without TLS.
+    """
     try:
         addresses = resolve(receiver.host, receiver.timeout_seconds)
     except Unreachable as error:
@@ -125,7 +139,10 @@ def _target(parts: SplitResult) -> str:
 
 
 def _begin_of_body(answer: http.client.HTTPResponse) -> bytes:
-    """Reads only the first part of a chunked body, because to http.client a chunk of negative length has no end."""
+    """Returns the beginning of the answer's body.
+
+    Only the first part of a chunked body is read, because to http.client a chunk of negative length has no end.
+    """
     if not answer.chunked:
         return answer.read(MOST_SAID_BYTES)
     return answer.fp.read1(MOST_SAID_BYTES).partition(b"\r\n")[2]

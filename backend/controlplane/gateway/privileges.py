@@ -1,7 +1,8 @@
 """The privileges that each use of a server requires, and those that an account lacks.
 
-Setting variables is tested with a statement that always fails: its last assignment is one that can never succeed. A
-server checks all assignments before it makes any, so the error tells of a missing privilege or of the last assignment.
+Whether an account may set variables is tested with a statement that always fails: its last assignment can never
+succeed. A server checks all assignments before it makes any, so the error tells of a missing privilege or of the last
+assignment.
 """
 
 from __future__ import annotations
@@ -24,14 +25,18 @@ def grant_statements(grants: Grants, account: str) -> tuple[str, ...]:
 
 
 def granted(server: Server) -> Iterator[tuple[set[str], str]]:
-    """Yields the account's grants as privileges and object, without those of roles that are not enabled."""
+    """Yields the grants of the connection's account: the privileges, and the object that they are granted on, such as
+    `*.*`.
+
+    Those of roles that are not enabled are left out.
+    """
     for line, *_ in server.rows("SHOW GRANTS"):
         if found := GRANT.match(str(line)):
             yield set(COLUMNS.sub("", found["rights"]).split(", ")), found["place"]
 
 
 def lacking(server: Server, needed: Grants) -> Grants:
-    """Returns those of the needed grants that the account does not have."""
+    """Returns those of the needed grants that the connection's account does not have; empty if it has them all."""
     held = list(granted(server))
     return [(rights, place) for rights, place in needed if not _has(held, set(rights.split(", ")), place)]
 
@@ -43,7 +48,10 @@ def _has(held: Iterable[tuple[set[str], str]], rights: set[str], place: str) -> 
 
 
 def missing_to_set(server: Server, names: Iterable[str]) -> dict[str, str]:
-    """Returns the missing privilege by variable. Variables that the account may set are left out."""
+    """Returns by variable the privilege that the connection's account lacks to set it globally.
+
+    Variables that it may set are left out. Sets nothing.
+    """
     wanted = list(names)
     never = product_of(server.variable("version") or "").never_assigned
     if not wanted or _may_set(server, wanted, never):
@@ -53,9 +61,9 @@ def missing_to_set(server: Server, names: Iterable[str]) -> dict[str, str]:
 
 
 def _may_set(server: Server, names: Iterable[str], never: str) -> bool:
-    """Returns whether the account may set all these variables.
+    """Returns whether the account may set all these variables; sets none. `never` is an assignment that always fails.
 
-    One statement tests them all: then the error is that of the last assignment.
+    One statement tests them all: if the error is about `never`, all other assignments are permitted.
     """
     try:
         _try(server, names, never)

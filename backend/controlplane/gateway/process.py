@@ -28,8 +28,8 @@ def environment() -> dict[str, str]:
 
 
 def running_pid(pid_file: Path, program: str, argument: str) -> int | None:
-    """Returns the pid of `program` with this first argument: from `pid_file`, or else by searching; None if there is
-    none.
+    """Returns the pid of the process that runs `program` with `argument` as its first argument: the one in `pid_file`
+    if that is right, else found by searching; None if there is none.
     """
     words = f"{program}\0{argument}\0".encode()
     with suppress(OSError, ValueError):
@@ -56,10 +56,10 @@ def _is_process(pid: int) -> bool:
 
 
 def start_detached(command: list[str], log: Path) -> int:
-    """Starts a process and returns its pid. It has a session of its own and no parent that must reap it, so it outlives
-    the worker.
+    """Starts a process and returns its pid.
 
-    Only its user can read what it writes.
+    It has a session of its own and no parent that must reap it, so it outlives the worker. Its output is appended to
+    `log`, which only its user can read.
     """
     words = ["/bin/sh", "-c", 'umask 077; setsid "$@" >&2 & echo $!', "sh", *command]
     log.touch(0o600)
@@ -76,7 +76,10 @@ def start_detached(command: list[str], log: Path) -> int:
 
 
 def has_ended(pid: int, seconds: float) -> bool:
-    """Returns whether the process ends within that time; returns as soon as it does."""
+    """Waits up to `seconds` for the process to end.
+
+    True as soon as it has ended, also if there is no such process; false if it still runs.
+    """
     handle = _opened(pid)
     if handle is None:
         return True
@@ -87,7 +90,7 @@ def has_ended(pid: int, seconds: float) -> bool:
 
 
 def _opened(pid: int) -> int | None:
-    """Returns a pidfd of the process; None if there is no such process."""
+    """Returns a pidfd of the process, which the caller must close; None if there is no such process."""
     try:
         return os.pidfd_open(pid)
     except OSError:
@@ -97,7 +100,11 @@ def _opened(pid: int) -> int | None:
 
 
 def stop(pid: int, *, force: bool = False) -> None:
-    """Asks the process to end and waits until it has. It is killed if it does not end within a minute."""
+    """Sends the process SIGTERM, or SIGKILL with `force`, and blocks until it has ended.
+
+    It is killed if it does not end within STOP_SECONDS. Does nothing if there is no such process. Raises GatewayError
+    if it cannot be ended.
+    """
     handle = _opened(pid)
     if handle is None:
         return

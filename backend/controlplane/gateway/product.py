@@ -22,7 +22,7 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """How to read the number of rows read and changed per table."""
+    """How to read from a server the number of rows read and changed per table."""
 
     switch: str  # the variable that must be on for the server to count
     is_switched_at_start: bool  # true if only the option file can turn the switch on
@@ -31,9 +31,10 @@ class TableStatistics:
 
 @dataclass(frozen=True)
 class Edition:
-    """The builder or provider of a server.
+    """The builder or provider of a server, such as Debian or Amazon RDS.
 
-    It matches if `pattern` is found in the value of `variable`; the first match counts.
+    A server belongs to it if the regular expression `pattern` is found in the value of its variable `variable`; the
+    first match counts.
     """
 
     name: str
@@ -64,20 +65,21 @@ class Product:
     # Prefixes of versions, and the statement that shows the channels by which such a server replicates from others. The
     # first prefix that matches counts.
     replication_statuses: tuple[tuple[str, str], ...]
-    not_tables: str  # a pattern of tables that are counted but hold no data; empty if there are none
+    not_tables: str  # a regular expression: tables that are counted but hold no data; empty if there are none
     account_tables: tuple[str, ...]  # the tables that store the accounts and their passwords
     # true if a starting server deletes temporary tables in tmpdir, even those of other servers
     start_empties_tmpdir: bool
     time_limit: TimeLimit
-    # Error numbers that only this product uses: the connection was killed, and the statement took too long.
+    # The error numbers, used by this product only, of a connection that was killed.
     killed_errors: frozenset[int]
+    # The error numbers, used by this product only, of a statement that exceeded `time_limit`.
     timeout_errors: frozenset[int]
 
 
 @dataclass(frozen=True)
 class LocalProduct(Product):
     program: str
-    package: str  # the package that contains its programs
+    package: str  # the package that contains the programs, to name in messages
     # A command that creates empty databases. {data}, {tmp} and {user} are replaced by the folders and the system user,
     # {init} by a file of SQL statements.
     make_databases: tuple[str, ...]
@@ -89,7 +91,7 @@ class LocalProduct(Product):
     # The account with all privileges that the control plane uses through the server's socket. Its password is set when
     # the server is made. Empty: socket authentication with the name of the system user that runs the server.
     owner: str
-    engine_installed_errors: frozenset[int]  # the engine is installed already
+    engine_installed_errors: frozenset[int]  # errors of `install_engine`: the engine is installed already
 
 
 MARIADB = LocalProduct(
@@ -269,9 +271,10 @@ PRODUCTS: tuple[Product, ...] = LOCAL_PRODUCTS  # the last one matches every ver
 
 
 def edition_of(variables: Mapping[str, str]) -> str:
-    """Returns the edition, recognised by the server's variables; empty if it is unknown.
+    """Returns the edition, that is, the server's builder or provider such as Debian or Amazon RDS; empty if it is
+    unknown.
 
-    Missing variables are skipped.
+    `variables` are the server's global variables; some may be missing.
     """
     found = (
         each.name for each in EDITIONS if re.search(each.pattern, variables.get(each.variable) or "", re.IGNORECASE)
@@ -284,15 +287,14 @@ def is_managed(edition: str) -> bool:
 
 
 def local_product(name: str) -> LocalProduct:
-    """Returns the local product of this name.
-
-    Servers from before there were several products have no name: they are MariaDB.
+    """Returns the local product of this name, and MariaDB for any other name: servers from before there were several
+    products have none.
     """
     return next((each for each in LOCAL_PRODUCTS if each.name == name), DEFAULT_PRODUCT)
 
 
 def product_of(version: str) -> Product:
-    """Returns the product that an `@@version` string belongs to."""
+    """Returns the product that an `@@version` string belongs to: MariaDB if the string names it, else MySQL."""
     return next(product for product in PRODUCTS if product.version_mark in version.lower())
 
 

@@ -59,7 +59,7 @@ DENIED |= {NO_PASSWORD_DENIED}
 
 
 class Endpoint(Protocol):
-    """The properties of an instance that a connection needs."""
+    """The address and account of a server, and how it is verified: all that a connection needs."""
 
     @property
     def host(self) -> str: ...
@@ -122,7 +122,7 @@ def translate(error: Exception, place: str) -> GatewayError:
 
 
 def _is_of_tls(error: Exception) -> bool:
-    """Returns true if the error is about certificates or the handshake, not if the connection just ended."""
+    """Returns true if the error is about certificates or the TLS handshake, not if the connection just ended."""
     cause = getattr(error, "original_exception", error)
     return isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError)
 
@@ -137,9 +137,9 @@ def _privilege_missing(place: str, said: str, code: int) -> PrivilegeMissing:
 
 
 def quoted(name: str) -> str:
-    """Returns a variable's name quoted.
+    """Returns a variable's name in backticks, for use in a statement.
 
-    Raises an error for anything but a plain name, which is a mistake of the caller.
+    Raises RefusedStatement for anything but a plain name, which is a mistake of the caller.
     """
     if not IDENTIFIER.fullmatch(name):
         raise RefusedStatement(f"{name!r} is not a variable's name.")
@@ -147,7 +147,11 @@ def quoted(name: str) -> str:
 
 
 class Server:
-    """One open connection. `until`: the time on the monotonic clock at which the conversation must end."""
+    """One open connection to a server.
+
+    Statements block, and fail with a GatewayError. `until` is the time on the monotonic clock at which the conversation
+    must end: a statement that takes longer fails.
+    """
 
     until = math.inf
 
@@ -163,21 +167,25 @@ class Server:
             return list(cursor.fetchall())
 
     def name_values(self, statement: str, arguments: Iterable[Any] | None = None) -> Values:
-        """Returns rows of two columns, names and values, as text. Rows without a value are left out."""
+        """Runs a statement whose rows are names and values, such as SHOW VARIABLES, and returns the values by name, as
+        text.
+
+        Rows whose value is NULL are left out. Raises NotAServer if the rows have other than two columns.
+        """
         rows = self.rows(statement, arguments)
         if any(len(row) != len(("name", "value")) for row in rows):
             raise NotAServer(f"{self.place}: the answer has no names and values. Check host and port.")
         return {_text(name) or "": text for name, value in rows if (text := _text(value)) is not None}
 
     def named_rows(self, statement: str) -> list[dict[str, str | None]]:
-        """Returns each row as a mapping from column name to value as text."""
+        """Runs a statement and returns each row as a mapping from column name to value as text; None is NULL."""
         with self._asking() as cursor:
             cursor.execute(statement)
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, map(_text, row), strict=True)) for row in cursor.fetchall()]
 
     def skip(self, statement: str) -> None:
-        """Runs a statement and discards its result after reading it."""
+        """Runs a statement and discards its result after reading it; the result may be up to SKIPPED_BYTES long."""
         with self._asking(SKIPPED_BYTES):
             self.connection.skip(statement)
 
@@ -214,15 +222,17 @@ class Server:
     def variables(self) -> dict[str, str]:
         """Returns every global variable by its lower-case name.
 
-        If the engine is loaded, its variables replace those of the server's own cache.
+        If the engine is loaded, query_cache_type, query_cache_size and query_cache_limit have the values of the
+        engine's cache instead of the server's own.
         """
         found = {name.lower(): value for name, value in self.name_values("SHOW GLOBAL VARIABLES").items()}
         return found | {name: found[own] for name, own in ENGINE_NAMES.items() if own in found}
 
     def variable(self, name: str) -> str | None:
-        """Returns a global variable, or None if the server has no variable of this name.
+        """Returns the value of a global variable as text, or None if the server has no variable of this name.
 
-        NULL becomes "", as in `variables`.
+        NULL becomes "", as in SHOW VARIABLES. Names of the query cache mean the engine's variables if the engine is
+        loaded.
         """
         try:
             return _text(self.value(f"SELECT @@GLOBAL.{quoted(self.engine_name(name))}")) or ""
@@ -241,10 +251,10 @@ class Server:
         self.run(f"SET SESSION {quoted(self.engine_name(name))} = %s", [_typed(value)])
 
     def stay_uncounted(self) -> None:
-        """Switches the query cache off for this session.
+        """Switches the query cache off for this session; a server without a query cache ignores that.
 
-        Its reads must not be counted as work of the cache, and a session that has the cache on would keep the engine
-        from suspending as long as the session lives.
+        The session's reads must not be counted as work of the cache, and a session that has the cache on would keep the
+        engine from suspending as long as the session lives.
         """
         with suppress(RefusedStatement):
             self.run("SET SESSION query_cache_type = OFF")
@@ -253,7 +263,8 @@ class Server:
         self.run(f"SET GLOBAL {quoted(self.engine_name(name))} = DEFAULT")
 
     def may_keep(self) -> tuple[bool, bool]:
-        """Returns whether this account may persist dynamic and static variables.
+        """Returns two facts: whether this account may persist dynamic variables (SET PERSIST), and whether it may
+        persist static ones (SET PERSIST_ONLY).
 
         Privileges of its roles are not considered.
         """
@@ -272,12 +283,15 @@ class Server:
         return f"'{name}'@'{host}'"
 
     def kept(self, name: str) -> str | None:
-        """Returns the persisted value that the server uses at its next start, or None if there is none."""
+        """Returns the value that SET PERSIST stored for the server's next start, or None if there is none."""
         told = "SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = %s"
         return _text(self.value(told, [self.engine_name(name)]))
 
     def keep(self, name: str, value: str | None, *, is_static: bool) -> None:
-        """Persists a value for the server's next start; None removes the persisted value."""
+        """Persists a value for the server's next start; None removes the persisted value.
+
+        The running value changes at once too, unless `is_static` or the value is removed.
+        """
         own = quoted(self.engine_name(name))
         if value is None:
             self.run(f"RESET PERSIST IF EXISTS {own}")
@@ -286,7 +300,10 @@ class Server:
 
     @property
     def plain_socket(self) -> socket.socket | None:
-        """The socket for `bulk`. None if the connection is closed, or is encrypted so that only PyMySQL can read it."""
+        """The connection's socket, for use with `bulk.ask_all`.
+
+        None if the connection is closed, or is encrypted so that only PyMySQL can read it.
+        """
         sock: socket.socket | None = self.connection._sock
         return None if isinstance(sock, ssl.SSLSocket) else sock
 
@@ -318,7 +335,7 @@ def _tls(endpoint: Endpoint) -> ssl.SSLContext | None:
 
 
 def authorities(pem: str) -> ssl.SSLContext:
-    """Returns a TLS context that trusts these authorities, or the system's if `pem` is empty.
+    """Returns a TLS context that trusts the certificate authorities in `pem`, or the system's if `pem` is empty.
 
     Raises ssl.SSLError if `pem` is not a certificate.
     """
@@ -335,7 +352,11 @@ def public_key_check(pem: str) -> None:
 
 
 def open_server(endpoint: Endpoint, limits: Limits) -> Server:
-    """Opens a connection, which the caller must close. Raises GatewayError."""
+    """Connects and logs in, and returns the connection, which the caller must close.
+
+    Raises GatewayError: RefusedEndpoint if the address is outside `limits.networks`, AccessDenied if the account is
+    denied, Unreachable if there is no connection within `limits.connect_seconds`, or others.
+    """
     place = f"{endpoint.host}:{endpoint.port}"
     until = time.monotonic() + limits.connect_seconds
     addresses = checked_addresses(endpoint.host, limits.networks, limits.connect_seconds)
@@ -346,7 +367,10 @@ def open_server(endpoint: Endpoint, limits: Limits) -> Server:
 
 
 def _connection(endpoint: Endpoint, addresses: list[str], until: float) -> BoundedConnection:
-    """Connects to a checked address. TLS verifies the endpoint's name, and the name is not resolved again."""
+    """Connects to the first checked address that accepts, and logs in, by `until` on the monotonic clock.
+
+    TLS verifies the endpoint's host name, which is not resolved again.
+    """
     tls = _tls(endpoint)
     connection = BoundedConnection(
         host=endpoint.host,

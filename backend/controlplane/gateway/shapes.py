@@ -41,7 +41,9 @@ def shape_of(text: str) -> str | None:
 
 
 def digest_of(text: str) -> str | None:
-    """Returns the digest that `SHOW FQC QUERIES` shows; None if the text has no shape here."""
+    """Returns the statement's digest as `SHOW FQC QUERIES` lists it; None if it cannot be computed here, because
+    `shape_of` returns None.
+    """
     shape = shape_of(text)
     if shape is None:
         return None

@@ -18,11 +18,15 @@ from controlplane.gateway.server import Server, quoted
 
 Row = tuple[Any, ...]
 NAME, SCOPE = 0, 3
-NOT_SET = {ER.INCORRECT_GLOBAL_LOCAL_VAR}  # the variable is read-only
+NOT_SET = {ER.INCORRECT_GLOBAL_LOCAL_VAR}  # the errors that say that a variable is read-only
 
 
 def variable_rows(server: Server, product: Product) -> list[Row]:
-    """Returns the rows; empty if the server cannot describe its variables."""
+    """Returns a row for each variable of the server, in the form that `catalogue.server_variables` reads; empty if the
+    server cannot describe its variables.
+
+    Changes no variable.
+    """
     for query in product.variables_queries:
         try:
             rows = server.rows(query)
@@ -33,7 +37,9 @@ def variable_rows(server: Server, product: Product) -> list[Row]:
 
 
 def _asked(server: Server, product: Product, row: Row) -> Row:
-    """Completes a row: whether the variable is read-only, and whether the server accepts a value for its next start."""
+    """Returns the row with its last two columns filled in: whether the variable is read-only, and whether the server
+    accepts a value for its next start.
+    """
     name, is_of_session = str(row[NAME]), row[SCOPE] == "SESSION ONLY"
     is_static = not is_of_session and _is_refused(server, "GLOBAL", name, product.never_set)
     is_kept = is_static and not _is_refused(server, "PERSIST_ONLY", name, product.never_set)

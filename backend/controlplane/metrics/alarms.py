@@ -14,7 +14,7 @@ from controlplane.fleet.states import State
 from controlplane.metrics.polling import ROUND_ENDED
 from controlplane.settings.selectors import settings_get
 
-SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # the longer of the two
+SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # without a sample for the longer of the two, an instance is silent
 
 
 def silence_seconds() -> int:
@@ -22,7 +22,9 @@ def silence_seconds() -> int:
 
 
 def samples_missing() -> dict[str, tuple[float | None, str]]:
-    """Returns instances that should answer polls and have no recent sample: single ones, or all if no round ends."""
+    """Returns, by instance id, 1.0 and an explanation for instances that should answer polls and have no recent sample,
+    one by one or because no round of polls ends; None instead of 1.0 during a change.
+    """
     now = clock.shared_time()
     since = now - silence_seconds()
     asked = Instance.objects.filter(state__in=ANSWERING, created_at__lt=datetime.fromtimestamp(since, UTC))

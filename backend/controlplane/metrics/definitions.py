@@ -33,7 +33,7 @@ class MetricDefinition:
         return set(self.numerator) | set(self.denominator)
 
     def value(self, sums: Mapping[str, float | None]) -> float | None:
-        """Returns the metric's value. None if a column is missing or the denominator is 0."""
+        """Returns the metric's value from sums by column. None if a column is missing or the denominator is 0."""
         top, bottom = _total(self.numerator, sums), _total(self.denominator, sums) if self.denominator else 1.0
         return None if top is None or not bottom else self.scale * top / bottom
 
@@ -255,5 +255,5 @@ HEADLINE_SECONDS = 3600
 
 
 def aggregate_of(column: str) -> str:
-    """Returns the SQL that combines a column of many rows: growth is added up, gauges are averaged."""
+    """Returns the SQL function that combines a column of many rows: growth is added up, gauges are averaged."""
     return "SUM" if column in COUNTER_COLUMNS or column == SECONDS else "AVG"

@@ -30,9 +30,10 @@ COLLECTORS: Hook[Callable[[], Collector]] = Hook("metrics.exposition.COLLECTORS"
 
 
 def counted(name: str, told: str, rows: QuerySet[Any], field: str, choices: type[TextChoices]) -> Metric:
-    """Counts rows by the values of a field.
+    """Returns a Prometheus metric with the number of rows for each value of a field.
 
-    Values without rows count 0, since Prometheus cannot see growth of a metric that did not exist.
+    `told` is its help text. Values without rows count 0, since Prometheus cannot see growth of a metric that did not
+    exist.
     """
     found = dict(rows.order_by().values_list(field).annotate(Count("pk")))
     family = GaugeMetricFamily(name, told, labels=[field])
@@ -70,7 +71,7 @@ class FleetCollector(Collector):
 
 @cache
 def registry() -> CollectorRegistry:
-    """Returns a registry with the collectors of all apps."""
+    """Returns the registry of this process, with the collectors of all apps."""
     made = CollectorRegistry()
     for collector in (FleetCollector, *COLLECTORS.parts.values()):
         made.register(collector())

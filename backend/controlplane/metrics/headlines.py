@@ -31,13 +31,15 @@ def instance_headlines(instance_id: str) -> Headlines:
 
 
 def fleet_headlines() -> Headlines:
-    """Returns the fleet's figures. The fleet as a whole is only stored by the minute."""
+    """Returns the fleet's figures of the past hour. They are computed from minutes: the fleet has no finer samples."""
     span = _past_hour(MINUTE)
     return Headlines(span, fleet_series(DEFINITIONS, span))
 
 
 def past_hour_sums(instance_id: str) -> Mapping[str, float | None]:
-    """Returns the growth of the headlines' columns in the past hour; empty without samples."""
+    """Returns by column how much the counters behind the headlines have grown in the past hour, and the gauges'
+    averages; empty without samples.
+    """
     span = _past_hour(settings_get().poll_interval_seconds)
     return instance_sums(instance_id, [*DEFINITIONS, READS], span)
 

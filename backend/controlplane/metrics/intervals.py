@@ -44,7 +44,10 @@ def reading_of(at: float, status: Mapping[str, str], variables: Mapping[str, str
 
 
 def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGEST_SECONDS) -> Numbers:
-    """Returns the columns of a sample: `seconds`, the growth of the counters in that time, and the present gauges."""
+    """Returns the columns of a sample: `seconds`, the growth of the counters in that time, and the present gauges.
+
+    Seconds and growth are 0 if there is no earlier reading (None), or it is older than `longest_seconds`.
+    """
     gauges = {column: now.numbers.get(column) for column in GAUGE_COLUMNS}
     seconds = _covered(before, now, longest_seconds)
     if before is None or seconds == 0:
@@ -62,17 +65,17 @@ def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGES
 
 
 def _run(grown: Numbers, *, has_engine: bool) -> float:
-    """Returns the statements that no cache answered.
+    """Returns how many statements the server itself ran, from the growth of the counters.
 
-    A server's own cache counts them in Questions; with the engine, Questions does not include its hits.
+    A server's own cache counts its hits in Questions, too; with the engine, Questions does not include them.
     """
     questions = grown["questions"] or 0
     return questions if has_engine else max(0, questions - (grown["hits"] or 0))
 
 
 def _covered(before: Reading | None, now: Reading, longest_seconds: float) -> float:
-    """Returns the seconds that the counters cover. 0 if this is the first reading, the clock went back or the last
-    reading is too old.
+    """Returns the seconds that the growth of the counters covers; 0 if this is the first reading, the clock went back
+    or the last reading is too old.
     """
     if before is None:
         return 0.0

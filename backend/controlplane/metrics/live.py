@@ -16,7 +16,9 @@ COLUMNS = sorted({column for definition in METRICS.values() for column in defini
 
 
 def fleet_values(at: int) -> Values:
-    """Returns the sums over all instances that answered in the round, computed as for the fleet's charts."""
+    """Returns every metric by name, over all instances that answered in the round of polls at `at` (epoch seconds),
+    computed as for the fleet's charts.
+    """
     sums = ", ".join(f"{'MAX' if column == SECONDS else 'SUM'}({column})" for column in COLUMNS)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {sums} FROM {Sample._meta.db_table} WHERE at = %s", [at])  # noqa: S608 - own names
@@ -24,7 +26,9 @@ def fleet_values(at: int) -> Values:
 
 
 def sample_facts(events: Sequence[Event], instances: Collection[str]) -> dict[int, dict[str, Any]]:
-    """Returns, by event, the values of those of these instances that answered in its round."""
+    """Returns, by the id of an event about a round of polls, the values of those of these instances that answered in
+    it; empty if no instances are named.
+    """
     if not instances:
         return {}
     times = {event.pk: int(event.facts["sampled_at"]) for event in events}

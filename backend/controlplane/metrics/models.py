@@ -14,7 +14,10 @@ from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
 
 
 class Measures(models.Model):
-    """One time bucket. A counter that a server does not have is 0; a gauge that it does not have is null."""
+    """The counters' growth and the gauges of one time bucket.
+
+    A counter that a server does not have is 0; a gauge that it does not have is null.
+    """
 
     at = models.BigIntegerField()  # start of the bucket; for a sample, the time it was taken
     seconds = models.FloatField(help_text="How much time the counters cover.")
@@ -50,7 +53,11 @@ class HourRollup(InstanceMeasures):
 
 
 class SixHourRollup(InstanceMeasures):
-    """For a month of many instances side by side. Rows are in order of time, so each row that is read costs a page."""
+    """Buckets of six hours, for charts of many instances over a month.
+
+    The rows of an instance are far apart, since rows are in order of time: each one that is read costs a page of the
+    table.
+    """
 
 
 class FleetMinute(Measures):

@@ -38,7 +38,11 @@ class CreatePartitionedModel(migrations.CreateModel):
 
 
 def partitions_ensure(model: type[models.Model], first_at: int, last_at: int) -> None:
-    """Makes partitions for every row from `first_at` to `last_at`, and for some time after."""
+    """Makes partitions for every row of the model from `first_at` to `last_at`, in epoch seconds, and for some time
+    after.
+
+    Must be called before such rows are written. Does nothing on databases without partitions.
+    """
     if connection.vendor != "postgresql":
         return
     span, table = SPANS[model], model._meta.db_table
@@ -52,7 +56,10 @@ def partitions_ensure(model: type[models.Model], first_at: int, last_at: int) ->
 
 
 def rows_expire(model: type[models.Model], before_at: int) -> None:
-    """Deletes older rows: whole partitions if there are any, otherwise rows."""
+    """Deletes the rows of the model before `before_at`, in epoch seconds.
+
+    Where there are partitions, they are dropped as a whole, so that rows may stay until their partition is old enough.
+    """
     if connection.vendor != "postgresql" or model not in SPANS:
         model._default_manager.filter(at__lt=before_at).delete()
         return

@@ -60,7 +60,10 @@ class Round:
 
 
 def poll_if_due(now: float | None = None) -> Round | None:
-    """Runs a round if it is due. None if it is not due or another process runs it."""
+    """Runs a round of polls if it is due, and returns its figures.
+
+    None if it is not due or another process runs it. `now` is in epoch seconds; None: the shared clock.
+    """
     now = clock.shared_time() if now is None else now
     interval = settings_get().poll_interval_seconds
     if not turn_claim(TURN, now, LEASE_SECONDS, interval):
@@ -111,9 +114,9 @@ def _read_all(instances: Sequence[Instance], connections: Connections, work: Wor
 def _near_caches(
     instances: Sequence[Instance], readings: Mapping[str, Reading], connections: Connections, work: Work
 ) -> dict[str, Listed]:
-    """Returns the list of near caches of each instance that answered.
+    """Asks the instances that count attached near caches for the list of them.
 
-    Instances that count no near caches are not queried.
+    Returns the lists by instance id, for each instance that answered; it is empty for the others.
     """
     listed = {pk: Listed(reading.at) for pk, reading in readings.items() if not reading.numbers.get("near_caches")}
     having = [each for each in instances if each.pk in readings and each.pk not in listed]
@@ -124,7 +127,7 @@ def _near_caches(
 
 
 def _write(at: int, readings: Mapping[str, Reading]) -> None:
-    """Writes samples and readings. Call it in a transaction."""
+    """Writes the samples of a round and the newest readings, by instance id. Must be called in a transaction."""
     before = _readings_before(readings)
     reported = reported_take(at, readings)
     longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
@@ -135,9 +138,10 @@ def _write(at: int, readings: Mapping[str, Reading]) -> None:
 
 
 def _add_reported(grown: Numbers, reported: Reported) -> None:
-    """Adds what near caches reported to the counts of the attached ones.
+    """Adds what near caches reported themselves to an instance's sample, in place, next to the counts of the attached
+    ones.
 
-    If an interval is not counted, no counter grows.
+    If the sample covers no time, no counter grows.
     """
     counted = bool(grown[SECONDS])
     told = {

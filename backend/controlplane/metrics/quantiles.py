@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 
 def quantile(share: float, total: float, within: Iterable[tuple[int, float]]) -> float:
-    """`within`: each bound in rising order, with the number of values within it. Values are assumed to be evenly spread
-    between two bounds.
+    """Returns the value that `share` of `total` values do not exceed. `within` has each bound in rising order, with the
+    number of values within it; values are assumed to be evenly spread between two bounds.
 
     The result is never less than the first bound or more than the last, since nothing is known beyond them.
     """

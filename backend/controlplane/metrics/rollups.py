@@ -69,7 +69,10 @@ def _roll_fleet(since: int, until: int) -> None:
 
 
 def _replace(target: type[models.Model], key: tuple[str, ...], select: str, arguments: list[int]) -> None:
-    """Replaces rows of `target`. Column names come from the models, never from input."""
+    """Writes the rows that the statement `select` yields into `target`, replacing those with the same key.
+
+    Column names come from the models, never from input.
+    """
     columns = (SECONDS, *COUNTER_COLUMNS, *GAUGE_COLUMNS)
     changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
     with connection.cursor() as cursor:

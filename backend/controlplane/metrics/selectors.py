@@ -12,7 +12,10 @@ from controlplane.metrics.series import MOST_SPARKLINES
 
 
 def metrics_named(names: str) -> list[MetricDefinition]:
-    """Returns the metrics of a comma-separated list, in its order and without repeats."""
+    """Returns the metrics of a comma-separated list, in its order and without repeats.
+
+    Raises Invalid if one is unknown or the list is empty.
+    """
     wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     unknown = [name for name in wanted if name not in METRICS]
     if unknown or not wanted:
@@ -23,7 +26,10 @@ def metrics_named(names: str) -> list[MetricDefinition]:
 
 
 def instances_named(ids: str) -> list[str]:
-    """Returns the ids of a comma-separated list, in its order and without repeats. Deleted instances are left out."""
+    """Returns the ids of a comma-separated list, in its order and without repeats.
+
+    Ids of deleted instances are left out. Raises Invalid if there are none or too many.
+    """
     wanted = list(dict.fromkeys(each.strip() for each in ids.split(",") if each.strip()))
     if not 1 <= len(wanted) <= MOST_SPARKLINES:
         raise Invalid.field("instances", f"write 1 to {MOST_SPARKLINES} ids, separated by commas")

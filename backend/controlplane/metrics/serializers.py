@@ -42,7 +42,9 @@ class SeriesQuerySerializer(serializers.Serializer[Any]):
     points = serializers.IntegerField(min_value=LEAST_POINTS, max_value=MOST_POINTS, default=300)
 
     def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's, but the plainest name for a query."""
+        """Returns the fields with `start` and `end` named `from` and `to`, the plainest names for a query; `from` is a
+        keyword of Python.
+        """
         fields = super().get_fields()
         return {"from": fields.pop("start"), "to": fields.pop("end"), **fields}
 

@@ -31,7 +31,7 @@ Sums = Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Span:
-    first_at: int
+    first_at: int  # the start of the first bucket, in epoch seconds
     last_at: int  # the span ends before this second
     step_seconds: int
     resolution: str  # one of MODELS
@@ -45,8 +45,10 @@ class Series:
 
 
 def span_of(first_at: int, last_at: int, points: int, poll_seconds: int, tables: Tables = CHART) -> Span:
-    """Returns the finest table that may be read for a span of this length, and a step that is a multiple of the table's
-    own.
+    """Returns the span to read for a chart: the finest table that may be read for this length, and a step that gives at
+    most `points` buckets and is a multiple of the table's own.
+
+    Times are in epoch seconds.
     """
     length = last_at - first_at
     resolution = next(name for name, longest in tables if length <= longest)
@@ -66,7 +68,10 @@ def instance_series(instance_id: str, definitions: Sequence[MetricDefinition], s
 def instances_series(
     instance_ids: Sequence[str], definitions: Sequence[MetricDefinition], span: Span
 ) -> dict[str, list[Series]]:
-    """Returns the series of each instance. An instance without samples has gaps only."""
+    """Returns, by instance id, one series per metric over the span.
+
+    An instance without samples has only None values.
+    """
     if not instance_ids:
         return {}
     found = _instances_buckets(instance_ids, definitions, span)
@@ -74,7 +79,9 @@ def instances_series(
 
 
 def instance_sums(instance_id: str, definitions: Sequence[MetricDefinition], span: Span) -> Sums:
-    """Returns the columns of these metrics summed over the whole span; empty without samples."""
+    """Returns the columns that these metrics need over the whole span: counters added up, gauges averaged; empty
+    without samples.
+    """
     found = _instances_buckets([instance_id], definitions, span)
     return added_up(found.get(instance_id, {}).values())
 
@@ -107,7 +114,7 @@ def _instances_buckets(
 
 
 def added_up(buckets: Collection[Sums]) -> Sums:
-    """Joins buckets that have the same columns: counters are added up, gauges averaged."""
+    """Joins buckets that have the same columns into one: counters are added up, gauges averaged. None is ignored."""
     columns = next(iter(buckets), {})
     return {column: _joined(column, [each[column] for each in buckets]) for column in columns}
 
@@ -127,7 +134,8 @@ def _buckets(
     where: str = "",
     arguments: Sequence[Any] = (),
 ) -> dict[str, dict[int, Sums]]:
-    """Returns sums by the value of `whose`, then by the bucket's start.
+    """Returns the columns of these metrics, combined by the value of the SQL expression `whose`, then by the bucket's
+    start.
 
     Column names come from the definitions, never from input.
     """

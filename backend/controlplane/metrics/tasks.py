@@ -15,7 +15,7 @@ LOOKOUT.lanes["living"].append(polling.poll_if_due)
 
 @shared_task(name="metrics.look")
 def look() -> None:
-    """Starts the looks at the servers in this process, unless a process does them already."""
+    """Starts the thread that polls and watches the servers in this process, unless a process runs it already."""
     LOOKOUT.knock()
 
 

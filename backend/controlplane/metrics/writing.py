@@ -45,7 +45,10 @@ class Found:
 
 
 def round_write(at: int, found: Mapping[str, Found]) -> None:
-    """Writes the results. Call it in a transaction."""
+    """Writes the sample of the round at `at` (epoch seconds) and the newest reading of each instance, by id.
+
+    Must be called in a transaction.
+    """
     if connection.vendor == "postgresql":
         _copy(at, found)
     else:
@@ -57,7 +60,7 @@ def _sample(instance_id: str, at: int, grown: Numbers) -> tuple[Any, ...]:
 
 
 def _latest(found: Found) -> tuple[Any, ...]:
-    """Returns all columns but the instance."""
+    """Returns a row of `Latest`, all columns but the instance."""
     values = (METRICS[name].value(found.growth) for name in ("hit_ratio", "lookups_per_second"))
     return (found.reading.at, json.dumps(found.reading.numbers), json.dumps(found.growth), *values)
 
@@ -92,7 +95,8 @@ def _given(columns: Collection[str]) -> str:
 
 
 def _statements(samples: str, latest: str) -> tuple[str, str]:
-    """Returns two SQL statements, which insert samples and readings from these sources.
+    """Returns two SQL statements that insert samples and newest readings from these sources, each a SELECT or VALUES
+    clause.
 
     Names are those of the models, never input.
     """

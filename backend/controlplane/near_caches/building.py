@@ -16,7 +16,10 @@ NAME = "near-build.json"
 
 
 def near_build(instance_name: str) -> Literal["building", "failed"] | None:
-    """Returns the state of the build. None if nothing is being built for this instance, or the build has succeeded."""
+    """Returns the state of the build of the near cache in front of this instance.
+
+    None if nothing is being built for it, or the build has succeeded.
+    """
     try:
         with (settings.RUN_DIR / NAME).open() as file:
             told = json.load(file)

@@ -24,15 +24,17 @@ def report_command(host: str, port: int, options: Mapping[str, str], url: str) -
 
 
 def config_lines(host: str, port: int, options: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns the configuration file of the packaged unit."""
+    """Returns the lines of the configuration file with which the packaged systemd unit starts `fqc-near` for
+    a server.
+    """
     values = {name: CREDENTIAL if name in PASSWORD_OPTIONS else value for name, value in options.items()}
     own = (f'{name} = "{value}"' for name, value in values.items())
     return (f"# {CONFIG_FILE}", f'server = "{_address(host, port)}"', f'listen = ["{LISTEN}"]', *own)
 
 
 def service_lines(options: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns commands for root on the application's machine, after the package and the configuration file are
-    installed.
+    """Returns commands for root on the application's machine, which start the packaged systemd unit of `fqc-near` after
+    the package and its configuration file are installed.
     """
     start = "systemctl enable --now fqc-near"
     password = next((options[name] for name in PASSWORD_OPTIONS if name in options), None)
@@ -47,7 +49,10 @@ def service_lines(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def docker_command(host: str, port: int, options: Mapping[str, str]) -> str:
-    """Returns the command for the image that engine/Dockerfile.near makes. Paths are those of the machine."""
+    """Returns the command that starts `fqc-near` in a container, from the image that engine/Dockerfile.near makes.
+
+    Paths in it are those of the machine, not of the container.
+    """
     values = {"server": _address(host, port), "listen": LISTEN, **options}
     if values.pop("feed-password-file", None):
         values["password"] = PLACEHOLDER

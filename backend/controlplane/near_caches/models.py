@@ -16,7 +16,7 @@ VERSION_LENGTH, SERVER_LENGTH, OBSTACLE_LENGTH = 32, 255, 500
 
 
 class Source(TextChoices):
-    """The reporter of a near cache: the server that it is attached to, or the near cache itself."""
+    """What reports a near cache to the control plane: the server that it is attached to, or the near cache itself."""
 
     ATTACHED = "attached", "attached"
     REPORTING = "reporting", "reporting"

@@ -18,7 +18,11 @@ Row = Mapping[str, str | None]  # the server's text by column
 
 
 def near_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Returns the fields of near caches, one mapping per attachment."""
+    """Returns the near caches that valid rows of SHOW FQC NEAR describe, as fields of the model NearCache.
+
+    Of rows with the same name and the same number of the attachment (a near cache's connection to the server) the last
+    one counts.
+    """
     read = (_fields(row) for row in list(rows)[:MOST_ROWS])
     return list({(each["name"], each["attachment"]): each for each in read if each is not None}.values())
 

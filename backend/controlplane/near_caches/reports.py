@@ -32,7 +32,9 @@ MOST_PER_SECOND = 10_000_000
 
 @dataclass
 class Reported:
-    """The reports of one instance's near caches since its newest sample."""
+    """Sums of the reports of an instance's near caches since its newest sample: growth of hits and misses, and how many
+    report now or are missed.
+    """
 
     hits: int = 0
     misses: int = 0
@@ -42,7 +44,11 @@ class Reported:
 
 @transaction.atomic
 def near_report(instance: Instance, report: Mapping[str, Any], address: str) -> float:
-    """Stores a report. Returns the number of seconds until the next one is expected."""
+    """Stores a report of a near cache about itself.
+
+    Returns the number of seconds until the next one is expected. Raises Conflict if too many report for this instance.
+    `address` is the reporter's.
+    """
     now = clock.shared_now()
     told = {**report, "address": address, "seen_at": now}
     has_left = told.pop("is_leaving")
@@ -82,7 +88,7 @@ def _add(near: NearCache, told: Mapping[str, Any]) -> None:
 
 
 def _grown(before: int, now: int, seconds: float) -> int:
-    """Returns the growth of a counter, bounded by the elapsed seconds.
+    """Returns how much a counter grew in so many seconds, at most what a program can reach in that time.
 
     It is 0 if the clock was set back or a later report arrived first.
     """
@@ -90,10 +96,10 @@ def _grown(before: int, now: int, seconds: float) -> int:
 
 
 def reported_take(at: float, sampled: Collection[str]) -> dict[str, Reported]:
-    """Returns the reported growth by instance.
+    """Returns, by instance id, what near caches reported since the last call.
 
-    Call it in the transaction of a round of polls. For the instances in `sampled` the growth is reset, so that it is
-    counted only once.
+    Must be called once in the transaction of a round of polls, which stores a sample for each instance in `sampled`:
+    for these the growth is reset, so that it is counted only once. Near caches that are silent are marked detached.
     """
     silence = timedelta(seconds=SILENT_ROUNDS * settings_get().poll_interval_seconds)
     _reporting().filter(is_attached=True, seen_at__lt=moment(at) - silence).update(is_attached=False)

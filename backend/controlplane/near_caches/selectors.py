@@ -13,17 +13,19 @@ from controlplane.near_caches.ways import EXACT, RULED, modes_of, offers_tls, op
 
 
 def near_cache_list(instance: Instance) -> QuerySet[NearCache]:
-    """Returns the near caches of an instance. Each row refers to this object, without a query of its own."""
+    """Returns the near caches of an instance. Each row's `instance` is this object, without a query of its own."""
     return instance.near_caches.all()
 
 
 def reporting_near_caches(instance: Instance) -> QuerySet[NearCache]:
-    """Returns the near caches that still report."""
+    """Returns the near caches that report themselves for this instance, without those that stopped or are silent."""
     return NearCache.objects.filter(instance=instance, source=Source.REPORTING, is_attached=True)
 
 
 def near_modes(instance: Instance) -> list[str]:
-    """Returns the modes in which a near cache can serve for this instance, the best one first."""
+    """Returns the modes in which a near cache can serve for this instance (exact, bounded, rules), the best
+    one first.
+    """
     return modes_of(
         local_product(instance.product).name,
         instance.engine_version,
@@ -34,11 +36,17 @@ def near_modes(instance: Instance) -> list[str]:
 
 
 def near_options(instance: Instance, mode: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """`variables`: those of the server that are known."""
+    """Returns the options of `fqc-near` by name for this instance and mode.
+
+    `variables` are those of the server, as far as they are known.
+    """
     product = local_product(instance.product).name
     return options(mode, has_tls=offers_tls(product, instance.engine_version, variables))
 
 
 def near_mode_to_report(instance: Instance) -> str:
-    """Returns the mode of a near cache that reports with a token. In exact mode the server lists near caches itself."""
+    """Returns the best mode for a near cache that reports with a token.
+
+    That is never exact mode, in which the server lists its near caches itself.
+    """
     return next(mode for mode in [*near_modes(instance), RULED] if mode != EXACT)

@@ -66,9 +66,10 @@ class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
 
 
 def obstacle_of(near: NearCache) -> str:
-    """Returns why a near cache serves nothing. Empty if it serves, or is gone for an unknown reason.
+    """Returns why a near cache serves nothing.
 
-    A server whose cache is off sends its near caches away, and they come back once it is on.
+    Empty if it serves, or is gone for an unknown reason. A server whose cache is off sends its near caches away, and
+    they come back once it is on.
     """
     if near.source == Source.REPORTING:
         return near.obstacle if near.is_attached else ""
@@ -84,7 +85,9 @@ def counted(help_text: str, **limits: Any) -> serializers.IntegerField:
 
 
 def observed(help_text: str) -> serializers.IntegerField:
-    """A count of one that only observes. Programs that cannot do that leave it out."""
+    """Returns a field for a count that a near cache reports if it only observes; it may be null, and may be left out by
+    programs that cannot observe.
+    """
     return counted(f"{help_text} Null: it does more than to observe.", allow_null=True, default=None)
 
 

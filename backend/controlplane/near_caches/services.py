@@ -24,14 +24,18 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Listed:
-    """The near caches that one server lists. `at`: when it was asked, in epoch seconds."""
+    """The rows of SHOW FQC NEAR of one server, one per near cache. `at` is when it was asked, in epoch seconds."""
 
     at: float
     rows: Sequence[Row] = ()
 
 
 def near_caches_note(found: Mapping[str, Listed]) -> None:
-    """Stores the lists by instance id, of the instances that answered. Call it in a transaction."""
+    """Stores the near caches that servers list, by instance id.
+
+    Those of these instances that are no longer listed are marked detached, and deleted a day later. Must be called in a
+    transaction.
+    """
     if not found:
         return
     kept = {_key(near): near for near in NearCache.objects.filter(source=Source.ATTACHED, is_attached=True)}
@@ -59,9 +63,9 @@ def _read(found: Mapping[str, Listed], kept: Mapping[Key, NearCache]) -> Iterabl
 
 
 def _is_same(near: NearCache, before: NearCache) -> bool:
-    """Returns whether the row is the same attachment.
+    """Returns whether two rows with the same number are about the same attachment.
 
-    A restarted server counts attachments from 1 again, so the number alone is not enough.
+    A restarted server counts attachments from 1 again, but its counters are smaller then.
     """
     return before.hits <= near.hits and before.writers_waited <= near.writers_waited
 
@@ -75,7 +79,7 @@ def _compare(near: NearCache, before: NearCache) -> None:
 
 
 def forget_returned() -> None:
-    """Deletes rows of detached near caches that are attached again under the same name."""
+    """Deletes the rows of detached near caches that are attached again under the same name."""
     back = NearCache.objects.filter(is_attached=True, instance=OuterRef("instance"), name=OuterRef("name"))
     NearCache.objects.filter(Exists(back), is_attached=False).delete()
 

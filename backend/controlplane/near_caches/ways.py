@@ -42,11 +42,15 @@ NODE_OF_A_CLUSTER = "wsrep_on"
 
 @dataclass(frozen=True)
 class LogSetting:
-    """A variable that must have one of these values so that the log has every change, with the option lines for it."""
+    """A variable of the server that must have one of the values in `fit`, so that near caches find every change in its
+    binary log.
 
-    names: tuple[str, ...]  # in any version; the first one that the server has counts
-    fit: tuple[str, ...]
-    lines: tuple[str, ...]  # for the option file
+    `lines` set it in an option file.
+    """
+
+    names: tuple[str, ...]  # its names in all versions; the first one that the server has counts
+    fit: tuple[str, ...]  # in upper case
+    lines: tuple[str, ...]  # for the server's option file
 
     def value(self, variables: Mapping[str, str]) -> str:
         return next((variables[name] for name in self.names if name in variables), "")
@@ -86,16 +90,16 @@ ONE_STATEMENT = re.compile(r"(?!0+$)[0-9a-f]{32}")  # the row for all other stat
 
 @dataclass(frozen=True)
 class Repeated:
-    """A statement shape that was run more than once."""
+    """A statement without its literals that was run more than once, and its digest."""
 
     digest: str
     shape: str
 
 
 def modes_of(product: str, version: str, edition: str, *, has_engine: bool, takes_engine: bool) -> list[str]:
-    """Returns the modes, the best one first.
+    """Returns the modes in which a near cache can serve for such a server, the best one first.
 
-    If MariaDB has the engine there is only exact mode, whose answers are never stale.
+    If a MariaDB server has the engine there is only exact mode, whose answers are never stale.
     """
     exact = [EXACT] if product == MARIADB.name and (has_engine or takes_engine) else []
     if exact and has_engine:
@@ -116,7 +120,10 @@ def settings_missing(product: str, variables: Mapping[str, str]) -> list[LogSett
 
 
 def has_own_cache_on(variables: Mapping[str, str]) -> bool:
-    """Returns whether the server's own cache is on, since its answers may lag behind the log."""
+    """Returns whether the server's own query cache is on.
+
+    A near cache must then not follow the log: answers of that cache may lag behind it.
+    """
     return not is_off(variables.get("query_cache_type"))
 
 
@@ -125,7 +132,10 @@ def is_cluster_node(variables: Mapping[str, str]) -> bool:
 
 
 def statements(mode: str, product: str) -> tuple[str, ...]:
-    """Returns statements to run on the server: they make the near cache's account. The mode with rules needs none."""
+    """Returns the SQL statements that make the near cache's account on the server.
+
+    The mode with rules needs no account, so it has none.
+    """
     if mode == RULED:
         return ()
     if mode == EXACT:
@@ -143,8 +153,10 @@ def _account(user: str) -> str:
 
 
 def file_lines(mode: str, repeated: Sequence[Repeated] = ()) -> tuple[str, ...]:
-    """Returns the content of the rules file that this mode needs: the statements that repeat most, or else an
-    example.
+    """Returns the lines of the rules file, for the mode that needs one: rules for the statements that repeat most, or
+    else an example.
+
+    Empty for other modes.
     """
     if mode != RULED:
         return ()
@@ -159,7 +171,10 @@ def _rule(repeated: Repeated) -> tuple[str, ...]:
 
 
 def repeated_of(rows: Iterable[Mapping[str, str | None]]) -> list[Repeated]:
-    """Returns the statements that ran most often, from the engine's figures. One that ran once is left out."""
+    """Returns the statements that ran most often, at most MOST_RULES, from the rows of SHOW FQC QUERIES.
+
+    Those that ran once are left out.
+    """
     counted = [(whole(row.get(reports.EXECUTIONS)) or 0, row) for row in rows]
     often = sorted((each for each in counted if each[0] > 1), key=lambda each: -each[0])
     found = [Repeated(row.get(reports.DIGEST) or "", row.get(reports.QUERY) or "") for _, row in often]
@@ -167,9 +182,8 @@ def repeated_of(rows: Iterable[Mapping[str, str | None]]) -> list[Repeated]:
 
 
 def offers_tls(product: str, version: str, variables: Mapping[str, str]) -> bool:
-    """Returns whether the server offers TLS.
-
-    Not every server reports it: MySQL offers it from its first start, MariaDB since it makes a certificate.
+    """Returns whether the server offers TLS, by `variables`, or if they do not say, by product and version: MySQL
+    offers it from its first start, MariaDB since it makes a certificate.
     """
     told = variables.get("have_ssl")
     return told == "YES" if told else product == MYSQL.name or makes_its_certificate(version, variables)
@@ -183,5 +197,8 @@ def makes_its_certificate(version: str, variables: Mapping[str, str]) -> bool:
 
 
 def options(mode: str, *, has_tls: bool) -> dict[str, str]:
-    """Returns the options of `fqc-near`, except the addresses of the server and of its own listener."""
+    """Returns the options of `fqc-near` by name for a mode, except the addresses of the server and of its own listener.
+
+    `has_tls`: the server offers TLS.
+    """
     return {**(TLS_OPTIONS if has_tls else {}), **OWN_OPTIONS[mode]}

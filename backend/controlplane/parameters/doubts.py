@@ -67,7 +67,7 @@ def misfit(definition: Definition, violation: Violation, text: str) -> Finding:
 
 
 def _allowed(definition: Definition) -> str:
-    """Returns the allowed values as numbers and names only, so that the text fits any language."""
+    """Returns a parameter's allowed values as numbers and names only, so that the text fits any language."""
     allowed = definition.allowed
     if allowed.minimum is None or allowed.maximum is None:
         return allowed.notation or definition.type

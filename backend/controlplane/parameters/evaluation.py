@@ -14,7 +14,9 @@ from .resolution import resolve
 
 @dataclass(frozen=True)
 class Place:
-    """An instance or class for which a value is tried. Its other parameters share the memory with that value."""
+    """The instance or class that a value is tried for: the definitions of its line, the numbers of its class, and the
+    values of its other parameters, since these share the memory with the tried one.
+    """
 
     line: Line
     variables: Mapping[str, int] | None = None  # None if there is no class; then only the spelling is checked
@@ -49,7 +51,7 @@ def evaluate(text: str, place: Place, parameter: str | None) -> Evaluation:
 
 
 def _findings(text: str, place: Place, variables: Mapping[str, int], parameter: str) -> list[Finding]:
-    """Returns the findings that a preview of this value alone has."""
+    """Returns the findings that a preview would have if only this parameter were changed, to the expression `text`."""
     values = {**place.configured, parameter: text}
     found = resolve(place.line, values, variables, running=place.running).findings
     return [each for each in found if each.parameter in ("", parameter)]

@@ -21,5 +21,5 @@ class Finding:
     seen: str
     needed: str
     remedy: str
-    nearest: str | None = None  # a value that would fit
+    nearest: str | None = None  # a value that would fit; None if none is known
     facts: Mapping[str, str] = field(default_factory=dict)  # values that `seen` and `needed` mention, by name

@@ -50,9 +50,12 @@ def resolve(
     is_clamped: bool = False,
     running: Mapping[str, str] | None = None,
 ) -> Resolution:
-    """`running`: the server's values of parameters that are not submitted.
+    """Resolves submitted values, by parameter, to what a server of this class would be sent, with findings about each
+    value and about the memory of all together.
 
-    They count before defaults in the computation of memory.
+    `variables` are those of the instance class. `is_clamped`: results of expressions are moved into their range.
+    `running` has the server's values of parameters that are not submitted, which count before defaults in the
+    computation of memory.
     """
     key = tuple(sorted(variables.items()))
     found = [_resolve_one(line, name, submitted, key, is_clamped) for name, submitted in sorted(values.items())]
@@ -70,7 +73,11 @@ def takes_expression(definition: Definition, submitted: str) -> bool:
 
 
 def bounded(definition: Definition, variables: Mapping[str, int]) -> Definition:
-    """Returns the definition with bounds that are expressions turned into numbers."""
+    """Returns a copy of the definition whose bounds are numbers: expressions are computed with the variables of an
+    instance class.
+
+    Raises ExpressionError if one has no value.
+    """
     allowed = definition.allowed
     return definition.with_bounds(_number(allowed.minimum, variables), _number(allowed.maximum, variables))
 
@@ -85,7 +92,7 @@ def _number(bound: str | None, variables: Mapping[str, int]) -> str | None:
 def _resolve_one(
     line: Line, name: str, submitted: str, key: tuple[tuple[str, int], ...], is_clamped: bool
 ) -> tuple[Resolved, tuple[Finding, ...]]:
-    """Resolves one value.
+    """Resolves one value; `key` are the sorted variables of the instance class.
 
     Cached, since a template previewed for a thousand instances meets only a handful of classes.
     """
@@ -127,7 +134,9 @@ def _normal(definition: Definition, text: str) -> str | None:
 
 
 def _class_defaults(line: Line, given: Mapping[str, str], variables: Mapping[str, int]) -> dict[str, str]:
-    """Returns the values of budgeted parameters that the template does not set."""
+    """Returns the defaults on this class of the parameters that count in the computation of memory and are not in
+    `given`.
+    """
     definitions = (line.get(name) for name in BUDGETED if name not in given)
     return {each.name: _default(each, variables) for each in definitions if each is not None}
 

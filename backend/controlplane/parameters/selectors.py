@@ -22,7 +22,7 @@ def template_list() -> QuerySet[Template]:
 
 
 def template_get(pk: str) -> Template:
-    """Returns a template by id or name."""
+    """Returns a template by id or name. Raises NotFound."""
     found = Template.objects.filter(Q(pk=pk) | Q(name=pk)).first()
     if found is None:
         raise NotFound(

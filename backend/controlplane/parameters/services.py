@@ -44,9 +44,11 @@ def template_update(
     expected: IfMatch = ANY_VERSION,
     **fields: str,
 ) -> Template:
-    """Changes a template.
+    """Changes a template, which adds a version.
 
-    `merge`: values that are not named stay, and null removes one. `overwrite`: only the given values remain.
+    `mode` is `merge`: values that are not named stay, and None removes one; or `overwrite`: only the given values
+    remain. `values` None leaves them as they are. Raises PreconditionFailed if the template is not at an `expected`
+    version.
     """
     template = row_held(template, expected)
     _refuse_system(template, "changed")

@@ -57,8 +57,8 @@ def is_observing(readings: Readings) -> bool:
 
 
 def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed | None:
-    """Returns what a running observation has counted so far, or the result of an ended one; None if there is
-    neither.
+    """Returns what a running observation (the engine counts what the cache would do while it is off) has counted so
+    far, or the result of an ended one; None if there is neither.
     """
     found = Observation.objects.filter(instance=instance).first()
     if found is None:
@@ -76,8 +76,8 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
 
 
 def _served(instance: Instance, curve: Curve) -> Observed:
-    """Returns the reads of the past hour, and the hits of the server's cache and near caches among them, from the
-    columns of the headlines.
+    """Returns the reads of the past hour and how many of them the server's cache and near caches answered, from the
+    same columns as the headlines.
     """
     sums = past_hour_sums(instance.pk)
     hits, others = ("hits", "near_hits"), ("inserts", "not_cached")
@@ -109,13 +109,18 @@ def _without_statistics(readings: Readings) -> dict[str, str]:
 
 
 def suggested_rule(instance: Instance) -> str:
-    """Returns the rule of the suggested size. It applies where a request names no rule."""
+    """Returns the rule of the suggested cache size, such as `curve` or `buffer_pool`.
+
+    It applies where a request names no rule. Reads from the server.
+    """
     return next(str(size["rule"]) for size in cache_advice(instance)["sizes"] if size["is_suggested"])
 
 
 def curve_or_kept(instance: Instance) -> list[tuple[int, float]]:
-    """Returns the curve of the engine, or the best point of an ended observation: the engine forgets its curve when it
-    suspends.
+    """Returns the hit ratios that the engine predicts, as pairs of cache size in bytes and ratio; if it has none, the
+    best point of an ended observation: the engine forgets its curve when it suspends.
+
+    Empty if there is neither.
     """
     found = Observation.objects.filter(instance=instance).first()
     kept = Observed(**found.result) if found and found.result else None

@@ -28,7 +28,9 @@ TABLE = "performance_schema.*"
 
 
 class Estimate(NamedTuple):
-    """Estimates what a near cache could answer. `repeated` counts the sampled reads that repeat an earlier one."""
+    """An estimate of what a near cache could answer for a server without the engine: the share of reads in the server's
+    time, the number of sampled reads, and how many of those repeat the text of an earlier one.
+    """
 
     read_time_ratio: float
     sampled: int
@@ -36,9 +38,10 @@ class Estimate(NamedTuple):
 
 
 class Digests(NamedTuple):
-    """`texts`: by digest, the number of recent reads that the server remembers, and of their different texts.
+    """The figures per statement from a server's performance schema. `texts` has, by digest, the number of recent reads
+    that the server remembers, and of their different texts.
 
-    `note` says why there are no rows, and `reason` is a stable code for that.
+    `note` says why there are no rows, and `reason` is a stable code for that; both are empty if there are rows.
     """
 
     rows: list[dict[str, str | None]]

@@ -39,7 +39,9 @@ Text = tuple[str, str | None]  # the text and the database that it ran in
 
 
 class NotFound(NamedTuple):
-    """`remedy`: lines for an option file, or statements to run."""
+    """Why no execution of a statement was found: a stable code, a text for users, and `remedy`, lines for the server's
+    option file or statements to run there.
+    """
 
     reason: str
     note: str
@@ -68,7 +70,10 @@ NOT_REMEMBERED = NotFound(
 
 
 def example_allow(role: str | None) -> None:
-    """Raises Denied unless the role may run trials. Trials reveal data as well, so the same role is required."""
+    """Raises Denied unless the role may see statements with their literals.
+
+    The same role is required as for trials, which reveal data as well; None is no role.
+    """
     wanted = settings_get().trial_role
     if role is None or not covers(role, wanted):
         raise Denied(f"Statements with their literals are shown to the role {wanted}; others see the digest.")
@@ -91,7 +96,10 @@ def _note(instance: Instance, digest: str) -> None:
 
 
 def _texts(server: Server, source: str) -> list[Text] | None:
-    """Returns the statements that a source lists; None if the account may not read it."""
+    """Runs one of the queries above for running or ended statements.
+
+    Returns the texts with the databases that they ran in; None if the account may not read them.
+    """
     try:
         return server.rows(source, [LONGEST_BYTES, MOST_TEXTS])
     except PrivilegeMissing:

@@ -11,7 +11,9 @@ from controlplane.parameters.findings import Finding, Severity
 
 @dataclass(frozen=True)
 class Action:
-    """`route` is under the instance and takes `body` by POST; `statements` are for a person to run on the server."""
+    """What fixes a finding: a request, which POSTs `body` to `route` under the instance's address, or `statements` for
+    a person to run on the server.
+    """
 
     route: str = ""
     body: dict[str, Any] = field(default_factory=dict)

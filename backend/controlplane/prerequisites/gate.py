@@ -45,8 +45,10 @@ class Gated(Protocol):
 
 
 def gate_findings(instance: Gated) -> list[InstanceFinding]:
-    """Returns one finding per condition, whether it holds or not, and findings about rare obstacles if there
-    are any.
+    """Returns the findings that decide whether the cache may be enabled: one per condition, whether it holds or not,
+    and those about rare obstacles if there are any.
+
+    The cache must stay off if one of them is blocking.
     """
     idle = [_idle(instance)] if instance.engine_obstacle else []
     proxy = [_proxy()] if instance.proxy_enabled else []
@@ -54,16 +56,16 @@ def gate_findings(instance: Gated) -> list[InstanceFinding]:
 
 
 def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
-    """Returns the findings without those about the engine if the server was never reached, since it is unknown whether
-    it has one.
+    """Like `gate_findings`, but without those about the engine if the server was never reached, since it is unknown
+    whether it has one.
     """
     found = gate_findings(instance)
     return [each for each in found if each.code not in OF_ENGINE or instance.last_seen_at]
 
 
 def _server(instance: Gated) -> list[InstanceFinding]:
-    """Returns which server this is, if the engine is there or can be loaded; otherwise another finding says that it
-    cannot.
+    """Returns a finding that says which server this is, if the engine is there or can be loaded; none otherwise, since
+    another finding says that it cannot.
     """
     if instance.minor_version is None and engine_obstacle(instance):
         return []
@@ -114,7 +116,8 @@ def server_name(instance: Gated) -> str:
 
 
 def engine_name(instance: Gated) -> str:
-    """Returns a name such as FQC 1.0.0 (2026-11-20): the managed service's minor version is a date.
+    """Returns the engine's name and date, such as FQC 1.0.0 (2026-11-20): its minor version is a date, as in the
+    managed service.
 
     Empty without the engine.
     """
@@ -141,7 +144,7 @@ def _idle(instance: Gated) -> InstanceFinding:
 
 
 def engine_obstacle(instance: Gated) -> str:
-    """Returns why no engine can be loaded there; empty if one can."""
+    """Returns why the engine cannot be loaded into this instance's server, as a clause; empty if it can."""
     if is_managed(instance.edition):
         return f"{instance.edition} loads no plugins of its customers"
     name = server_name(instance) or local_product(instance.product).name
@@ -149,8 +152,8 @@ def engine_obstacle(instance: Gated) -> str:
 
 
 def may_be_asked(instance: Gated) -> bool:
-    """Returns whether the server's administrator may have the engine loaded although it was not tested with that
-    server.
+    """Returns whether the engine would load into this server if it is started with fqc_allow_untested_server, although
+    it was not tested with that server.
     """
     known = admission(local_product(instance.product), instance.engine_version)
     return known is Admission.ASKED and not is_managed(instance.edition)

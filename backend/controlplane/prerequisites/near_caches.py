@@ -53,7 +53,9 @@ LONG_WAIT_MS = 10.0  # average delay of a writer; a near cache on the same netwo
 
 @dataclass(frozen=True)
 class Way:
-    """A mode in which a near cache can serve for this server, and what it requires there and on the clients' hosts."""
+    """A mode in which a near cache (a cache on an application's host) can serve for this server, with what must be run
+    or written on the server and on that host.
+    """
 
     mode: str
     statements: tuple[str, ...]
@@ -84,9 +86,8 @@ def near_caches_check(instance: Instance) -> dict[str, Any]:
 
 
 def build_findings(instance: Instance) -> list[InstanceFinding]:
-    """`make up` builds `fqc-near` and starts it in front of a local server.
-
-    This finding says whether the build is still running.
+    """Returns a finding while `make up` builds `fqc-near`, which it then starts in front of this local server, or if
+    the build has failed; none otherwise.
     """
     state = near_build(instance.name) if instance.provider == Provider.LOCAL else None
     if state == "building":
@@ -151,9 +152,9 @@ def _way(
 
 
 def certificate_findings(instance: Instance, variables: Mapping[str, str]) -> list[InstanceFinding]:
-    """Returns findings about TLS: a near cache verifies the server.
+    """Returns a finding if the server makes a new certificate at each start: a near cache could not verify it.
 
-    If it has no TLS to the server, it passes clients that use TLS through unread.
+    Without TLS to the server, a near cache passes clients that use TLS through unread.
     """
     if not makes_its_certificate(instance.engine_version, variables):
         return []
@@ -178,8 +179,8 @@ def _exact(instance: Instance, unlisted: list[InstanceFinding]) -> list[Instance
 
 
 def log_findings(instance: Instance, variables: Mapping[str, str]) -> list[InstanceFinding]:
-    """Returns findings about the binary log, which must have every change, and about settings that let reads see an
-    older state.
+    """Returns findings about the binary log, which must have every change if a near cache is to follow it, and about
+    settings that let reads see an older state than the log.
     """
     if is_cluster_node(variables):
         return [_log_of_cluster()]
@@ -262,7 +263,11 @@ def cache_finding(cache_type: str, size_bytes: int | None) -> InstanceFinding:
 
 
 def near_findings(nears: Sequence[dict[str, Any]], reporting: int = 0) -> list[InstanceFinding]:
-    """Returns findings about attached near caches, and the number of those that report here themselves."""
+    """Returns findings about the near caches of a server.
+
+    `nears` has a row for each attached one; `reporting` is the number of those that report to the control plane
+    themselves.
+    """
     found = [_present(len(nears), reporting)]
     found += [_hits(near) for near in nears if _rarely_hits(near)]
     return found + [_wait(near) for near in nears if _wait_ms(near) > LONG_WAIT_MS]

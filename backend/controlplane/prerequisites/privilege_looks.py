@@ -37,7 +37,11 @@ LOOK_SECONDS = 15.0  # per instance, since the others wait for it
 
 
 def look(instance: Instance, server: Server, names: Iterable[str] = ()) -> PrivilegeLook:
-    """Reads the privileges for these parameters and those of all templates, and stores the result."""
+    """Reads from the server which parameters the account may not set, of `names` and of all templates, and stores the
+    result.
+
+    `server` must be connected with the account that changes parameters.
+    """
     asked = sorted({*names, *_settable(instance)})
     now = timezone.now()
     found = PrivilegeLook(instance=instance, tried_at=now, at=now, place=_place(instance), asked=asked)
@@ -47,7 +51,9 @@ def look(instance: Instance, server: Server, names: Iterable[str] = ()) -> Privi
 
 
 def looks_of(instances: Iterable[Instance]) -> dict[str, PrivilegeLook]:
-    """Returns the stored results by instance, if they are about the account that the instance has now."""
+    """Returns the stored results by instance id, without those about another account or address than the instance has
+    now.
+    """
     wanted = {each.pk: each for each in instances}
     kept = PrivilegeLook.objects.filter(instance__in=list(wanted), at__isnull=False)
     return {each.instance_id: each for each in kept if each.place == _place(wanted[each.instance_id])}
@@ -76,7 +82,7 @@ def look_round() -> None:
 
 
 def _due() -> QuerySet[Instance]:
-    """Returns the instances that are due, those that were never read first."""
+    """Returns the instances whose privileges are due to be read again, those that were never read first."""
     changed = TemplateVersion.objects.aggregate(newest=Max("created_at"))["newest"]
     long_ago = Q(privilege_look__tried_at__lt=timezone.now() - LOOK_AGAIN)
     before = Q(privilege_look__tried_at__lt=changed) if changed else Q()
@@ -87,8 +93,8 @@ def _due() -> QuerySet[Instance]:
 
 
 def _settable(instance: Instance) -> set[str]:
-    """Returns the parameters that can be set without a restart, of those of the cache, the configured ones and those of
-    the newest templates.
+    """Returns the names of the parameters to ask the server about: those of the cache, the configured ones and those of
+    the newest templates, as far as they can be set without a restart.
     """
     newest = TemplateVersion.objects.filter(number=F("template__version")).values_list("values", flat=True)
     configured = instance.parameters.values_list("name", flat=True)

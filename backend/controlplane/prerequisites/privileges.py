@@ -25,8 +25,9 @@ REMEDY = "Run this statement on the server, then check again."
 
 
 def privileges_to_set(instance: Instance, names: Iterable[str]) -> list[InstanceFinding]:
-    """Returns one blocking finding for each parameter that may not be set; none if the server does not answer, since
-    the change then fails anyway.
+    """Asks the server which of these parameters the account may not set.
+
+    Returns a blocking finding for each; none if the server does not answer, since the change then fails anyway.
     """
     try:
         with connected(instance, Use.CHANGE) as server:
@@ -39,9 +40,9 @@ def privileges_to_set(instance: Instance, names: Iterable[str]) -> list[Instance
 
 
 def known_privileges_to_set(found: PrivilegeLook | None, names: Collection[str]) -> list[InstanceFinding]:
-    """Returns the same findings from an earlier look.
+    """Like `privileges_to_set`, but from an earlier look instead of asking the server.
 
-    If there is none or it is too old, a finding says that this is unknown.
+    If `found` is None or too old, a finding says that this is unknown.
     """
     if not names:
         return []
@@ -67,9 +68,10 @@ def _to_set(missing: Mapping[str, str], account: str) -> list[InstanceFinding]:
 
 
 def privileges_for_cache(instance: Instance) -> list[InstanceFinding]:
-    """Returns, for each use of the account, the privileges that it lacks.
+    """Returns a finding for each use of the server, such as monitoring, for which the account lacks privileges, or one
+    that says that it has all.
 
-    A local server's accounts are made with all they need.
+    A local server's accounts are made with all they need, so there is none.
     """
     if instance.provider == Provider.LOCAL:
         return []
@@ -84,14 +86,14 @@ def privileges_for_cache(instance: Instance) -> list[InstanceFinding]:
 
 
 def privileges_for(need: Need, severity: Severity, instance: Instance, server: Server) -> list[InstanceFinding]:
-    """Returns one finding if the account lacks any privilege of this use."""
+    """Returns one finding of this severity if the account lacks any privilege of this use, else none."""
     needed = NEEDS[local_product(instance.product).name][need]
     grants = _to_change(instance, server) if need is Need.CHANGE else lacking(server, needed)
     return [_missing(severity, "", server.account, grants, need.value)] if grants else []
 
 
 def _uses(instance: Instance, server: Server) -> dict[Need, Severity]:
-    """Returns the uses and how grave a missing privilege is.
+    """Returns the uses of this instance's server, and how grave a missing privilege is for each.
 
     If no engine can be loaded, missing privileges are not what blocks the cache. Replicas are nearly always read-only.
     """
@@ -105,7 +107,7 @@ def _uses(instance: Instance, server: Server) -> dict[Need, Severity]:
 
 
 def _to_change(instance: Instance, server: Server) -> Grants:
-    """Returns the grants for setting the cache and the buffer pool, as the server itself reports them."""
+    """Returns the missing grants for setting the cache and the buffer pool, as the server itself reports them."""
     missing = _of(look(instance, server, CACHE_PARAMETERS).missing, CACHE_PARAMETERS)
     return [(privilege, "*.*") for privilege in sorted(set(missing.values()))]
 

@@ -10,7 +10,7 @@ from controlplane.gateway.numbers import decimal, whole
 from controlplane.gateway.product import PRODUCTS, TableStatistics, product_of
 from controlplane.gateway.server import Server
 
-# these are never cached, and written by GRANT and the like
+# Schemas whose tables are never cached; statements such as GRANT write to them.
 SYSTEM_SCHEMAS = ("mysql", "sys", "performance_schema", "information_schema")
 NOT_TABLES = "|".join(product.not_tables for product in PRODUCTS if product.not_tables)
 

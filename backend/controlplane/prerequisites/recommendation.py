@@ -15,7 +15,7 @@ from typing import Any
 from controlplane.gateway.numbers import whole
 from controlplane.prerequisites.findings import percent
 
-ENOUGH_REQUESTS = 1000  # then a ratio is right to within 3 percentage points
+ENOUGH_REQUESTS = 1000  # a hit ratio of so many reads is right to within 3 percentage points
 ENOUGH_SECONDS = 600
 LEAST_HIT_RATIO = 0.1
 KIB, MIB = 1024, 1024**2
@@ -45,7 +45,9 @@ class Observed:
 
     @property
     def saved_cores(self) -> float | None:
-        """Returns the number of CPU cores that hits save, extrapolated from the counted hits to the hit ratio."""
+        """The number of CPU cores that hits save, extrapolated from the counted hits to the hit ratio; None if no time
+        has passed.
+        """
         if self.seconds <= 0:
             return None
         share = (self.hit_ratio or 0) / self._counted if self._counted else 1
@@ -53,7 +55,9 @@ class Observed:
 
     @property
     def suggested_bytes(self) -> int | None:
-        """Returns the suggested size, but only after enough reads: the knee of a curve of few reads is arbitrary."""
+        """The suggested cache size; None without a curve, and before there were enough reads, since the knee of a curve
+        of few reads is arbitrary.
+        """
         return self.size_bytes if self.is_enough else None
 
     @property
@@ -66,7 +70,7 @@ def counted(status: Mapping[str, str]) -> dict[str, int]:
 
 
 def grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """Returns the growth of the counts. A server that was restarted counts from 0."""
+    """Returns by how much the counters have grown since `before`. A server that was restarted counts from 0."""
     is_anew = any(now[name] < before[name] for name in OBSERVED)
     return {name: now[name] if is_anew else now[name] - before[name] for name in OBSERVED}
 

@@ -54,7 +54,7 @@ class Rule:
         return {name: values[name] for name in FIELDS if values[name] is not None}
 
     def decides(self, subject: Subject) -> bool:
-        """Returns whether the rule fits the statement, ignoring the account that it names."""
+        """Returns whether the rule's digest and tables fit the statement; the account that it names is ignored."""
         return (self.digest is None or self.digest.lower() == subject.digest) and self._fits_tables(subject.tables)
 
     def _fits_tables(self, tables: Sequence[str]) -> bool:
@@ -74,7 +74,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Subject:
-    """A statement shape. If `tables` is empty, they are unknown."""
+    """A statement without its literals, and the tables that it reads, as schema.table. No tables: they are unknown."""
 
     digest: str
     tables: tuple[str, ...]
@@ -93,7 +93,10 @@ def text_of(rules: Sequence[dict[str, Any]]) -> str:
 
 
 def parse(text: str) -> tuple[list[Rule], list[RuleError]]:
-    """Returns the valid rules, and the errors of the others."""
+    """Parses the value of `fqc_rules`.
+
+    Returns the valid rules, and the errors of the others; empty text has no rules.
+    """
     if not text.strip():
         return [], []
     try:
@@ -153,9 +156,9 @@ def _errors_of_action(index: int, cache: Any, ttl: Any) -> list[RuleError]:
 
 @dataclass(frozen=True)
 class Effect:
-    """The statements that one rule decides: the first rule that fits.
+    """The statements that one rule decides, because it is the first one that fits them.
 
-    A rule for one account leaves other accounts to the next rules.
+    A rule for one account leaves the statements of other accounts to the next rules.
     """
 
     index: int

@@ -48,8 +48,8 @@ def advice_findings(readings: Readings) -> list[InstanceFinding]:
 
 
 def pool_hit_ratio(readings: Readings) -> float | None:
-    """Returns 1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests since the server started; None with too
-    few reads.
+    """Returns the share of InnoDB's page reads that the buffer pool answered since the server started; None if there
+    were too few reads.
     """
     requests = readings.number("Innodb_buffer_pool_read_requests")
     if requests < LEAST_POOL_READS:
@@ -78,8 +78,8 @@ def _pool_hit_ratio(readings: Readings) -> InstanceFinding | None:
 
 
 def _grown_pool(readings: Readings) -> Action | None:
-    """Returns a change that gives the buffer pool the class's free memory, up to the largest size allowed; None if a
-    larger class is needed.
+    """Returns a change that gives the buffer pool the class's free memory, up to 90 % of the class; None if that is too
+    little, so that a larger class is needed.
     """
     pool, has = readings.number("innodb_buffer_pool_size"), readings.class_memory_bytes
     larger = min(pool + has - budget_bytes(readings.variables), has * 9 // 10)
@@ -146,7 +146,7 @@ def is_cache_on(readings: Readings) -> bool:
 
 
 def runs_well(readings: Readings) -> bool:
-    """Returns whether the cache has a good hit ratio with type 1 (all statements).
+    """Returns whether the cache is on for all statements (query_cache_type 1) and has a good hit ratio.
 
     Then advice about single statements is not needed.
     """
@@ -210,8 +210,8 @@ def is_left_out(readings: Readings, table: TableUse) -> bool:
 
 
 def _classic_cache(readings: Readings) -> InstanceFinding | None:
-    """Returns a warning about the server's own query cache with its global lock, which has these variables without the
-    engine.
+    """Returns a warning if the server's own query cache, which has a global lock, is on; None with the engine, which
+    uses the same variables.
     """
     if "fqc_minor_version" in readings.variables or readings.number("query_cache_size") == 0:
         return None
@@ -231,9 +231,9 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
 
 
 def _server_line(readings: Readings) -> InstanceFinding | None:
-    """Returns a finding about a server version that the engine was not tested with.
+    """Returns a finding if the engine was not tested with this version of the server.
 
-    If the engine does not load by itself, the gate reports it instead.
+    None if the engine does not load into it by itself, since the gate reports that instead.
     """
     version = readings.variables.get("version", "")
     product = product_of(version)

@@ -34,12 +34,15 @@ def cache_size_bytes(
 
 
 def rounded(size_bytes: int) -> int:
-    """Returns the size as a multiple of 1 KiB within the parameter's range."""
+    """Returns a cache size as a multiple of 1 KiB within the range of query_cache_size."""
     return max(KIB, min(size_bytes, LARGEST_BYTES) // KIB * KIB)
 
 
 def knee(curve: Sequence[tuple[int, float]]) -> int:
-    """Returns the smallest size beyond which doubling the memory gains almost nothing."""
+    """Returns the smallest cache size in bytes beyond which doubling the memory gains almost nothing.
+
+    `curve` has pairs of size and predicted hit ratio; it must not be empty.
+    """
     points = sorted(curve)
     for size, ratio in points:
         doubled = [later for at, later in points if at >= 2 * size]

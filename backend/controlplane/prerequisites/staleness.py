@@ -19,7 +19,11 @@ SCOPES = ("digest", "table", "schema", "account")
 
 
 def stale_reads(readings: Readings) -> InstanceFinding | None:
-    """Returns a notice while every such rule is limited to a scope and to a short time, and advice if one is not."""
+    """Returns a finding about rules that allow stale results: a notice while every such rule is limited to a scope and
+    to a short time, advice if one is not.
+
+    None without such rules.
+    """
     rules = engine_rules(readings)
     stale = [rule for rule in rules if rule.get("cache") == "always"]
     if not stale:
@@ -42,7 +46,7 @@ def stale_reads(readings: Readings) -> InstanceFinding | None:
 
 
 def engine_rules(readings: Readings) -> list[dict[str, Any]]:
-    """Returns the rules in force.
+    """Returns the rules in force, as the server's fqc_rules has them.
 
     The engine refuses wrong rules; if another server has a variable of this name, there are none.
     """
@@ -58,7 +62,7 @@ def _is_limited(rule: Mapping[str, Any]) -> bool:
 
 
 def _scope(rule: Mapping[str, Any]) -> dict[str, str]:
-    """Returns what the rule is limited to. A name that consists of wildcards limits nothing."""
+    """Returns what the rule is limited to, by field. A name that consists of wildcards limits nothing."""
     return {name: str(rule[name]) for name in SCOPES if str(rule.get(name, "")).strip("%.@")}
 
 

@@ -57,7 +57,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
 
 
 def served_connections(server: Server, counters: dict[str, str]) -> dict[str, int] | None:
-    """Returns the connections that the cache serves, without those of the control plane.
+    """Returns how many connections there are without those of the control plane, and how many of them the cache serves.
 
     None if the engine does not count them.
     """
@@ -84,7 +84,10 @@ def _headlines(instance: Instance) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Report:
-    """Rows by column name. If there are none, `note` says why in words and `reason` as a stable code."""
+    """A report of the engine, as rows by column name.
+
+    `note` says in words why there is no report, and `reason` as a stable code; both are empty if there is one.
+    """
 
     rows: list[dict[str, str | None]] = field(default_factory=list)
     note: str = ""
@@ -92,7 +95,10 @@ class Report:
 
 
 def report(server: Server, name: str) -> Report:
-    """Runs SHOW FQC <name>."""
+    """Runs SHOW FQC <name>. If the server refuses it, returns a report without rows that says why.
+
+    Raises GatewayError if the server does not answer.
+    """
     try:
         return Report(server.named_rows(f"SHOW FQC {name}"))
     except PrivilegeMissing as error:
@@ -105,8 +111,10 @@ def report(server: Server, name: str) -> Report:
 
 
 def cache_queries(instance: Instance, hours: int = 0) -> dict[str, Any]:
-    """Returns the statements with their counts of the last `hours`, or since the server began to count if
-    `hours` is 0.
+    """Reads the statements with their counts from the server: those of the last `hours`, or since the server began to
+    count if `hours` is 0.
+
+    Without the engine they come from its performance schema.
     """
     with connected(instance) as server:
         found = report(server, reports.QUERIES)
@@ -148,13 +156,15 @@ def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:
 
 @dataclass(frozen=True)
 class Curve:
-    """Predicted hit ratio by size, from the engine's sketch; `note` says why there is none."""
+    """The hit ratio that the engine predicts for each cache size, as pairs of bytes and ratio; `note` says why there is
+    none.
+    """
 
     points: list[tuple[int, float]]
     note: str = ""
 
     def ratio_at(self, size_bytes: int) -> float | None:
-        """Returns the ratio of the nearest size in the curve; None without a curve."""
+        """Returns the predicted ratio of the size in the curve that is nearest; None without a curve."""
         nearest = min(self.points, key=lambda point: abs(point[0] - size_bytes), default=None)
         return nearest and nearest[1]
 

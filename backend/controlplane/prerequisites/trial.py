@@ -56,12 +56,13 @@ class Counts:
 
     @property
     def is_final(self) -> bool:
-        """False if the reason for not caching may pass with time."""
+        """True if the last read was not cached for a reason that does not pass with time: repeating it is useless."""
         return self.reason not in {"", *reports.PASSING_REASONS}
 
 
 def trial_allow(role: str | None) -> None:
-    """Raises Denied unless the role may run trials.
+    """Raises Denied unless the role may run trials, that is, statements of a user to try the cache with; None is no
+    role.
 
     A trial reveals data bit by bit: by times, counts, and whether a statement fails.
     """
@@ -118,7 +119,7 @@ def _note(instance: Instance, statement: str, database: str | None) -> None:
 
 
 def _time_limit(server: Server) -> TimeLimit | None:
-    """Returns the variable that limits statement times, or None.
+    """Returns the variable that limits statement times on this server, or None if it has none.
 
     The server is asked for it, because its version string can be configured and may name another product.
     """
@@ -139,7 +140,8 @@ def _prepare(server: Server, database: str | None, limit: TimeLimit | None) -> N
 
 
 def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
-    """Runs the statement until it is a hit or clearly will not be cached, for at most WAKING_SECONDS.
+    """Runs the statement until it is a hit or clearly will not be cached, for at most WAKING_SECONDS, so that the
+    engine resumes if it was suspended.
 
     Returns the counts after that.
     """
@@ -155,7 +157,10 @@ def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
 
 
 def _settled(server: Server, before: Counts, repetitions: int) -> tuple[Counts, dict[str, int]]:
-    """Returns the counts once they cover every read, and how much they grew. Gives up after SETTLING_SECONDS."""
+    """Reads the counts until they have grown by `repetitions` since `before`, for at most SETTLING_SECONDS.
+
+    Returns the last counts, and by how much each grew.
+    """
     until = monotonic() + SETTLING_SECONDS
     while True:
         after = _counts(server)
@@ -183,7 +188,7 @@ def _timed(server: Server, statement: str, repetitions: int) -> dict[str, int]:
 def _counts(server: Server) -> Counts:
     """Returns the counts of this session.
 
-    An engine that does not count sessions separately returns those of all sessions.
+    An engine that does not count sessions separately returns those of all sessions, marked as `is_shared`.
     """
     told = _report(server, reports.STATUS, reports.ITEM, reports.VALUE)
     own = [told.get(item) for item in reports.OWN_COUNTS.values()]
@@ -201,14 +206,14 @@ def _meaning(server: Server, reason: str) -> str:
 
 
 def _report(server: Server, topic: str, key: str, value: str) -> dict[str, str | None]:
-    """Returns a report of the engine as a mapping; empty if the account may not read it."""
+    """Returns a report of the engine as a mapping from column `key` to column `value`; empty if there is none."""
     with _counting(server):
         return {row.get(key) or "": row.get(value) for row in report(server, topic).rows}
 
 
 @contextmanager
 def _counting(server: Server) -> Iterator[None]:
-    """Enables the role with PROCESS while the counts are read.
+    """Enables the role with PROCESS while the block reads the counts, if the account has it.
 
     The tried statement must not have it, since it could read other sessions' statements.
     """

@@ -51,7 +51,9 @@ def _more_than_reading(server: Server) -> set[str]:
 
 
 def _system_tables(server: Server) -> list[str]:
-    """Returns the system tables that the account may read, by whatever grant."""
+    """Returns the system tables that the account may read, by whatever grant, as privileges to show; empty if there are
+    none.
+    """
     return [f"SELECT on {table}" for table in SYSTEM_TABLES if _is_read(server, table)]
 
 

@@ -46,7 +46,10 @@ MEANINGS = {
 
 @contextmanager
 def told_in_own_words(place: str) -> Iterator[None]:
-    """Wraps code that runs a user's statement. Errors are raised again without the server's text."""
+    """Wraps code that runs a user's statement.
+
+    GatewayErrors are raised again without the server's text, which may quote data. `place` is the server's address.
+    """
     try:
         yield
     except Unreachable as error:

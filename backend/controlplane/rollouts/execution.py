@@ -51,7 +51,8 @@ OWN_SECONDS = 2.0  # after that the worker takes other tasks or can stop
 
 @transaction.atomic
 def advance(fleet_apply_id: str, *, keeps_one: bool = False) -> int | None:
-    """Dispatches as many items as there is room for. Ends the fleet apply when no items are left.
+    """Moves a fleet apply on: sends as many of its waiting items (one per instance) to workers as there is room for,
+    and ends it when no items are left or too many failed.
 
     With `keeps_one` the first item is not sent to a worker but returned for the caller to run. Returns None if there is
     none for the caller.
@@ -83,7 +84,8 @@ def advance(fleet_apply_id: str, *, keeps_one: bool = False) -> int | None:
 def _wave_passed(row: FleetApply) -> bool:
     """Returns whether the next wave of an upgrade may begin.
 
-    A failed gate stops the fleet apply. If the wave is not over yet, the sweep checks again.
+    If an upgraded instance fails its check, the fleet apply is stopped. If the wave is not over yet, the sweep checks
+    again.
     """
     items = list(row.items.filter(state=ItemState.APPLIED, passed_at=None).select_related("instance"))
     wave = Wave(row, items)
@@ -102,9 +104,9 @@ def _wave_passed(row: FleetApply) -> bool:
 
 
 def _in_time(row: FleetApply, pending: QuerySet[FleetApplyItem]) -> QuerySet[FleetApplyItem]:
-    """Returns the items that may start now.
+    """Returns those of the waiting items that may start now; the sweep checks the others again later.
 
-    The sweep checks again later. An item that waits for its maintenance window does not hold up the others.
+    An item that waits for its maintenance window does not hold up the others.
     """
     now = clock.shared_now()
     if row.when == When.AT and row.at is not None and row.at > now:
@@ -132,7 +134,9 @@ def _end(row: FleetApply, state: ApplyState) -> None:
 
 
 def run_items(first: int) -> None:
-    """Runs the item `first`, then further ones for a while, and dispatches the rest."""
+    """Runs the item with the id `first`, then further ones of its fleet apply for OWN_SECONDS, and sends the rest to
+    workers.
+    """
     until, item_id = time.monotonic() + OWN_SECONDS, first
     while (fleet_apply_id := run_item(item_id)) is not None:
         following = advance(fleet_apply_id, keeps_one=time.monotonic() < until)
@@ -142,9 +146,9 @@ def run_items(first: int) -> None:
 
 
 def run_item(item_id: int) -> str | None:
-    """Runs an item; of several callers only the first does.
+    """Applies the change to one instance and records the result; of several callers only the first does.
 
-    Returns its fleet apply's id, or None if the item was not dispatched (any more).
+    Returns the fleet apply's id, or None if the item was not waiting for a worker (any more).
     """
     mine = FleetApplyItem.objects.filter(pk=item_id, state=ItemState.DISPATCHED)
     # it may have waited in the queue for long
@@ -166,7 +170,10 @@ def run_item(item_id: int) -> str | None:
 
 
 def _change_for(item: FleetApplyItem) -> ChangeSet | None:
-    """Makes the item's change set after reading its server again. Returns None if nothing is left to change."""
+    """Makes and approves the item's change set, after reading its server again.
+
+    Returns None if nothing is left to change. Raises a Problem if the instance must not be changed now.
+    """
     instance, row = item.instance, item.fleet_apply
     if instance is None or instance.version != item.instance_version:
         raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
@@ -219,7 +226,7 @@ def _approved(item: FleetApplyItem, change: ChangeSet) -> ChangeSet:
 
 
 def _held(item: FleetApplyItem) -> QuerySet[FleetApplyItem]:
-    """Selects the item if this worker still owns it, which `dispatched_at` tells."""
+    """Returns a queryset with the item if this worker still owns it, as `dispatched_at` shows; else it is empty."""
     return FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING, dispatched_at=item.dispatched_at)
 
 
@@ -228,9 +235,9 @@ def _given_up() -> Conflict:
 
 
 def _refuse_if_given_up(item: FleetApplyItem) -> None:
-    """Raises Conflict if the fleet apply was aborted.
+    """Raises Conflict if the fleet apply was aborted or the item is no longer this worker's.
 
-    The lock orders this with an abort: it happened before, or will see the change.
+    The lock on the fleet apply orders this with an abort: that happened before, or will see the change.
     """
     row = FleetApply.objects.select_for_update().get(pk=item.fleet_apply_id)
     if row.state == ApplyState.ABORTED or not _held(item).exists():
@@ -238,7 +245,10 @@ def _refuse_if_given_up(item: FleetApplyItem) -> None:
 
 
 def record_outcome(item: FleetApplyItem, ended: ChangeSet | None = None) -> None:
-    """Records the item's result from `ended`, its change set; if that is not given, it is looked up."""
+    """Records an item's result from `ended`, its change set; if that is None, it is looked up.
+
+    A change that has not ended is left alone.
+    """
     change = ended or ChangeSet.objects.filter(fleetapplyitem=item).first()
     if change is None:
         _finish(item, ItemState.UNCHANGED, "")
@@ -256,9 +266,9 @@ def _finish(item: FleetApplyItem, state: ItemState, detail: str) -> None:
 
 @transaction.atomic
 def _put_back(item: FleetApplyItem) -> None:
-    """Returns an item to the queue whose worker died before it changed anything.
+    """Puts an item whose worker died before it changed anything back into the queue.
 
-    If nothing may start any more, the item is skipped.
+    If nothing of its fleet apply may start any more, the item is skipped.
     """
     row = FleetApply.objects.select_for_update().get(pk=item.fleet_apply_id)
     lost = _held(item).filter(change=None)
@@ -276,7 +286,10 @@ def _is_older(age: timedelta) -> Q:
 
 
 def sweep() -> None:
-    """Recovers items whose worker died or whose message was lost, and fleet applies that no worker moves on."""
+    """Recovers items whose worker died or whose message was lost, and fleet applies that no worker moves on.
+
+    To be called periodically.
+    """
     undelivered = FleetApplyItem.objects.filter(_is_older(LOST_AFTER), state=ItemState.DISPATCHED)
     for item_id in undelivered.values_list("pk", flat=True)[:200]:
         deliver_item(item_id)

@@ -21,13 +21,17 @@ METRIC = METRICS["p95_answer_time"]
 
 @dataclass(frozen=True)
 class Latency:
-    """95th percentiles of one instance in milliseconds; None if too few statements were timed."""
+    """95th percentiles of an instance's statement times in milliseconds, before its upgrade and after; None if too few
+    statements were timed.
+    """
 
     before_ms: float | None
     after_ms: float | None
 
     def slowdown(self, most_percent: int) -> str:
-        """Returns a sentence if the instance has become too slow; empty if not, or if that is unknown."""
+        """Returns a sentence if statements take more than `most_percent` of the time before the upgrade; empty if not,
+        or if that is unknown.
+        """
         if self.before_ms is None or self.after_ms is None:
             return ""
         percent = 100 * self.after_ms / self.before_ms

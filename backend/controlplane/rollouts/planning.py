@@ -36,7 +36,7 @@ class ItemPreview:
     lines: list[dict[str, Any]]
     needs_restart: bool
     needs_admin: bool
-    blocking: list[str]  # sentences
+    blocking: list[str]  # why the instance cannot be changed, as sentences; empty if it can
     findings: list[InstanceFinding] = field(default_factory=list)  # blocking findings and those about unknown facts
 
 
@@ -69,7 +69,9 @@ def _situation(instance: Instance, lines: Mapping[str, Any]) -> Situation:
 
 
 def _sampled(instance: Instance) -> dict[str, str]:
-    """Returns running values from the newest sample and the last look, for parameters that are not configured."""
+    """Returns running values by parameter, for those that a preview needs although they are not configured: the sizes
+    from the newest sample, and the cache's type from the last look at the server.
+    """
     try:
         readings = instance.latest.readings
     except ObjectDoesNotExist:
@@ -96,13 +98,19 @@ def _item(instance: Instance, found: Plan, look: PrivilegeLook | None) -> ItemPr
 
 
 def _sentences(findings: Iterable[InstanceFinding]) -> list[str]:
-    """Returns the reasons why not, and once for all parameters the statements to run on the server."""
+    """Returns why the instance cannot be changed, one sentence per blocking finding, and then, once for all parameters,
+    the statements to run on the server.
+
+    Empty if nothing blocks.
+    """
     blocking = [each for each in findings if each.is_blocking]
     granting = [each.action.statements for each in blocking if each.code == "privilege_missing" and each.action]
     return [*map(_reason, blocking), *dict.fromkeys(chain.from_iterable(granting))]
 
 
 def _reason(finding: Finding) -> str:
-    """Returns the reason with the parameter's name, since it is shown next to an instance without further context."""
+    """Returns a finding as a sentence with the parameter's name, since it is shown next to an instance without further
+    context.
+    """
     about = "" if finding.parameter in finding.seen + finding.needed else f"{finding.parameter}: "
     return f"{about}{finding.seen}; needed: {finding.needed}"

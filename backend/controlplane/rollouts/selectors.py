@@ -21,7 +21,7 @@ def fleet_apply_get(pk: str) -> FleetApply:
 
 
 def fleet_applies_counts(pks: Collection[str]) -> dict[str, dict[str, int]]:
-    """Returns the number of items by state for each fleet apply, with one query."""
+    """Returns, by the id of each fleet apply, the number of its items in each state, with one query."""
     found = {pk: dict.fromkeys(ItemState.values, 0) for pk in pks}
     items = FleetApplyItem.objects.filter(fleet_apply__in=found).values_list("fleet_apply_id", "state")
     for pk, state, count in items.annotate(count=Count("id")).order_by():
@@ -30,8 +30,10 @@ def fleet_applies_counts(pks: Collection[str]) -> dict[str, dict[str, int]]:
 
 
 def progress_facts(events: Sequence[Event], instances: Collection[str]) -> dict[int, dict[str, Any]]:
-    """Returns the progress of fleet applies, counted once when a reader queries and not with every event: a thousand
-    items must not be counted a thousand times.
+    """Returns, by the id of an event about a fleet apply, how many of its items are in which state.
+
+    They are counted when a reader gets the event, not when it is stored: a thousand items must not be counted a
+    thousand times.
     """
     counts = fleet_applies_counts({event.subject for event in events})
     return {event.pk: {"counts": counts[event.subject]} for event in events}

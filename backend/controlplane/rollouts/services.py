@@ -34,7 +34,10 @@ MOST_INSTANCES = 10_000
 
 
 def instances_wanted(instances: Sequence[str], tags: dict[str, str], every: bool) -> list[Instance]:
-    """Returns the instances selected by ids or names, by tags, or all of them; the union."""
+    """Returns the instances that have one of the ids or names, or all of the tags; with `every`, all instances.
+
+    Raises Invalid if a name is unknown, or no instances or too many are selected.
+    """
     found = instance_list().order_by("name")
     if not every:
         chosen = Q(pk__in=instances) | Q(name__in=instances)
@@ -110,8 +113,10 @@ def fleet_apply_create(
 
 @transaction.atomic
 def fleet_apply_rollback(row: FleetApply) -> FleetApply:
-    """Starts a fleet apply that restores the old values on each instance where `row` was applied, each as its own
-    change.
+    """Makes and starts a fleet apply that restores the old values on each instance where `row` was applied, each as its
+    own change.
+
+    Raises Conflict if `row` has not ended, is rolled back already, or left nothing to restore.
     """
     row = row_held(row)
     if row.state not in OVER:
@@ -203,7 +208,9 @@ def fleet_apply_start(row: FleetApply) -> FleetApply:
 
 
 def _refuse_twin(row: FleetApply) -> None:
-    """Raises Conflict if a fleet apply that does the same is at work, since the request may have been sent twice."""
+    """Raises Conflict if a running or paused fleet apply does the same on the same instances, since the request may
+    have been sent twice.
+    """
     same = FleetApply.objects.filter(
         kind=row.kind, template_name=row.template_name, template_version=row.template_version
     )
@@ -228,7 +235,11 @@ def _refuse_unless_admin(row: FleetApply) -> None:
 
 @transaction.atomic
 def fleet_apply_pause(row: FleetApply) -> FleetApply:
-    """Running items end. No new ones start, and dispatched items that have not started return to the queue."""
+    """Pauses a running fleet apply: running items end, no new ones start, and dispatched items that have not started
+    return to the queue.
+
+    Raises Conflict if it is not running.
+    """
     row = _move(row, [ApplyState.RUNNING], ApplyState.PAUSED, "paused")
     row.items.filter(state=ItemState.DISPATCHED).update(state=ItemState.PENDING, dispatched_at=None)
     return row
@@ -243,7 +254,10 @@ def fleet_apply_resume(row: FleetApply) -> FleetApply:
 
 @transaction.atomic
 def fleet_apply_abort(row: FleetApply) -> FleetApply:
-    """Items that have not started are skipped; running ones are asked to undo their change."""
+    """Aborts a fleet apply: items that have not started are skipped, and running ones are asked to undo their change.
+
+    Raises Conflict if it has ended.
+    """
     open_states = [ApplyState.PREVIEWED, ApplyState.RUNNING, ApplyState.PAUSED]
     row = _move(row, open_states, ApplyState.ABORTED, "aborted", finished_at=timezone.now())
     waiting = row.items.filter(state__in=NOT_BEGUN)

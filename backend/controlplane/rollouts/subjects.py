@@ -16,7 +16,10 @@ from controlplane.rollouts.states import ApplyKind
 
 @dataclass(frozen=True)
 class Subject:
-    """The fields have the names of the columns of a fleet apply."""
+    """The thing that a fleet apply installs: a version of a template, or the present library of the engine.
+
+    The fields have the names of the columns of FleetApply.
+    """
 
     kind: str
     template_id: str | None = None

@@ -44,7 +44,10 @@ def preview_upgrade(
 
 
 def _lines(old: int | None, new: int | None) -> list[dict[str, Any]]:
-    """Returns the change of the version as a line of a preview; none if that version runs already."""
+    """Returns the change of the engine's minor version as the lines of a preview; none if that version runs already.
+
+    `old` is None if there is no engine.
+    """
     if old == new:
         return []
     line = {"name": "fqc_minor_version", "unit": "", "old_submitted": None, "new_submitted": None}
@@ -65,13 +68,15 @@ def _blocking(instance: Instance, incident: str | None) -> list[str]:
 
 
 def _critical(instances: Iterable[str]) -> dict[str | None, str]:
-    """Returns an open critical incident's rule name for each instance that has one."""
+    """Returns, by instance id, the rule's name of an open critical incident, for the instances that have one."""
     found = Incident.objects.filter(instance__in=list(instances), resolved_at=None, severity=Severity.CRITICAL)
     return dict(found.values_list("instance_id", "rule_name"))
 
 
 class Wave:
-    """The instances that were upgraded and have not passed the gates yet."""
+    """The instances that an upgrade has reached and that have not passed its checks (gates) yet; the next ones wait for
+    them.
+    """
 
     def __init__(self, row: FleetApply, items: Sequence[FleetApplyItem]) -> None:
         self._row, self._items, self._now = row, items, timezone.now()
@@ -82,7 +87,7 @@ class Wave:
         self.latencies = {item.pk: self._latency(item) for item in watched if item.instance_id}
 
     def failures(self) -> dict[int, str]:
-        """Returns the findings of the gates by item id."""
+        """Returns, by item id, why an instance has failed the checks; empty if none has."""
         return {item.pk: found for item in self._items if (found := self._found(item))}
 
     def is_over(self) -> bool:
@@ -111,7 +116,7 @@ class Wave:
         return self._is_polled_since(item, _ended(item))
 
     def _is_watched(self, item: FleetApplyItem) -> bool:
-        """Returns whether the time of watching is over and a poll has followed, so that all samples of that
+        """Returns whether the instance's time of watching is over and a poll has followed, so that all samples of that
         time exist.
         """
         until = self._watched_until(item)

@@ -36,7 +36,7 @@ def text(raw: str) -> str:
 
 
 def boolean(raw: str) -> bool:
-    """Parses a truth value. Python clients send True, others true."""
+    """Parses a truth value in any case: Python clients send True, others true. Raises ValueError."""
     if raw.lower() not in (TRUE, FALSE):
         raise ValueError("write true or false")
     return raw.lower() == TRUE
@@ -52,7 +52,9 @@ def whole(low: int, high: int) -> Reader:
 
 
 def one_of(*choices: str) -> Reader:
-    """Returns a reader that accepts these choices in any case and returns the dialect's spelling."""
+    """Returns a reader of an argument: it accepts these choices in any case and returns the dialect's spelling, or
+    raises ValueError.
+    """
 
     def read(raw: str) -> str:
         for choice in choices:
@@ -64,7 +66,7 @@ def one_of(*choices: str) -> Reader:
 
 
 def moment(raw: str) -> datetime:
-    """Parses 2026-11-20T23:50Z or 2026-11-20T23:50:00Z."""
+    """Parses a UTC time such as 2026-11-20T23:50Z or 2026-11-20T23:50:00Z. Raises ValueError."""
     for pattern in ("%Y-%m-%dT%H:%MZ", "%Y-%m-%dT%H:%M:%SZ"):
         try:
             found = datetime.strptime(raw, pattern).replace(tzinfo=UTC)
@@ -82,7 +84,10 @@ def client_token(raw: str) -> str:
 
 
 def text_map(raw: str) -> dict[str, str]:
-    """Parses a JSON object of texts. Numbers keep their spelling, so that no digits are lost."""
+    """Parses a JSON object whose values are texts or numbers.
+
+    Numbers keep their spelling, so that no digits are lost. Raises ValueError.
+    """
     try:
         found = json.loads(raw, object_pairs_hook=_unique, parse_int=str, parse_float=str, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
@@ -96,7 +101,7 @@ def text_map(raw: str) -> dict[str, str]:
 
 
 def _is_unicode(text: str) -> bool:
-    """Returns false for a lone surrogate, which JSON can express."""
+    """Returns false if the text has a lone surrogate, which JSON can express but UTF-8, and so the database, cannot."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -120,7 +125,7 @@ def optional(name: str, read: Reader = text, default: Any = None) -> Argument:
 
 
 def unused(*names: str) -> list[Argument]:
-    """Returns arguments that are accepted and ignored, because scripts send them."""
+    """Returns arguments that an action accepts and ignores, because scripts send them."""
     return [Argument(name, str, is_used=False) for name in names]
 
 

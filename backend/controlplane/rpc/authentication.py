@@ -27,7 +27,11 @@ BEARER = "BEARERTOKEN"
 
 
 def authenticate(call: Call) -> tuple[User, str]:
-    """Returns the user, and the effective role: the lesser of the user's and that of the key or token."""
+    """Returns the caller of the RPC endpoint, and the effective role: the lesser of the user's and that of the key or
+    token.
+
+    Raises RpcError if the request is not signed, or wrongly.
+    """
     if call.headers.get("x-acs-security-token") or call.arguments.get("SecurityToken"):
         raise RpcError("InvalidSecurityToken.NotSupported", "There are no temporary credentials here: use access keys.")
     if call.arguments.get("SignatureType") == BEARER or "x-acs-bearer-token" in call.headers:
@@ -76,7 +80,9 @@ def _by_arguments(call: Call) -> tuple[User, str]:
 
 
 def _refuse_two_minds(call: Call) -> None:
-    """Raises an error if arguments and headers contradict each other, since only the arguments are signed."""
+    """Raises RpcError if headers name another action or version than the arguments, since only the arguments are
+    signed.
+    """
     if (call.action, call.version) != (call.arguments["Action"], call.arguments["Version"]):
         raise _incomplete("The headers name another action or version than the signed arguments.")
 

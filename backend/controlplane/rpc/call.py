@@ -46,12 +46,14 @@ class Call:
 
     @property
     def own_arguments(self) -> dict[str, str]:
-        """Returns the arguments of the action itself."""
+        """The arguments of the action itself, without those for signing and routing that every request has."""
         return {name: value for name, value in self.arguments.items() if name not in COMMON}
 
 
 def is_rpc(request: HttpRequest) -> bool:
-    """Returns whether the request names an action; a browser's GET of the console does not."""
+    """Returns whether the request is one of the RPC dialect: it names an action, which a browser's GET of the console
+    does not.
+    """
     if request.path != "/":
         return False
     return request.method == "POST" or "x-acs-action" in request.headers or "Action" in request.GET

@@ -76,9 +76,10 @@ def _action(call: Call) -> Action:
 
 
 def _once(call: Call, action: Action, given: dict[str, Any]) -> dict[str, Any]:
-    """Runs the action.
+    """Runs the action and returns the body of its answer.
 
-    A repeated request with the same ClientToken gets the first answer; one that failed may be repeated.
+    A repeated request with the same ClientToken gets the first answer without acting again; one that failed may be
+    repeated.
     """
     token = given.pop(CLIENT_TOKEN, None)
     if token is None or not action.is_write:

@@ -22,7 +22,11 @@ LONGEST_NONCE = 128
 
 
 def check_fresh(signer: str, date: str, nonce: str) -> None:
-    """Call it after the signature was verified, so that other callers cannot use up a signer's nonces."""
+    """Raises RpcError unless the date of a signed request is at most SKEW from now and its nonce is new for this
+    signer; stores the nonce.
+
+    Call it after the signature was verified, so that other callers cannot use up a signer's nonces.
+    """
     _check_date(date)
     if not 0 < len(nonce) <= LONGEST_NONCE:
         raise RpcError("InvalidSignatureNonce", f"Send a nonce of 1 to {LONGEST_NONCE} characters.")

@@ -18,5 +18,5 @@ def kernel_number(name: str) -> int:
 
 
 def offered() -> int:
-    """Returns the version that an upgrade installs; 0 if there is no library."""
+    """Returns the engine's minor version that an upgrade installs; 0 if there is no library."""
     return library_minor_version(settings.ENGINE_LIBRARY) or 0

@@ -17,8 +17,10 @@ from controlplane.rpc.endpoint import answer
 
 
 class RpcContext(RequestContextMiddleware):
-    """Does not refuse NUL characters, since that error would not be in the dialect's format; `call` has its own
-    check.
+    """Gives requests of the RPC dialect their context.
+
+    NUL characters are not refused here, since that error would not be in the dialect's format; `call_from` refuses
+    them.
     """
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:

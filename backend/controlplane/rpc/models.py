@@ -8,7 +8,10 @@ from controlplane.changes.models import ChangeSet
 
 
 class UsedNonce(models.Model):
-    """Used nonces are in the database, so that no other web process accepts the same request again."""
+    """A nonce that an access key has signed a request with.
+
+    Stored in the database, so that no web process accepts the same request again.
+    """
 
     signer = models.CharField(max_length=16)
     nonce = models.CharField(max_length=128)

@@ -19,7 +19,10 @@ def response(body: Mapping[str, Any], *, status: int = 200, is_xml: bool = False
 
 
 def _xml(value: Any) -> str:
-    """Renders a value. A list repeats its element, which is how the dialect represents lists."""
+    """Renders a mapping as elements, and any other value as text.
+
+    A list repeats its element, which is how the dialect represents lists.
+    """
     if not isinstance(value, Mapping):
         return escape(_text(value))
     parts = []

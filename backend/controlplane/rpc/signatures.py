@@ -26,7 +26,10 @@ def canonical_query(parameters: Mapping[str, str]) -> str:
 def acs3_text(
     method: str, query: Mapping[str, str], headers: Mapping[str, str], signed: Sequence[str], body: bytes
 ) -> str:
-    """Returns the text to sign. The path is always `/`, since clients sign that for any endpoint."""
+    """Returns the text that an ACS3-HMAC-SHA256 signature covers; `signed` are the names of the signed headers.
+
+    The path in it is always `/`, since clients sign that for any endpoint.
+    """
     lines = "".join(f"{name}:{headers.get(name, '').strip()}\n" for name in signed)
     digest = hashlib.sha256(body).hexdigest()
     request = "\n".join([method, "/", canonical_query(query), lines, ";".join(signed), digest])

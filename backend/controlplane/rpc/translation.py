@@ -67,7 +67,7 @@ def from_exception(error: Exception) -> RpcError:
 
 
 def _first(detail: object, path: str = "") -> str:
-    """Returns the first of a serializer's nested errors, with its field."""
+    """Returns the first of a serializer's nested errors as `field: error`."""
     if isinstance(detail, dict):
         name, inner = next(iter(detail.items()))
         return _first(inner, f"{path}.{name}".lstrip("."))

@@ -21,6 +21,6 @@ def smtp_password(row: Settings) -> str:
 
 
 def mail_server(row: Settings) -> MailServer:
-    """Returns the mail server without its password."""
+    """Returns the mail server that the settings name, without its password; the caller adds that to send mail."""
     networks = (*row.endpoint_networks, *process_settings.MAIL_NETWORKS)
     return MailServer(row.smtp_host, row.smtp_port, row.smtp_security, row.smtp_username, networks=networks)

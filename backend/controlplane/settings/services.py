@@ -16,7 +16,7 @@ from controlplane.settings.models import Settings
 from controlplane.settings.selectors import SMTP_CONTEXT, mail_server
 
 NOT_FACTS = {"id", "updated_at"}
-# the fields that decide which server receives the stored password, and how
+# The settings that decide which mail server receives the stored password, and how. A change of one requires it again.
 RECEIVER = ("smtp_host", "smtp_port", "smtp_security")
 
 
@@ -30,9 +30,9 @@ def settings_update(row: Settings, changes: dict[str, Any], expected: IfMatch = 
 
 
 def _mail_server_check(row: Settings, changes: dict[str, Any]) -> None:
-    """Checks the mail server before it is stored; every mail checks again.
+    """Raises an error for the field if mail may not be sent to the changed mail server; every mail checks again.
 
-    Call it outside transactions, since resolving may be slow.
+    Must be called outside transactions, since resolving the name may be slow.
     """
     planned = copy(row)
     for name, value in changes.items():

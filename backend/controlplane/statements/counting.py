@@ -40,15 +40,18 @@ Counts = dict[str, dict[str, int]]  # by digest; the keys are columns, and reaso
 
 
 def counts_of(rows: Iterable[Row]) -> Counts:
-    """Returns the counts of the statements that were executed most."""
+    """Returns, by digest, the counts of the statements that were executed most, at most MOST_STATEMENTS, from the rows
+    of a server's report.
+    """
     found = {digest: _counts(row) for row in rows if _DIGEST.fullmatch(digest := row.get(DIGEST) or "")}
     most = sorted(found, key=lambda digest: -found[digest].get(EXECUTIONS, 0))[:MOST_STATEMENTS]
     return {digest: found[digest] for digest in most}
 
 
 def grown_between(notes: Sequence[Counts], digest: str) -> list[dict[str, int] | None]:
-    """Returns a statement's growth from each note to the next; None where the earlier note is full and does not have
-    it.
+    """Returns a statement's growth from each note (counts stored at one time) to the next, oldest first.
+
+    None where it is unknown, because the earlier note is full and does not have the statement.
     """
     return [
         _growth(before.get(digest, {}), after.get(digest, {}))
@@ -59,7 +62,9 @@ def grown_between(notes: Sequence[Counts], digest: str) -> list[dict[str, int] |
 
 
 def grown(notes: Sequence[Counts], rows: Sequence[Row]) -> list[dict[str, str | None]]:
-    """Returns the rows with what was counted since the first note, without rows that were not executed since then."""
+    """Returns the server's present rows with their counts replaced by what was counted since the first note (counts
+    stored at one time), without rows that were not executed since then.
+    """
     total: dict[str, Counter[str]] = {}
     now = {row.get(DIGEST) or "": _counts(row) for row in rows}
     for before, after in zip(notes, [*notes[1:], now], strict=True):

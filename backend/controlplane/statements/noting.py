@@ -25,7 +25,10 @@ CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # polls wait until this is over
 
 
 class Noting:
-    """The instances still to be read in this hour, kept by the one process that looks at the servers."""
+    """Stores each instance's counts per statement once an hour, a few instances at a time.
+
+    Kept by the one process that looks at the servers.
+    """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections

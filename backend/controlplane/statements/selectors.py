@@ -18,9 +18,9 @@ _HOURLY = {"executions": EXECUTIONS, "hits": HITS, "server_time_us": SERVER_TIME
 
 
 def statements_since(instance: Instance, rows: Sequence[Row], hours: int) -> tuple[datetime | None, list[Any]]:
-    """Returns the rows with the growth since the note nearest to `hours` ago, and that note's time.
+    """Returns the rows with the growth since the stored counts nearest to `hours` ago, and the time of those.
 
-    The time is None if there is no note; the rows are then unchanged.
+    The time is None if there are no stored counts; the rows are then unchanged.
     """
     wanted = clock.shared_time() - hours * HOUR
     times = StatementNote.objects.filter(instance=instance).values_list("at", flat=True)
@@ -32,7 +32,10 @@ def statements_since(instance: Instance, rows: Sequence[Row], hours: int) -> tup
 
 
 def statement_hours(instance: Instance, digest: str) -> list[dict[str, Any]]:
-    """Returns one statement's growth between the hourly notes of the last day. Null where it is unknown."""
+    """Returns how much one statement's counts grew in each hour of the last day, oldest first.
+
+    Values are None where that is unknown.
+    """
     found = StatementNote.objects.filter(instance=instance, at__gte=clock.shared_time() - DAY - HOUR).order_by("at")
     notes = list(found.values_list("at", "counts"))
     growths = grown_between([counts for _, counts in notes], digest)

@@ -55,7 +55,11 @@ def somebody(role: str, **facts: object) -> User:
 
 
 def with_token(role: str, scope: str, **facts: object) -> APIClient:
-    """The user has the token's scope when the token is made. The role is set afterwards, as when a user is demoted."""
+    """Returns a client with a token of this scope, of a user with this role.
+
+    The role is set after the token was made, as when a user is demoted, so the scope may exceed it. `facts` are columns
+    of the token to change.
+    """
     with acting_as("test"):
         user = somebody(Role.ADMIN)
         token, text = token_create(user, name="test", scope=scope)
@@ -133,7 +137,11 @@ NOBODY: dict[str, Callable[[], APIClient]] = {
 
 
 def asked(client: APIClient) -> dict[tuple[str, str], tuple[int, str]]:
-    """Returns status and code of the answer to each operation; the code is empty unless the answer is a problem."""
+    """Calls every operation that needs credentials, and returns status and problem code of each answer, by path and
+    method.
+
+    The code is empty unless the answer is a problem.
+    """
     found = {}
     for path, method in CLOSED:
         RATE_COUNTS.forget()

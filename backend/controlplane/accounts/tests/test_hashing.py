@@ -40,7 +40,10 @@ def ask(url, method, path, body=None, source="127.0.0.1", **headers):
 
 
 def log_in(url, number, password=PASSWORD):
-    """Logs in from an address of its own, since log-ins per address are limited."""
+    """Logs in at a web process and returns the answer.
+
+    Each `number` stands for another address, since log-ins per address are limited.
+    """
     headers = {"Cookie": f"csrftoken={CSRF}", "X-CSRFToken": CSRF}
     body = {"username": "alice", "password": password}
     return ask(url, "POST", SESSION, body, f"127.0.1.{number + 1}", **headers)

@@ -25,7 +25,10 @@ GROUPS = {"admin": ["fqc-admins"], "operator": ["dba"], "viewer": ["staff"]}
 
 
 class Console:
-    """A web process configured with the provider. This process, which confirms sign-ins, has the same settings."""
+    """A web process that signs users in by the identity provider.
+
+    This process gets the same settings, so that it can confirm the sign-ins.
+    """
 
     def __init__(self, web, keycloak, settings, *, scopes="openid profile email", is_told=True, **more):
         client_id = new_id("fqc")
@@ -50,7 +53,7 @@ def console(web, keycloak, settings):
 
 
 def ask_the_provider():
-    """The scheduler does the same when a sign-in is due."""
+    """Makes every sign-in due and confirms them with the identity provider, as the scheduler does later."""
     SignIn.objects.update(due_at=timezone.now())
     sign_ins_confirm()
 

@@ -25,7 +25,10 @@ SECRET = "a secret of the client"
 
 
 class Provider:
-    """A provider that follows the protocol and signs any claims that a test gives it."""
+    """An identity provider in this process.
+
+    It follows the protocol, but signs whatever `claims` a test sets, with the key and algorithm that the test sets.
+    """
 
     def __init__(self):
         self.claims, self.key, self.algorithm, self.with_id_token = {}, KEY, "RS256", True
@@ -95,7 +98,10 @@ def provider(settings):
 
 
 def come_back(provider, change=lambda claims: None):
-    """Returns the address that the browser is sent to after the provider has signed these claims."""
+    """Signs in at the provider, whose right claims `change` may edit in place.
+
+    Returns the address that the browser is redirected to, and the browser.
+    """
     browser = APIClient()
     url = browser.post("/api/v1/auth/provider", {}).json()["url"]
     asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))

@@ -163,7 +163,9 @@ def test_open_incidents_are_counted_for_prometheus(viewer: APIClient) -> None:
 
 
 def test_what_there_is_none_of_is_told_to_prometheus_as_zero(viewer: APIClient) -> None:
-    """An alert on the growth of failed messages only works if Prometheus had a value before the first one."""
+    """The metrics have a value of 0 where there are no rows: an alert on their growth only works if Prometheus had a
+    value before the first row.
+    """
     told = viewer.get("/metrics").content.decode()
     for each in ('open_incidents{severity="warning"}', 'mails{state="failed"}', 'notifications{state="failed"}'):
         assert f"fqc_{each} 0.0" in told

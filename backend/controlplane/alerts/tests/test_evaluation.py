@@ -44,7 +44,10 @@ def sampled(instance: Instance, at: int, *, hits: int, lookups: int, seconds: fl
 
 
 def watch(instance: Instance, minutes: int, start: int = 0, **sample: int) -> int:
-    """Adds samples every 15 s and evaluates every minute. Returns the number of reported transitions."""
+    """Adds samples with these columns every 15 s and evaluates all rules every minute, from minute `start` on.
+
+    Returns the number of reported transitions.
+    """
     return sum(look(instance, T + minute * 60, **sample) for minute in range(start, start + minutes))
 
 
@@ -287,7 +290,9 @@ def test_looking_twice_at_one_moment_tells_once() -> None:
 
 
 def test_a_stand_that_somebody_else_moved_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulates another evaluator that writes between this one's read and write."""
+    """Another evaluation opens the incident between this one's read and write; this one then reports nothing, so that
+    there is one incident and one mail.
+    """
     from controlplane.alerts import evaluation
 
     instance = instance_make()
@@ -312,7 +317,9 @@ def test_a_stand_that_somebody_else_moved_is_left_alone(monkeypatch: pytest.Monk
 def test_a_thousand_incidents_open_remind_and_resolve_at_the_statements_of_a_few(
     is_silenced: bool, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each incident has its timeline, audit events and mail."""
+    """The number of statements stays within a limit that does not depend on the number of incidents, and each incident
+    has its timeline, audit events and mail.
+    """
     monkeypatch.setattr("controlplane.alerts.evaluation.BATCH", 40)
     AlertRule.objects.update(for_seconds=0, reminder_seconds=15)
     if is_silenced:

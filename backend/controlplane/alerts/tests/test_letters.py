@@ -19,7 +19,7 @@ FACTS = Facts(
 
 
 class Structure(HTMLParser):
-    """Every tag that was opened, and the text between them."""
+    """The tags that an HTML text opens, in order, and the pieces of text between them."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -11,7 +11,11 @@ BAD, GOOD, UNKNOWN = True, False, None
 
 
 def told(condition: Condition, looks: list[tuple[float, bool | None]]) -> list[tuple[float, str]]:
-    """Samples have no gaps, so the time that they cover since an evaluation is the time that has passed."""
+    """Returns the transitions that a rule reports, with their times.
+
+    `looks` are evaluations: the time in seconds, and whether the condition holds then (None: unknown). Samples have no
+    gaps.
+    """
     stand, found, before = Stand(), [], looks[0][0]
     for now, broken in looks:
         stand, transition = step(stand, condition, broken, now - before)
@@ -93,5 +97,7 @@ def test_too_little_traffic_is_no_breach(traffic: float | None, broken: bool) ->
 
 
 def test_too_little_traffic_is_judged_before_a_missing_value() -> None:
-    """Without lookups the ratio has no value, but it is known that nothing is wrong."""
+    """With too little traffic a rule is not broken, even if its metric has no value: a ratio has none without
+    lookups.
+    """
     assert is_broken(BELOW_50, None, 0) is False

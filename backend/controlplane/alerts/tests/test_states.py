@@ -26,7 +26,10 @@ T = int(timezone.now().timestamp()) // 60 * 60
 
 
 def looks(*, minutes: float, start: float = 0) -> list[tuple[str, str]]:
-    """Evaluates every 5 s. Returns the incidents that are open afterwards."""
+    """Evaluates all rules every 5 s for so many minutes, from minute `start` on.
+
+    Returns metric and instance name of the incidents that are open afterwards.
+    """
     for number in range(int(minutes * 12) + 1):
         evaluate(T + start * 60 + number * 5)
     return list(Incident.objects.filter(resolved_at=None).values_list("metric", "instance_name"))

@@ -42,7 +42,7 @@ def rows_of(answer):
 
 @pytest.fixture(autouse=True)
 def _connection_stays(monkeypatch):
-    """Keeps the connection that has the test's transaction."""
+    """Lets the export leave the database connection open, since it has the test's transaction."""
     monkeypatch.setattr(exporting, "close_old_connections", lambda: None)
 
 

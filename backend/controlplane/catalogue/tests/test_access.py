@@ -192,7 +192,7 @@ def test_a_number_or_a_switch_without_bounds_and_choices_still_takes_no_text(typ
 
 @pytest.mark.parametrize("product", LOCAL_PRODUCTS, ids=lambda product: product.name)
 def test_no_name_that_people_may_set_abbreviates_an_option_that_nobody_may(product) -> None:  # type: ignore[no-untyped-def]
-    """Tried with every option of the real program, including those that are not variables."""
+    """Compared with every option that the real server program lists, including those that are not variables."""
     options = _options(product)
     assert len(options) > 500 and {"general_log_file", "init_file", "plugin_dir"} < options
     nobodys = {each for each in options if access_of(each).who == NEVER} - SWITCHES
@@ -207,7 +207,9 @@ def _options(product: LocalProduct) -> set[str]:
 
 
 def test_the_reference_lists_what_is_kept_from_operators_and_why() -> None:
-    """`make generate` writes the page."""
+    """The page in docs/reference is the one that `make generate` writes from the table, and names these
+    variables only.
+    """
     text = (Path(__file__).parents[4] / "docs/reference/parameters.md").read_text()
     assert text == page()
     assert [name for name, access in listed().items() if (access.who != OPERATOR) != (f"`{name}`" in text)] == []

@@ -13,7 +13,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture
 def ask(web, broker, operator):
-    """Requests a change of parameters from a real web process that uses this broker."""
+    """Returns a function that requests a change of an instance's parameters from a real web process with this broker,
+    and returns the stored change set.
+    """
     browser = Browser(web(FQC_BROKER_URL=broker.url))
     headers = {"Authorization": operator._credentials["HTTP_AUTHORIZATION"]}
 

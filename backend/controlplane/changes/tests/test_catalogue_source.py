@@ -176,7 +176,11 @@ def test_only_what_was_read_from_a_server_can_be_forgotten(admin, line, status, 
 
 
 def test_an_instance_of_a_forgotten_line_keeps_nobody_from_being_looked_at(operator, admin, instance, look):
-    """The instance's `engine_line` names a line that was read from a server and then deleted."""
+    """An instance whose `engine_line` was deleted from the catalogue has a default line instead, and a round of looks
+    still works.
+
+    A new instance with an unknown line is refused.
+    """
     line = server_line_id(instance.engine_version)
     Instance.objects.filter(pk=instance.pk).update(engine_line=line)
     admin.delete(f"/api/v1/engine-lines/{line}")

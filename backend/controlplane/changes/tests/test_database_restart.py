@@ -46,7 +46,7 @@ def test_a_change_that_lost_its_database_is_undone_and_the_worker_works_on(held,
 
 
 def backends() -> set[int]:
-    """Returns the ids of all other connections to this database."""
+    """Returns the process ids of all other connections to this database, on PostgreSQL."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"

@@ -57,7 +57,10 @@ def test_a_server_that_hangs_is_given_up_and_the_change_says_what_is_left(held, 
 
 
 def test_a_server_that_answers_byte_by_byte_is_given_up_and_the_change_says_what_is_left(held, settings, shared_server):
-    """Each byte arrives within a statement's time limit, the whole answer after it."""
+    """Each byte arrives within a statement's time limit, the whole answer after it.
+
+    The change fails, and its outcome names the steps that could not be undone.
+    """
     instance, _ = held
     settings.STATEMENT_TIMEOUT_SECONDS = settings.CONNECT_TIMEOUT_SECONDS = 3
     with dribbling(shared_server.port, b"SET GLOBAL `sort_buffer_size`", pause_seconds=0.5) as proxy:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def work():
-    """Runs approved changes, as a worker would."""
+    """Runs all approved changes in this process, as a worker would."""
     for change in ChangeSet.objects.filter(state="approved"):
         change_run(change.pk)
 
@@ -41,7 +41,9 @@ def act(client, instance, route, body):
 
 
 def test_memory_is_weighed_with_what_the_server_runs(operator, made):
-    """Memory is not computed with defaults: the server's default key buffer is a quarter of a small class."""
+    """No finding says that memory is short: it is computed with the values that the server runs, not with defaults, of
+    which the key buffer alone is a quarter of a small class.
+    """
     answer = operator.post("/api/v1/instances/shop/cache/enable", {"rule": "buffer_pool"}, format="json")
     assert answer.status_code in (200, 201, 202), answer.json()
     assert "memory_tight" not in [each["code"] for each in answer.json()["findings"]]

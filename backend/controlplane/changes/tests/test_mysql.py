@@ -35,7 +35,10 @@ T = 1_800_000_000
 
 
 def external(server: TestServer, **facts: Any) -> Any:
-    """Registers the server as a user's own, with an account that has all privileges."""
+    """Stores the server as an external instance, that is, as a user's own, with an account that has all privileges.
+
+    `facts` override columns.
+    """
     who = server.everything
     usual = {"username": who.username, "password": who.password, "public_key": who.public_key}
     return row_for(server, provider="external", **{**usual, **facts})
@@ -281,7 +284,7 @@ def made_by_the_api(operator: Any, name: str) -> Iterator[Instance]:
 
 
 def told_by(instance: Instance, is_told: Callable[[str], bool]) -> str:
-    """Returns the obstacle that the engine reports, once `is_told` accepts it."""
+    """Waits until the obstacle that the engine on this server reports satisfies `is_told`, and returns it."""
     with connected(instance) as server:
         until(lambda: is_told(server.status("Fqc_obstacle")["Fqc_obstacle"]), "the engine says what is in its way")
         return server.status("Fqc_obstacle")["Fqc_obstacle"]

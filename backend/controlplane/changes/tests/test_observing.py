@@ -51,7 +51,10 @@ def advice(viewer, instance):
 
 
 def read(shared_server, server, keys, count=READS):
-    """Reads through sessions that were opened after the engine had resumed, since it only follows those."""
+    """Reads rows with these keys until the engine has observed `count` more reads.
+
+    Each try uses a new session, since an engine that has just resumed only follows sessions opened after that.
+    """
     until(lambda: server.status("Fqc_awake")["Fqc_awake"] == "1", "the engine is awake")
     before = observed(server)
 

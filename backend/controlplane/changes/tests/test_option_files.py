@@ -34,13 +34,13 @@ def file_of(instance) -> str:
 
 
 def silent(instance) -> None:
-    """Makes a server whose process runs but whose accounts get no answer."""
+    """Moves the instance to a port where no server answers, while the process of its local server still runs."""
     Instance.objects.filter(pk=instance.pk).update(port=free_port())
     instance.refresh_from_db()
 
 
 def template_of(name: str, values: dict[str, str]) -> Template:
-    """Stores a template as an older version did."""
+    """Stores a template without any checks, as an older version did, and returns it."""
     template = Template.objects.create(name=name, engine_line="5.7")
     TemplateVersion.objects.create(template=template, number=1, values=values, actor="somebody")
     return template
@@ -116,7 +116,9 @@ def test_a_silent_server_still_takes_what_the_product_ships_and_gives_up_what_it
     ],
 )
 def test_what_was_planned_by_other_rules_is_checked_again_before_anything_is_written(poisoned, facts, why):
-    """A waiting change may have been planned by an older version, or its definitions replaced after its preview."""
+    """A waiting change whose lines today's rules forbid is undone and nothing is written: an older version may have
+    planned it, or the definitions were replaced after its preview.
+    """
     made = asked(poisoned, {"back_log": "70"})
     assert [step.kind for step in made.steps.all()] == ["write_configuration"]
     made.lines.update(**facts)
@@ -193,7 +195,10 @@ def test_a_hung_server_is_believed_what_it_said_since_its_start_and_nothing_olde
 
 
 def test_a_server_takes_no_abbreviation_whoever_wrote_it(own_server):
-    """The last safeguard, in case a name gets into the file in an unknown way."""
+    """A server ignores an abbreviated name in its option file.
+
+    This is the last safeguard, in case a name gets into the file in an unknown way.
+    """
     server = own_server()
     before = server.folder / "general.log"
     server.configure({"general_log_fi": str(before), "general_log": "ON"})

@@ -48,7 +48,7 @@ def test_each_step_that_is_taken_back_is_told(instance):
 
 
 def test_to_tell_of_its_steps_costs_one_statement_each(instance, django_assert_max_num_queries):
-    """Publishing needs no further queries, since the facts are in memory."""
+    """Each published event costs one INSERT and no queries, since the facts are in memory."""
     before = Event.objects.count()
     change = asked(instance, {"long_query_time": "2", "sort_buffer_size": "1M"})
     with django_assert_max_num_queries(200) as captured:

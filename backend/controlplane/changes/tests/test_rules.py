@@ -10,7 +10,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def reader(shared_server, instance):
-    """Yields an application's session that reads two tables, with the cache on."""
+    """Switches the cache on and yields a session of an application, with the tables `ruled.items` and `ruled.prices` to
+    read from.
+    """
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     server = shared_server.connect()
     server.run("CREATE OR REPLACE DATABASE ruled")
@@ -34,7 +36,9 @@ def previewed(client, instance, *rules):
 
 
 def until_known(viewer, instance, server):
-    """Waits until each statement is known with its table, which is so once a result of it is stored."""
+    """Reads from both tables until the engine knows each statement with its table, which is so once a result of it is
+    stored.
+    """
 
     def is_known():
         for table in ("items", "prices"):

@@ -26,7 +26,9 @@ def connections():
 
 
 class Late(Connections):
-    """Runs a function between the queries of the servers and the use of their answers."""
+    """Connections that call a function after the servers were asked and before their answers are used, as if something
+    had happened in between.
+    """
 
     def __init__(self, meanwhile):
         super().__init__()

@@ -42,7 +42,9 @@ def preview(client, instance, parameters, **more):
 
 
 def configured(instance, **values):
-    """Stores a configuration as an older version of the product has left it."""
+    """Stores values as configured on the instance without any checks, as an older version of the product may have left
+    them.
+    """
     for name, value in values.items():
         InstanceParameter.objects.create(instance=instance, name=name, submitted=value, resolved=value, running=value)
 
@@ -146,7 +148,9 @@ def test_a_template_is_applied_by_who_may_set_all_of_it(operator, admin, instanc
 
 
 def test_what_a_template_says_for_administrators_is_said_by_one(operator, admin):
-    """Otherwise an operator would decide what an administrator sets who applies a template by its name alone."""
+    """An operator may not put a value that only administrators may set into a template, or change or remove one: an
+    administrator may later apply the template by its name alone.
+    """
     bare = {"engine_line": "5.7", "values": {"init_connect": "SET @a = 1"}}
     document = {**bare, "format": "fqc-template-1"}
 

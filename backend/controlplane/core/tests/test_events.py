@@ -9,7 +9,7 @@ from controlplane.core.events import event_publish
 
 
 async def told(seen, wanted):
-    """Returns all present events that the reader has not seen."""
+    """Returns the parsed data of all stored events that are not in `seen` and that `wanted` includes."""
     found = []
     async for text in stream(seen, wanted):
         found += [json.loads(line.removeprefix("data:")) for line in text.splitlines() if line.startswith("data:")]

@@ -26,7 +26,7 @@ def open_stream(url, headers):
 
 
 def read_block(answer):
-    """Returns the lines up to the next empty one; none if the stream has ended."""
+    """Returns the lines of the event stream up to the next empty one; none if the stream has ended."""
     lines = []
     while line := answer.readline().strip():
         lines.append(line)

@@ -18,7 +18,9 @@ LIMIT_SECONDS = 120  # only reached on failure, since an idle stream sends keep-
 
 
 class Reader:
-    """Parses server-sent events like a browser: a block counts once its empty line has arrived."""
+    """A client of the event stream that behaves like a browser: an event counts once its empty line has arrived, and
+    `open` continues after the last id.
+    """
 
     def __init__(self, url):
         self.host, self.port = urlsplit(url).hostname, urlsplit(url).port
@@ -97,7 +99,11 @@ def test_what_happens_while_nobody_reads_is_told_afterwards(reader):
 
 
 def test_an_event_that_is_committed_late_is_told_once_whoever_was_connected(reader):
-    """On PostgreSQL a transaction that began early has the lower id and may commit after others."""
+    """Events with lower ids appear after higher ones, as on PostgreSQL, where a transaction that began early may commit
+    late.
+
+    The reader gets each of them once.
+    """
     tell("a")
     at = Event.objects.get().pk
     reader.open()

@@ -15,7 +15,7 @@ MIB = 1024**2
 
 @pytest.fixture
 def small(tmp_path):
-    """A file system of 8 MiB, as its folder."""
+    """Yields the folder of a file system of 8 MiB. Skips the test if none can be mounted here."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a file system to fill: readiness on a full disk is not tested here")
     folder = tmp_path / "small"
@@ -74,7 +74,9 @@ def test_a_postgresql_that_takes_no_writes_is_told(web):
 
 
 def _reconnected(other):
-    """A setting of a database is of connections that begin after it."""
+    """Ends all connections to this database except the test's own and `other`: a changed setting of the database only
+    applies to new ones.
+    """
     mine = connection.connection.info.backend_pid if connection.connection else 0
     ends = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ALL(%s)"

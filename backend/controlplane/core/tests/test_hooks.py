@@ -28,7 +28,9 @@ ALLOWED_BY_NAME = {
 
 
 def sources() -> dict[str, ast.Module]:
-    """Each module that is neither a test nor a migration, by its path without `controlplane.`."""
+    """Returns the syntax tree of each module that is neither a test nor a migration, by its path without
+    `controlplane.`.
+    """
     files = [file.relative_to(ROOT) for file in ROOT.rglob("*.py")]
     kept = [file for file in files if not {"tests", "migrations"} & set(file.parts)]
     assert len(kept) > 100

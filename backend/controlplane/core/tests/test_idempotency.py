@@ -206,7 +206,10 @@ def test_a_key_that_was_freed_between_two_looks_is_taken(monkeypatch):
 
 
 def test_a_request_that_acted_and_lost_its_answer_does_not_act_again(operator, monkeypatch):
-    """Stands for a lost database connection or a crash between the act and the answer."""
+    """The answer fails after the act, as if the database connection was lost in between.
+
+    A repeat is told what was made, and makes nothing.
+    """
     from controlplane.parameters import views
 
     whole = views.with_etag
@@ -254,7 +257,10 @@ def test_of_requests_that_change_nothing_the_newest_answers_are_kept(operator, m
 
 
 def test_a_large_answer_to_a_request_that_changes_nothing_is_not_kept(operator):
-    """Previews and refusals can be as large as the request, so a viewer could fill the database with them."""
+    """A large refusal frees its key.
+
+    Previews and refusals can be as large as the request, so a viewer could otherwise fill the database with them.
+    """
     wrong = {"name": "made-once", "values": {f"no_such_parameter_{number}": "1" for number in range(900)}}
     refused = post(operator, "key-1", wrong)
     assert refused.status_code == 400 and len(refused.content) > idempotency.MOST_IDLE_CHARACTERS

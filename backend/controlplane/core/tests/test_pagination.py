@@ -36,7 +36,7 @@ def test_a_cursor_that_was_tampered_with_is_refused_by_its_name(admin, path):
 
 
 def is_by_name(path):
-    """Returns whether the list is ordered by name: any text is valid in its cursor."""
+    """Returns whether the list at this path is ordered by name: any text is then a valid value in its cursor."""
     return path.rsplit("/", 1)[1] in ("alert-rules", "channels", "instances", "latest")
 
 

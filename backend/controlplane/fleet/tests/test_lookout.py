@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def polled(shared_server: Any) -> Any:
-    """Yields the shared server as an instance that is polled often, with an account of its own."""
+    """Yields the shared server as an instance with an account of its own, `looked_at`. The polling interval is 5 s."""
     row = settings_get()
     row.poll_interval_seconds = 5
     row.save()
@@ -48,7 +48,7 @@ def run(server: Any, *statements: str) -> None:
 
 @pytest.fixture
 def connected(shared_server: Any) -> Iterator[Callable[[], int]]:
-    """Returns a function that counts the connections of the control plane's account on the server."""
+    """Yields a function that returns how many connections the account `looked_at` has to the server now."""
     connection = shared_server.connect()
     counted = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'looked_at'"
     yield lambda: connection.value(counted)
@@ -57,7 +57,10 @@ def connected(shared_server: Any) -> Iterator[Callable[[], int]]:
 
 @pytest.fixture
 def workers() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Yields a function that starts a worker of four processes. All workers are killed in the end."""
+    """Yields a function that starts a Celery worker of four processes and returns its process.
+
+    All workers are killed at the end of the test.
+    """
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
@@ -84,7 +87,7 @@ def rounds() -> int:
 
 
 def more_rounds(count: int) -> None:
-    """Waits for more rounds, and keeps sending the task to all workers."""
+    """Waits until `count` more rounds of polls have ended, and keeps sending workers the task that starts them."""
     wanted = rounds() + count
     until(lambda: look.delay() and rounds() >= wanted, f"{count} more rounds")
 

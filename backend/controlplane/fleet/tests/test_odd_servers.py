@@ -20,7 +20,7 @@ USUAL_ROUNDS = 12
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[tuple[Any, Any]]:
-    """Yields a healthy server with the plugin, and one that may be killed."""
+    """Yields two local servers: a healthy one with the engine, and one without it that a test may kill."""
     with servers() as make:
         yield make(has_engine=True), make()
 

@@ -32,7 +32,10 @@ def greeting(plugin: str = "mysql_native_password", capabilities: int = WITHOUT_
 
 @dataclass
 class Talk:
-    """One connection on the listener's side."""
+    """One connection of a client to the hostile listener.
+
+    `say` sends a packet of MySQL's protocol, `hear` returns the next one; `heard` has all that came.
+    """
 
     sock: socket.socket
     heard: list[bytes] = field(default_factory=list)
@@ -63,25 +66,25 @@ class Talk:
         return data
 
     def encrypt(self, context: ssl.SSLContext) -> None:
-        """Starts TLS after the client's request for it, which does not contain the account yet."""
+        """Reads the client's request for TLS, which does not contain the account yet, and then starts TLS."""
         self.hear()
         self.sock = context.wrap_socket(self.sock, server_side=True)
 
     def switch_to(self, plugin: str) -> bytes:
-        """Requests another authentication plugin. Returns the client's response."""
+        """Asks the client to authenticate with another plugin. Returns the client's response."""
         self.say(b"\xfe" + plugin.encode() + b"\x00" + (PROMPT if plugin == "dialog" else CHALLENGE + b"\x00"))
         return self.hear()
 
     def let_in(self) -> None:
-        """Accepts any account."""
+        """Greets the client and lets it log in with any account."""
         self.say(greeting())
         self.hear()
         self.say(OK)
 
     def statement(self) -> str:
-        """Returns the client's next statement.
+        """Returns the client's next statement, without answering it.
 
-        Statements that the client library sends by itself are accepted before that.
+        Statements that the client library sends by itself are answered and skipped.
         """
         while (said := self.hear())[1:].startswith((b"SET NAMES", b"SET AUTOCOMMIT", b"SET SESSION query_cache_type")):
             self.say(OK)
@@ -106,7 +109,10 @@ class Listener:
 
 @contextmanager
 def hostile(play: Callable[[Talk], Any]) -> Iterator[Listener]:
-    """Starts a listener that runs `play` with every client. What the clients sent stays in `heard`."""
+    """Starts a listener that runs `play` for every client, each in a thread.
+
+    Yields the listener: what clients sent is in its `heard`. It is stopped at the end of the block.
+    """
     with socket.create_server(("127.0.0.1", 0)) as server:
         listener = Listener(server.getsockname()[1])
         threads: list[threading.Thread] = []
@@ -147,7 +153,7 @@ def column(kind: bytes = TEXT) -> bytes:
 
 
 def forever(talk: Talk, body: bytes) -> None:
-    """Sends the packet endlessly, as fast as the client takes it.
+    """Sends the packet endlessly, as fast as the client takes it; ends with an OSError when the client has gone.
 
     Packet numbers restart after 256, so short ones are sent in batches of 256.
     """
@@ -171,7 +177,11 @@ def answers(*first: bytes, then: bytes) -> Callable[[Talk], None]:
 
 
 def tells(value_of: Callable[[str], bytes | None], clock: bytes = b"clock") -> Callable[[Talk], None]:
-    """Plays a server that answers queries of variables with `value_of`, and queries of the time with `clock`."""
+    """Returns a `play` for `hostile` that lets clients log in and answers queries of variables: `value_of` gives the
+    value for each name (None: NULL).
+
+    A query of the time is answered under the name `clock`.
+    """
 
     def play(talk: Talk) -> None:
         talk.let_in()

@@ -25,7 +25,7 @@ class Received:
 
 @dataclass
 class Desk:
-    """The received requests, and the answers to give."""
+    """The desk of the HTTP receiver: requests that it has received, and the answer that a test wants it to give."""
 
     url: str = ""
     received: list[Received] = field(default_factory=list)

@@ -15,7 +15,7 @@ TAKEN = "250 taken"
 
 
 class Mailbox:
-    """The received mails, and the answers to give."""
+    """The mails that the SMTP server of a test has accepted, and the answers that the test wants it to give."""
 
     def __init__(self) -> None:
         self.messages: list[EmailMessage] = []
@@ -44,7 +44,7 @@ class Mailbox:
 
 class _Controller(Controller):
     def _trigger_server(self) -> None:
-        """Port 0 was requested, so the assigned port is known only now."""
+        """Stores the port that the system assigned, which is known only now, since port 0 was requested."""
         self.port = self.server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
         super()._trigger_server()
 

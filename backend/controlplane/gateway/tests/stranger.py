@@ -12,7 +12,10 @@ GREETINGS = [b"HTTP/1.1 200 OK\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\x04\x00\
 
 @contextmanager
 def stranger(greeting: bytes) -> Iterator[int]:
-    """Yields the port. The first client to connect gets this greeting."""
+    """Yields the port of a listener that is no MySQL server.
+
+    The first client to connect, which must come before the block ends, gets this greeting.
+    """
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=_greet, args=(listener, greeting))
         thread.start()

@@ -50,7 +50,7 @@ def test_who_refuses_a_statement_or_has_gone_is_left_out(servers):
 
 @pytest.fixture
 def pretender():
-    """Yields the client's end of a connection; the test plays the server at the other end."""
+    """Yields both ends of a connection: the client's, and that of the server, which the test plays."""
     near, far = socket.socketpair()
     yield near, far
     near.close()

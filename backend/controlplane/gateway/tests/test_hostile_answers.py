@@ -85,7 +85,9 @@ WAYS = {"read": read, "skip": skip, "ask": ask, "mail": mail}
 
 
 def measure(way: str, port: int) -> None:
-    """Runs in the separate process: measures the memory that a call takes, and how it ends."""
+    """Runs in a separate process with a memory limit: connects to `port` in the way named, and prints as JSON how the
+    call ended and how much memory it took.
+    """
     resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES_BYTES, MOST_ADDRESSES_BYTES))
     account = SimpleNamespace(
         host="127.0.0.1", port=port, username="fqc", password=PASSWORD, is_tls_required=False, tls_ca="", public_key=""

@@ -105,7 +105,9 @@ def test_the_password_is_not_encrypted_for_whoever_sends_a_key(plugin: str, is_i
 
 
 def test_an_account_that_the_server_remembers_gets_in_without_its_password_being_sent() -> None:
-    """The fast path of caching_sha2_password is a scrambled response to a challenge, like the native method."""
+    """The fast path of caching_sha2_password works without TLS: it is a scrambled response to a challenge, like the
+    native method.
+    """
 
     def remember(talk: Talk) -> None:
         talk.say(greeting("caching_sha2_password"))
@@ -205,7 +207,11 @@ def test_a_demand_for_a_file_of_this_machine_gets_none(tmp_path: Path) -> None:
 
 
 def test_the_native_way_answers_any_challenge_with_a_hash_and_never_the_password() -> None:
-    """This cannot be avoided: the server chooses the challenge. See docs/guides/production.md."""
+    """A listener in a server's place gets a hash for a challenge that it chose, which cannot be avoided, but not the
+    password.
+
+    See docs/guides/production.md.
+    """
     from pymysql._auth import scramble_native_password
 
     def ask(talk: Talk) -> None:

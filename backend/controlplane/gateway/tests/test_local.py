@@ -88,7 +88,9 @@ def test_databases_are_made_on_a_machine_that_cannot_look_up_its_own_name(tmp_pa
 
 
 def test_address_space_for_the_pool_is_less_than_the_machine_has(shared_server):
-    """Linux refuses more, and the amount that the server reserves in addition varies from start to start."""
+    """The largest buffer pool leaves 8 MiB of the machine's memory: Linux refuses to reserve more, and the amount that
+    the server reserves in addition varies from start to start.
+    """
     machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     connection = shared_server.connect()
     reserved = connection.rows("SHOW GLOBAL VARIABLES LIKE 'innodb_buffer_pool_size_max'")

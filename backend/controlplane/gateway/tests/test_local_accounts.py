@@ -236,8 +236,8 @@ user=root
 
 @pytest.fixture
 def old_server(own_server):
-    """Makes a server as earlier versions did, with data: one account with all privileges, and a folder that others can
-    read.
+    """Makes a running server as earlier versions did, with data in `old.kept`: one account with all privileges, and a
+    folder that others can read.
     """
     from controlplane.gateway import process
     from controlplane.gateway.local import server_program
@@ -297,7 +297,9 @@ def test_an_altered_account_is_mended_by_a_restart(own_server):
 
 
 def test_accounts_that_are_there_are_not_made_again(own_server):
-    """Every watch calls this."""
+    """`accounts_ensure` leaves accounts alone whose definition has not changed, even if their grants have: every watch
+    calls it.
+    """
     server = own_server()
     server.connect().run("GRANT INSERT ON mysql.plugin TO 'fqc_trial'@'127.0.0.1'")
     super(type(server), server).accounts_ensure()

@@ -24,7 +24,11 @@ ANYWHERE = ("127.0.0.0/8", "::1/128")
 
 @pytest.fixture
 def silent_resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Names of `.example` resolve to the loopback address once the event is set; other names as usual."""
+    """Yields an event.
+
+    Until it is set, looking up names of `.example` blocks; afterwards they resolve to the loopback address. Other names
+    resolve as usual.
+    """
     true, answers = socket.getaddrinfo, threading.Event()
 
     def getaddrinfo(host: str, *more: Any, **facts: Any) -> Any:
@@ -41,7 +45,7 @@ def silent_resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event
 
 @pytest.fixture
 def turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Allows only one lookup at a time."""
+    """Lets the product look up only one name at a time, so that a second lookup must wait."""
     monkeypatch.setattr(module, "_turns", threading.BoundedSemaphore(1))
 
 
@@ -95,7 +99,9 @@ def test_what_is_no_name_is_told(host: str) -> None:
 def test_of_several_addresses_the_one_that_answers_is_taken(
     shared_server: TestServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For example `localhost` on a machine whose server listens on only one of its two addresses."""
+    """A name has two addresses and the server listens on the second only, as `localhost` on some machines; the
+    connection succeeds.
+    """
     monkeypatch.setattr("controlplane.gateway.endpoint.look_up", lambda *_: ["127.0.0.99", "127.0.0.1"])
     names = ("port", "username", "password", "is_tls_required", "tls_ca", "public_key")
     facts = {name: getattr(shared_server, name) for name in names}

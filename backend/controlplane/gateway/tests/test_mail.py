@@ -169,7 +169,7 @@ def test_an_address_that_smtp_cannot_carry_costs_the_others_nothing() -> None:
 
 
 class Said(list[bytes]):
-    """The lines that a hostile server received."""
+    """The lines that a hostile mail server received. `secrets` are those that contain the account or its password."""
 
     @property
     def secrets(self) -> list[bytes]:
@@ -208,7 +208,9 @@ def test_a_server_that_takes_tls_away_is_told_no_password(capabilities: bytes, a
 
 
 def checking_accounts_with(answer: bytes, ways: bytes) -> Callable[[Talk], None]:
-    """Plays a server that answers `answer` and what it received to everything but EHLO."""
+    """Returns a `play` for `hostile`: a mail server that offers the log-in methods `ways` and answers every other line
+    with `answer` and that line.
+    """
 
     def play(talk: Talk) -> None:
         talk.sock.sendall(b"220 hostile\r\n")
@@ -290,7 +292,10 @@ def test_a_server_outside_the_allowed_networks_is_not_connected_to() -> None:
 
 
 def test_a_mail_goes_to_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first lookup gives an allowed address, every later one does not: a mail must look the name up only once."""
+    """The first lookup of the name gives an allowed address, every later one does not.
+
+    A mail looks the name up only once; the next one is refused.
+    """
     true, asked = socket.getaddrinfo, []
 
     def rebinding(host: str, *more: Any, **facts: Any) -> Any:

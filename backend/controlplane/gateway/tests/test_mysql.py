@@ -33,7 +33,9 @@ def test_a_server_is_made_starts_stops_and_starts_again(own_server) -> None:  # 
 
 
 def test_a_password_is_encrypted_with_the_key_that_was_given_and_with_no_other(own_server) -> None:  # type: ignore[no-untyped-def]
-    """A server that has just started has no cached hash, so it asks for the password itself."""
+    """Without the server's own key the log-in fails until the server has cached the account's hash: a server that has
+    just started asks for the password itself.
+    """
     server, other = own_server(product=MYSQL), own_server(product=MYSQL)
     with pytest.raises(PasswordWithheld, match="public key"):
         as_use(server, Use.CHANGE, public_key="")

@@ -161,7 +161,9 @@ def test_a_body_in_pieces_of_any_length_is_an_answer(body: bytes, status: int, k
 
 
 def test_of_a_body_in_pieces_without_an_end_little_is_read() -> None:
-    """To http.client a chunk of -1 bytes is everything until the end."""
+    """The answer has a chunk of -1 bytes, which http.client takes for everything until the end; only the beginning is
+    read.
+    """
     sent = 0
 
     def play(talk: Talk) -> None:

@@ -45,7 +45,9 @@ def version_of(server: TestServer) -> str | None:
 
 
 def serves(connection: Server, counting: Server, text: str) -> bool:
-    """Returns whether the cache answers the statement, by the count of hits."""
+    """Runs the statement on `connection` and returns whether the cache answered it, by the count of hits before and
+    after.
+    """
     hits = "SHOW GLOBAL STATUS LIKE 'Fqc_hits'"
     before = counting.rows(hits)
     connection.rows(text)

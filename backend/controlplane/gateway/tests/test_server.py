@@ -142,7 +142,9 @@ def test_a_server_that_greets_byte_by_byte_is_given_up(shared_server):
 
 
 def test_a_server_that_answers_byte_by_byte_is_given_up(shared_server):
-    """The whole answer would take half an hour, but each byte at most a twentieth of a second."""
+    """A byte arrives every twentieth of a second and the whole answer would take half an hour: the statement fails at
+    its time limit.
+    """
     with dribbling(shared_server.port, b"SHOW GLOBAL VARIABLES") as proxy:
         server = open_server(at(proxy.port, shared_server), Limits(("127.0.0.0/8",), 60, statement_seconds=1))
         with pytest.raises(Unreachable, match="did not arrive"):
@@ -198,7 +200,10 @@ def named(server, host):
 
 
 def test_a_name_that_resolves_elsewhere_a_moment_later_changes_nothing(shared_server, monkeypatch):
-    """The first lookup returns the server, every later one an address that no network allows."""
+    """The first lookup of the name returns the server, every later one an address that is not allowed.
+
+    A connection looks the name up only once; the next one is refused.
+    """
     true = socket.getaddrinfo
     asked = []
 

@@ -36,7 +36,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestServer]:
 
 
 def certified(folder: Path) -> dict[str, str]:
-    """Makes a self-signed certificate for the loopback address. Returns the server's options for it."""
+    """Makes a self-signed certificate for the loopback address in `folder`.
+
+    Returns the server's options that use it.
+    """
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name.from_rfc4514_string("CN=test")
     now = datetime.now(UTC)
     made = (

@@ -24,7 +24,7 @@ IDLE = {"hits": 0, "near_hits": 0, "inserts": 0, "not_cached": 100, "questions":
 
 
 def sampled(instance: Instance, *minutes: dict[str, int]) -> None:
-    """Adds one sample per minute; the last one given is the newest, from a minute ago."""
+    """Stores a sample and a rollup per minute with these columns, oldest first; the last one is from a minute ago."""
     now = int(time.time()) // MINUTE * MINUTE
     for model in (Sample, MinuteRollup):
         partitions_ensure(model, now - HEADLINE_SECONDS, now)

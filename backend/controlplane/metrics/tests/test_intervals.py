@@ -73,7 +73,9 @@ def test_lookups_are_hits_and_inserts_without_the_engine() -> None:
 
 
 def test_statements_that_the_server_ran_are_those_that_no_cache_answered() -> None:
-    """The engine answers before the server counts a statement, a server's own cache after that."""
+    """Hits are subtracted from Questions only without the engine: the engine answers before the server counts a
+    statement, a server's own cache after that.
+    """
     before = {"Qcache_hits": 10, "Questions": 100, "Uptime": 10}
     now = {"Qcache_hits": 40, "Questions": 150, "Uptime": 20}
     assert growth(reading(0, **before), reading(10, **now))["questions"] == 20
@@ -103,7 +105,11 @@ def test_how_long_is_too_long_follows_the_interval() -> None:
 
 
 def answered(at: float, *quick: int, all_: int, **status: int) -> Reading:
-    """Returns counts within 100, 200, 500 us and so on; the last one given is used for all longer times."""
+    """Returns a reading in which so many statements were answered within 100, 200, 500 us and so on; the last number is
+    used for all longer times.
+
+    `all_` is the number of all statements.
+    """
     names = [*ANSWERED_WITHIN.values()]
     counts = [*quick, *[quick[-1]] * (len(names) - len(quick))]
     return reading(at, **dict(zip(names, counts, strict=True)), Fqc_answered=all_, Uptime=900 + int(at), **status)

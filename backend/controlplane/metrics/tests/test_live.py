@@ -24,7 +24,9 @@ T = 1_800_000_000
 
 @pytest.fixture
 def streamed(web: Callable[..., str]) -> Callable[..., list[dict[str, Any]]]:
-    """Returns a function that reads all events that a web process streams."""
+    """Returns a function that reads all stored events about samples from a web process, filtered by `query`, and
+    returns their parsed data.
+    """
     url, client = web(), client_as("viewer")
 
     def read(**query: str) -> list[dict[str, Any]]:
@@ -39,7 +41,7 @@ def streamed(web: Callable[..., str]) -> Callable[..., list[dict[str, Any]]]:
 
 @pytest.fixture
 def instances(shared_server: Any, connections: Connections) -> list[Any]:
-    """Yields two instances, both the shared server, polled twice with traffic in between."""
+    """Returns two instances, both the shared server, which were polled twice with traffic in between."""
     made = [
         instance_make(port=shared_server.port, username=shared_server.username, password=shared_server.password)
         for _ in range(2)

@@ -34,7 +34,7 @@ T = 1_800_000_000
 
 
 def reached(server: Any, **facts: Any) -> Any:
-    """Returns an instance for the server."""
+    """Stores and returns an instance that polls can reach: this server with its account."""
     return instance_make(port=server.port, username=server.username, password=server.password, **facts)
 
 
@@ -64,7 +64,7 @@ def test_two_rounds_make_rates_of_what_ran_between_them(shared_server: Any, conn
 
 
 def lock_each_other(server: Any) -> None:
-    """Causes a deadlock of two transactions: one waits, and the other is rolled back."""
+    """Causes a deadlock of two transactions on the server: one waits for a row lock, and the other is rolled back."""
     one, other = server.connect(), server.connect()
     one.run("CREATE DATABASE health")
     one.run("CREATE TABLE health.rows_ (id INT PRIMARY KEY, note INT)")

@@ -38,7 +38,9 @@ def test_the_span_decides_the_table(length: int, points: int, resolution: str) -
 @pytest.mark.parametrize("length", [HOUR, 2 * HOUR, 6 * HOUR, 7 * HOUR, DAY, 5 * DAY, 7 * DAY, 30 * DAY, 90 * DAY])
 @pytest.mark.parametrize("points", [30, MOST_SPARKLINE_POINTS])
 def test_of_many_instances_few_rows_each_are_read(length: int, points: int) -> None:
-    """There are as many series as instances on a page, and each row that is read costs a page of the disk."""
+    """A sparkline reads at most some hundred rows: there is one for each instance on a page, and each row that is read
+    costs a page of the disk.
+    """
     span = span_of(T - length, T, points, 15, SPARKLINES)
     rows = length / UNITS.get(span.resolution, 15)
     assert rows <= 360 and (rows <= 120 or length > 30 * DAY)

@@ -22,7 +22,7 @@ T = 1_800_000_000
 
 @pytest.fixture
 def server(own_server: Any) -> Any:
-    """Makes a server with the cache on, which near caches require."""
+    """Returns a server with the engine and its cache on, which near caches require in order to attach."""
     made = own_server(has_engine=True)
     connection = made.connect()
     connection.run("SET GLOBAL query_cache_size = 1048576")
@@ -60,8 +60,10 @@ def listed(viewer: Any, instance: Any) -> list[dict[str, Any]]:
 
 
 def polled(viewer: Any, instance: Any, connections: Connections, at: int, *states: str) -> list[dict[str, Any]]:
-    """Returns the near caches found by rounds, once they have these states: on a busy machine a lease of 100 ms may be
-    late.
+    """Runs rounds of polls, a second apart from `at` on, until the instance's near caches have these states, and
+    returns them.
+
+    On a busy machine a lease of 100 ms may be late.
     """
     moments = count(at)
 

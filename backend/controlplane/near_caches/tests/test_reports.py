@@ -38,12 +38,12 @@ def reporter(instance: Any) -> APIClient:
 
 
 def report(reporter: APIClient, **facts: Any) -> int:
-    """Sends a report and returns the status of the answer."""
+    """Sends a near cache's report, with `facts` overriding its fields, and returns the status of the answer."""
     return int(reporter.post(REPORTS, {**REPORT, **facts}).status_code)
 
 
 def polled(seconds: int = 0) -> None:
-    """Runs a round of polls this many seconds later."""
+    """Runs a round of polls as if it were so many seconds later."""
     connections = Connections()
     polling.poll_round(int(time.time()) + seconds, connections)
     connections.keep_only(())
@@ -121,7 +121,9 @@ def test_what_two_answer_is_in_the_samples_of_their_instance_once(reporter: APIC
 def test_reads_that_a_server_does_not_count_are_those_that_near_caches_passed_on(
     reporter: APIClient, instance: Any
 ) -> None:
-    """The server's cache is off. Without this, all reads of the instance would seem to come from near caches."""
+    """The server's cache is off and counts no reads, so misses of near caches count as reads; otherwise all reads would
+    seem to come from near caches.
+    """
     report(reporter)
     polled()
     report(reporter, hits=60, misses=20)

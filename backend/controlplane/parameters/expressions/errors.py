@@ -2,7 +2,9 @@
 
 
 class ExpressionError(ValueError):
-    """The base: ``column``, what was ``found`` there, and what was ``expected`` instead."""
+    """The base of all errors of an expression: the ``column`` (from 1), what was ``found`` there, what was ``expected``
+    instead, and a ``hint``, empty if there is none.
+    """
 
     code = "expression_invalid"
 

@@ -24,7 +24,7 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """``kind`` is END, INTEGER, NAME or the symbol itself."""
+    """A word of an expression. ``kind`` is END, INTEGER, NAME or the symbol itself; ``column`` counts from 1."""
 
     kind: str
     text: str

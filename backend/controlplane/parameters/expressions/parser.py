@@ -104,7 +104,10 @@ class _Parser:
 
 
 def _chain(first: Node, steps: list[Step]) -> Node:
-    """Returns a chain. ``{a*b}/c`` equals ``a*b/c``: if the first factor is a chain in braces, it is merged."""
+    """Returns the node for a factor and the steps after it; without steps, the factor itself.
+
+    ``{a*b}/c`` equals ``a*b/c``: if the first factor is a chain in braces, it is merged.
+    """
     if not steps:
         return first
     if isinstance(first, Chain):

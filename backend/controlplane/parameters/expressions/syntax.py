@@ -21,7 +21,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """``first op factor op factor ...``, evaluated from left to right."""
+    """A sequence of operations, ``first op factor op factor ...``, evaluated from left to right."""
 
     first: "Node"
     rest: tuple["Step", ...]
@@ -29,7 +29,10 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``column`` is that of the factor, where a division by zero is reported."""
+    """One operator of a chain and the factor after it.
+
+    ``column`` is that of the factor, where a division by zero is reported.
+    """
 
     operator: str
     factor: "Node"

@@ -33,7 +33,7 @@ def remembering(request: pytest.FixtureRequest) -> Iterator[TestServer]:
 
 @pytest.fixture
 def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Sets the time."""
+    """Returns a function that sets the time of the shared clock, in epoch seconds."""
     return lambda now: monkeypatch.setattr("controlplane.core.clock.shared_time", lambda: now)
 
 

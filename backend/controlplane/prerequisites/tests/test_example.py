@@ -29,7 +29,7 @@ def statement():
 
 @pytest.fixture
 def running(shared_server, statement):
-    """Runs the statement in another session until the test is over."""
+    """Keeps the statement running in another session until the end of the test."""
     server, owner = shared_server.connect(), shared_server.connect()
 
     def run():
@@ -72,7 +72,9 @@ def test_a_server_without_a_history_of_statements_says_what_would_give_it_one(op
 
 @pytest.fixture
 def of_few_rights(shared_mysql):
-    """Yields an external instance whose account can only log in, and a function that grants it more."""
+    """Yields an external instance whose account can only log in, and a connection of the server's owner, which can
+    grant it more.
+    """
     owner = shared_mysql.connect()
     owner.run(f"CREATE USER {ACCOUNT} IDENTIFIED BY 'of-few-rights'")
     found = row_for(

@@ -18,9 +18,8 @@ MINUTES = 20
 
 @pytest.fixture
 def busy(instance: Any) -> Any:
-    """Yields an instance with the cache on.
-
-    In twenty minutes the cache and near caches have each answered a part of the reads.
+    """Returns an instance with the cache on and samples of twenty minutes, in which the cache and near caches each
+    answered a part of the reads.
     """
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     now = int(time.time()) // 60 * 60

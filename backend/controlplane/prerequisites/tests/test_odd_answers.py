@@ -56,7 +56,9 @@ def column(name):
 
 
 def table(statement, odd):
-    """Returns column names and rows."""
+    """Returns column names and rows with which an odd server answers a statement: `odd` is in place of every number,
+    but for names in RIGHT.
+    """
     if statement.startswith("SHOW FQC"):
         columns = REPORTS[statement.rpartition(" ")[2]]
         return columns, [[odd for _ in columns]]

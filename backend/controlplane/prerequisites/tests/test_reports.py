@@ -15,7 +15,7 @@ RULES = '[{"table": "reports.ranking", "cache": "always", "ttl": 30}]'
 
 @pytest.fixture
 def client(shared_server):
-    """Yields an application's session with a database of its own."""
+    """Yields a session of an application, with the table `reports.items` to read from."""
     server = shared_server.connect()
     server.run("CREATE OR REPLACE DATABASE reports")
     server.run("CREATE TABLE reports.items (id INT PRIMARY KEY, name VARCHAR(20))")
@@ -128,7 +128,9 @@ def test_what_the_control_plane_reads_is_not_in_the_figures_of_the_cache(viewer,
 
 @pytest.mark.parametrize("observe", ["0", "1"])
 def test_what_the_control_plane_asks_is_in_no_report(operator, instance, client, observe):
-    """Reports contain nothing that the control plane reads or changes; of a trial, only the tried statement."""
+    """The engine's reports contain nothing that the control plane reads or changes; of a trial, they contain only the
+    tried statement.
+    """
     wanted = {"query_cache_size": "1048576", "query_cache_type": "1" if observe == "0" else "0", "fqc_observe": observe}
     changed(instance, wanted)
     client.stay_uncounted()

@@ -118,7 +118,7 @@ def test_memory_over_the_class_names_a_buffer_pool_that_would_fit():
 
 
 def proposed(finding, name):
-    """Returns the value that the action sets, for the class of `readings`."""
+    """Returns the value that a finding's action sets the parameter `name` to, computed for a class of 4 GiB."""
     assert finding.action.route == "changes"
     return compile_expression(finding.action.body["parameters"][name]).evaluate({"DBInstanceClassMemory": 4 * GIB})
 

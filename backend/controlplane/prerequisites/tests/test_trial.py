@@ -29,8 +29,8 @@ def try_out(client, instance, **body):
 
 
 def is_served(found, repetitions):
-    """Returns whether every read was a hit or stored its result, and most were hits: a stored result may end in
-    between, which is not a fault.
+    """Returns whether every repetition of a trial was a hit or stored its result, and most were hits: a stored result
+    may be evicted or invalidated in between, which is not a fault.
     """
     return found["hits"] + found["inserts"] == repetitions and found["hits"] > repetitions // 2
 

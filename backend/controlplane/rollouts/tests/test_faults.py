@@ -34,7 +34,10 @@ def has_ended(row):
 
 @pytest.fixture
 def looked_at(shared_server):
-    """Yields the shared server behind a proxy that holds the answer to the first query of a change."""
+    """Yields a proxy before the shared server, which is stored as an instance behind it.
+
+    The proxy holds the answer to the first query of a change.
+    """
     instance = row_for(shared_server, name="a-first")
     proxy = HoldingProxy(shared_server.port, b"SHOW GLOBAL VARIABLES")
     Instance.objects.filter(pk=instance.pk).update(port=proxy.port)

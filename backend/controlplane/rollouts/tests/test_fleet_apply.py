@@ -31,7 +31,7 @@ def template():
 
 @pytest.fixture
 def fleet(instance):
-    """Yields an instance that answers, and three whose server does not exist."""
+    """Returns an instance whose server answers; three others are stored whose servers do not exist, with a tag."""
     for number in range(3):
         row = Instance(name=f"gone-{number}", provider="external", host="127.0.0.1", port=1, username="x")
         row.instance_class, row.state, row.password = class_get("local.small"), "running", "x"
@@ -42,7 +42,7 @@ def fleet(instance):
 
 @pytest.fixture(autouse=True)
 def delivered(monkeypatch, django_capture_on_commit_callbacks):
-    """Collects deliveries in order, for the test to run."""
+    """Returns the list of item ids that are sent to workers during the test, in order; the test runs them itself."""
     queue = []
     monkeypatch.setattr(execution, "deliver_item", lambda pk: queue.append(pk))
     monkeypatch.setattr(execution.transaction, "on_commit", lambda send: send())
@@ -200,7 +200,9 @@ def test_a_worker_goes_on_with_the_next_item_by_itself_and_for_no_longer_than_it
 
 
 def test_a_change_of_a_fleet_apply_costs_a_known_number_of_statements(operator, fleet, template, delivered):
-    """Each step costs some statements; nothing else grows with the number of parameters."""
+    """The number of statements for one instance stays within a limit: each step of its change costs some, and nothing
+    else grows with the number of parameters.
+    """
     before = 0
     # The first run is not counted, since caches of the process may be filled by it or by an earlier test.
     runs = [({"long_query_time": "1"}, None), ({"long_query_time": "2"}, 92)]

@@ -23,7 +23,7 @@ PATH = "/api/v1/fleet-applies"
 
 @pytest.fixture(autouse=True)
 def delivered(monkeypatch):
-    """Collects deliveries in order, for the test to run."""
+    """Returns the list of item ids that are sent to workers during the test, in order; the test runs them itself."""
     queue = []
     monkeypatch.setattr(execution, "deliver_item", lambda pk: queue.append(pk))
     monkeypatch.setattr(execution.transaction, "on_commit", lambda send: send())
@@ -32,7 +32,9 @@ def delivered(monkeypatch):
 
 @pytest.fixture
 def bare(own_server):
-    """Yields two servers without the engine, in the order of the fleet apply."""
+    """Returns two servers without the engine, each with its instance, in the order in which a fleet apply
+    takes them.
+    """
     return [
         (server, row_for(server, name=name)) for server, name in ((own_server(), "a-first"), (own_server(), "b-second"))
     ]
@@ -43,7 +45,9 @@ def asked(**facts):
 
 
 def begun(operator, delivered, **facts):
-    """Starts an upgrade and returns after its first wave."""
+    """Starts an upgrade of all instances, with `facts` in the request, and returns the fleet apply after its first
+    wave.
+    """
     answer = operator.post(PATH, asked(**facts))
     assert answer.status_code == 201, answer.json()
     move(answer.json()["id"], delivered)
@@ -51,7 +55,7 @@ def begun(operator, delivered, **facts):
 
 
 def move(row, delivered):
-    """Moves the fleet apply on, as the sweep does."""
+    """Moves the fleet apply with the id `row` on, as the sweep does, and runs the items that it sends to workers."""
     execution.advance(row)
     while delivered:
         execution.run_items(delivered.pop(0))
@@ -118,7 +122,9 @@ def test_an_open_critical_incident_on_an_instance_of_the_wave_stops_it(operator,
 
 
 def plant(server, old, new):
-    """Writes stale data without the engine's knowledge, as a bug of the engine would."""
+    """Replaces bytes in a table's file, so that the server's answer changes without the engine's knowledge, as after a
+    bug of the engine.
+    """
     file = server.folder / "data" / "shop" / "t.MYD"
     assert old in file.read_bytes()
     file.write_bytes(file.read_bytes().replace(old, new))
@@ -176,7 +182,10 @@ def test_an_instance_that_answers_no_poll_stops_it(operator, bare, delivered):
 
 @pytest.fixture
 def served(own_server):
-    """Makes a server with an engine, which counts as an older one."""
+    """Returns a server with an engine.
+
+    Its instance is stored with an older version of the engine, so that it is upgraded.
+    """
     server = own_server(has_engine=True)
     instance = row_for(server, name="a-first")
     Instance.objects.filter(pk=instance.pk).update(minor_version=OLDER)
@@ -184,7 +193,9 @@ def served(own_server):
 
 
 def asks(server, statement, times):
-    """Repeats a statement on a connection that the cache serves, until the engine has counted `times` more answers."""
+    """Switches the server's cache on, and repeats a statement from an application's session until the engine has
+    counted `times` more answers.
+    """
     with server.as_owner() as owner, owner.cursor() as cursor:
         cursor.execute("SET GLOBAL query_cache_size = 16777216")
         cursor.execute("SET GLOBAL query_cache_type = 1")
@@ -273,7 +284,10 @@ def test_the_way_back_is_the_older_library_by_the_same_command(operator, bare, d
 
 
 def test_what_is_in_the_way_is_told_by_the_preview(viewer, operator, instance, delivered):
-    """The shared server has the engine, so another version of it needs a restart."""
+    """Each instance of a preview has the reasons why it cannot be upgraded.
+
+    The shared server has the engine, so another version of it needs a restart.
+    """
     Instance.objects.filter(pk=instance.pk).update(minor_version=20200331)
     for name, facts in {"elsewhere": {"provider": "external"}, "down": {"state": "unreachable"}}.items():
         row = Instance(

@@ -36,12 +36,15 @@ def writes(handle: Handler, *arguments: Argument) -> Action:
 
 
 def checked(serializer: type[BaseSerializer[Any]], **facts: Any) -> dict[str, Any]:
-    """Validates facts with a serializer of the REST API. Facts that were not given are left out."""
+    """Validates facts with a serializer of the REST API and returns the result.
+
+    Facts that are None are left out. Raises ValidationError.
+    """
     given = serializer(data={name: value for name, value in facts.items() if value is not None})
     given.is_valid(raise_exception=True)
     return dict(given.validated_data)
 
 
 def utc(at: Any) -> str:
-    """Formats a time as the dialect does."""
+    """Formats a UTC time as the dialect does, such as 2026-11-20T23:50:00Z; empty for None."""
     return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else ""

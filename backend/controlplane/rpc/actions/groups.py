@@ -78,7 +78,7 @@ def describe_all(given: Given) -> Answer:
 
 
 def _newest_values(templates: Iterable[Template]) -> dict[str, dict[str, str]]:
-    """Returns the newest values of all these templates with one query."""
+    """Returns, by template id, the values of the newest version of each of these templates, with one query."""
     current = {(each.pk, each.version) for each in templates}
     rows = TemplateVersion.objects.filter(template__in=[pk for pk, _ in current])
     values = rows.values_list("template_id", "number", "values")

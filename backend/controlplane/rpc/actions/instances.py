@@ -38,7 +38,7 @@ def describe_all(given: Given) -> Answer:
 
 
 def _by_token(found: QuerySet[Instance], given: Given, total: int) -> Answer:
-    """Returns a page.
+    """Returns the page of instances after the one that NextToken names.
 
     Instances are ordered by their unique names, so a page continues after the last name of the previous one.
     """
@@ -125,12 +125,12 @@ def describe_one(given: Given) -> Answer:
 
 
 def _storage(storage_bytes: int | None) -> Answer:
-    """Returns the storage attribute, or nothing if it is unknown: the dialect has no value for that."""
+    """Returns the storage attribute in GiB, or nothing if it is unknown: the dialect has no value for that."""
     return {} if storage_bytes is None else {"DBInstanceStorage": storage_bytes // GIBIBYTE}
 
 
 def _window(instance: Instance) -> str:
-    """Returns the hours of the maintenance window. The dialect has no weekdays."""
+    """Returns the hours of the maintenance window, such as 02:00Z-03:00Z. The dialect has no weekdays."""
     opens = datetime.combine(datetime.min, instance.window_start)
     closes = opens + timedelta(minutes=instance.window_minutes)
     return f"{opens:%H:%M}Z-{closes:%H:%M}Z"

@@ -27,7 +27,9 @@ def restart(given: Given) -> Answer:
 
 
 def upgrade(given: Given) -> Answer:
-    """Upgrades to the version that this control plane offers, if that is at least the requested one."""
+    """Upgrades the engine to the version that this control plane offers, if that is at least the requested one; raises
+    RpcError otherwise.
+    """
     instance, newest = idle_instance(given["DBInstanceId"]), offered()
     if given["TargetMinorVersion"] and kernel_number(given["TargetMinorVersion"]) > newest:
         message = f"The newest minor version here is {kernel_name(newest) or 'none'}."
@@ -56,8 +58,8 @@ def modify_spec(given: Given) -> Answer:
 
 
 def _undecided(refusal: Refused) -> Exception:
-    """Returns the error for a resize that needs a decision: the REST API takes it as an argument, this dialect has
-    none.
+    """Returns the error to raise for a refused resize: if the refusal needs a decision about the cache's size, which
+    the REST API takes as an argument and this dialect cannot, one that says what to do first; else the refusal itself.
     """
     if refusal.code != "cache_size_undecided":
         return refusal

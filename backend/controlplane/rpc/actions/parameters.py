@@ -41,7 +41,9 @@ def describe(given: Given) -> Answer:
 
 
 def _group_info(instance: Instance) -> Answer:
-    """Returns the group that was applied last, since the dialect only knows one at a time."""
+    """Returns the parameter group (template) that was applied last, since the dialect only knows one at a time; empty
+    if there is none.
+    """
     use = instance.template_uses.select_related("template").first()
     if use is None:
         return {}
@@ -73,8 +75,10 @@ def _running(row: Row, line: Line, running: Mapping[str, str]) -> Answer:
 
 
 def _value(row: Row, definition: Definition, running: Mapping[str, str]) -> str:
-    """Returns the resolved value of an expression if the server runs that value, allowing for rounding; otherwise the
-    running value.
+    """Returns the value to show as running: the resolved configured value if the server runs that, allowing for
+    rounding; otherwise the running value.
+
+    If the server does not answer, the resolved value; empty if there is none.
     """
     resolved, value = row["resolved"], row["running"]
     if value is None:
@@ -83,7 +87,7 @@ def _value(row: Row, definition: Definition, running: Mapping[str, str]) -> str:
 
 
 def describe_templates(given: Given) -> Answer:
-    """Returns the catalogue of a line, or of one instance's server."""
+    """Returns the catalogue of parameters of an engine line, or of one instance's server if DBInstanceId is given."""
     line = line_of(given["Engine"], given["EngineVersion"])
     if given["DBInstanceId"]:
         line = instance_line(instance_of(given["DBInstanceId"]))
@@ -97,7 +101,7 @@ def describe_templates(given: Given) -> Answer:
 
 
 def _template_record(definition: Definition) -> Answer:
-    """Returns the record of a definition. The dialect writes its two booleans as text."""
+    """Returns a definition as a record of the dialect, which writes its two booleans as text."""
     return {
         "ParameterName": definition.name,
         "ParameterValue": definition.default or "",
@@ -109,7 +113,7 @@ def _template_record(definition: Definition) -> Answer:
 
 
 def _may_modify(definition: Definition) -> bool:
-    """Returns whether the caller may set it: the dialect cannot express who else may."""
+    """Returns whether the caller may set the parameter: the dialect cannot express who else may."""
     return definition.is_modifiable and (is_by_admin() or not definition.is_admin_only)
 
 
@@ -132,8 +136,8 @@ def modify(given: Given) -> Answer:
 
 
 def _refuse_silent_wait(instance: Instance, wanted: Mapping[str, Any]) -> None:
-    """Raises an error if a static parameter would wait for a restart without consent, since clients of this dialect
-    would not notice.
+    """Raises RpcError if the change would leave a static parameter waiting for a restart without consent
+    (Forcerestart), since clients of this dialect would not notice.
     """
     if wanted["allow_restart"]:
         return

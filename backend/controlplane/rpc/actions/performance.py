@@ -26,8 +26,8 @@ LONGEST_DAYS = 400
 @dataclass(frozen=True)
 class Key:
     unit: str
-    names: str  # the dialect's ValueFormat
-    metrics: tuple[str, ...]
+    names: str  # the names of the values, joined by `&`: the dialect's ValueFormat
+    metrics: tuple[str, ...]  # the control plane's metric for each name
 
 
 KEYS = {

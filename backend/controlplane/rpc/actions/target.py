@@ -49,7 +49,7 @@ def instance_of(id: str) -> Instance:
 def idle_instance(id: str) -> Instance:
     """Returns the instance for an action that alters it.
 
-    Raises RpcError while a change is at work, as the dialect's clients expect.
+    Raises RpcError if there is none, or while a change is at work or due on it, as the dialect's clients expect.
     """
     instance = instance_of(id)
     status = statuses([instance])[instance.pk]
@@ -60,7 +60,7 @@ def idle_instance(id: str) -> Instance:
 
 
 def statuses(instances: Iterable[Instance]) -> dict[str, str]:
-    """Returns the statuses of many instances with one query."""
+    """Returns, by instance id, the status of each instance as the dialect names it, with one query."""
     found = {each.pk: SETTLED[State(each.state)] for each in instances}
     due = Q(state__in=AT_WORK) | Q(state=ChangeState.APPROVED, not_before__lte=timezone.now())
     for instance_id, kind in ChangeSet.objects.filter(due, instance__in=found).values_list("instance_id", "kind"):

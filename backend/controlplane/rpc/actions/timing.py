@@ -38,7 +38,7 @@ def check_future(switch_time: datetime) -> None:
 
 
 def started(change: ChangeSet) -> ChangeSet:
-    """Returns the change.
+    """Returns the change set.
 
     If it needs a second person's approval, which the dialect does not have, it is aborted and RpcError raised.
     """

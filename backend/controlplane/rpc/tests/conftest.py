@@ -13,7 +13,9 @@ from controlplane.rpc.tests.signing import Signer
 
 @pytest.fixture
 def signer(db: None) -> Callable[..., Signer]:
-    """Returns a function that makes a user with an access key."""
+    """Returns a function that makes a user with this role and an access key with this scope (empty: the role), and
+    returns a client that signs with the key.
+    """
 
     def make(role: str = "operator", scope: str = "") -> Signer:
         with acting_as("test"):

@@ -18,7 +18,7 @@ POOL = "<DBInstanceClassMemory*63/100>"
 
 
 def work():
-    """Runs approved changes, as a worker would."""
+    """Runs all approved changes that are to run at once in this process, as a worker would."""
     for change in ChangeSet.objects.filter(state="approved", when="now"):
         change_run(change.pk)
 

@@ -15,7 +15,7 @@ READ = "SELECT name FROM noting.items WHERE id = 1"
 
 @pytest.fixture
 def noting(instance):
-    """Yields a `Noting` for an instance with the cache on."""
+    """Switches the instance's cache on and yields a `Noting` with connections of its own."""
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     connections = Connections()
     yield Noting(connections)
@@ -56,7 +56,7 @@ def reads(shared_server, noting):
 
 @pytest.fixture
 def at(monkeypatch):
-    """Sets the time."""
+    """Returns a function that sets the time of the shared clock, in epoch seconds."""
     return lambda now: monkeypatch.setattr("controlplane.core.clock.shared_time", lambda: now)
 
 
