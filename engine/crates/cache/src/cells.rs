@@ -22,7 +22,7 @@ impl Cells {
         Cells { chunks, len: Mutex::new(0) }
     }
 
-    /// Appends `count` zeroes and returns the number of the first.
+    /// Appends `count` words that are zero and returns the number of the first. Panics if that would exceed [`CAPACITY`].
     pub fn extend(&self, count: u32) -> u32 {
         let mut len = self.len.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let first = *len;
@@ -46,8 +46,10 @@ impl Cells {
         }
     }
 
+    /// Returns the word with this number. Takes no lock.
+    ///
     /// # Panics
-    /// When `number` was never returned by [`extend`](Self::extend).
+    /// May panic if [`extend`](Self::extend) has not appended a word with this number.
     #[inline]
     pub fn get(&self, number: u32) -> &AtomicU64 {
         let (chunk, place) = locate(number);

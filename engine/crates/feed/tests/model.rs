@@ -21,6 +21,7 @@ const OUTSIDE: u32 = 0;
 /// The number of the connection that is in a transaction.
 const INSIDE: u32 = 1;
 
+/// A fault that is built into the model on purpose. The search must then find a state in which a near cache serves a wrong value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Flaw {
     None,
@@ -46,7 +47,8 @@ enum Flaw {
     SnapshotStampedTooLate,
 }
 
-/// How often each step is tried.
+/// The limits of one search: how many near caches and writers there are, and how often each other step is tried at most. `misses`,
+/// `renewals` and `attachments` count for each near cache.
 #[derive(Clone, Copy)]
 struct Bounds {
     caches: usize,
@@ -147,7 +149,7 @@ struct Search {
     has_served_inside: bool,
 }
 
-/// Returns the number of states, or the first state that violates the property.
+/// Searches all states within the bounds. Returns their number, or the first state in which a near cache serves a wrong value.
 fn search(flaw: Flaw, bounds: Bounds) -> Result<usize, Box<System>> {
     let mut search = Search { flaw, bounds, visited: HashSet::new(), has_served: false, has_served_inside: false };
     let mut open = vec![System::new(flaw, bounds)];
@@ -206,7 +208,7 @@ impl System {
         system
     }
 
-    /// Puts all queued frames in transit at once. How long their delivery takes is left to the search.
+    /// Takes the next frame for each near cache from the server's end and puts it in transit. The search decides when it arrives.
     fn send(&mut self) {
         for cache in &mut self.caches {
             let frames = cache.feed.and_then(|id| self.nears.take(id));
@@ -219,7 +221,8 @@ impl System {
         move |cell| if cell == TABLE { word } else { Some(0) }
     }
 
-    /// Returns true if no result is held or will be, so that nothing can be served any more.
+    /// Returns true if no near cache holds a result or can still get one, so that nothing can be served any more and the search need not
+    /// go on from this state.
     fn is_hopeless(&self) -> bool {
         let holds_nothing = |cache: &Cache| {
             let may_be_told = cache.down.iter().flat_map(|frame| &frame.messages);
@@ -235,7 +238,8 @@ impl System {
         self.in_flight == 0 && self.version <= stamp
     }
 
-    /// Returns the time by this near cache's clock. It starts late enough never to go below zero.
+    /// Returns the time by the clock of the near cache with this index. It is one ahead of the server's minus the lag, so that it never
+    /// goes below zero.
     fn clock(&self, cache: usize) -> u64 {
         self.now + 1 - self.caches[cache].lag
     }
@@ -256,7 +260,7 @@ impl Search {
         })
     }
 
-    /// Returns true if a result could be served in the transaction that differs from its snapshot.
+    /// Returns true if the near cache could serve a result in the transaction that differs from the transaction's snapshot.
     fn is_torn(&mut self, cache: &Cache, snapshot: Snapshot, clock: u64) -> bool {
         let newest = if self.flaw == Flaw::SnapshotIsNotHeeded { u64::MAX } else { snapshot.stamp };
         let is_served =
