@@ -14,24 +14,30 @@ const NOTICEABLE: f64 = 0.005;
 /// is full.
 const FILLING: u64 = 16;
 
-/// What happened in an interval.
+/// What a server and its cache did in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct While {
     /// The statements that the server ran.
     pub statements: u64,
+    /// The statements that the cache answered.
     pub hits: u64,
+    /// The results that were stored.
     pub inserts: u64,
+    /// The results that were evicted.
     pub evictions: u64,
-    /// How long the server had taken for the results that were served, and for those that were stored.
+    /// How long the server had taken to compute the results that were served.
     pub saved_ns: u64,
+    /// How long the server took to compute the results that were stored.
     pub stored_ns: u64,
-    /// The processor time of the whole server.
+    /// The processor time that the whole server process used.
     pub cpu_ns: u64,
+    /// The length of the interval.
     pub elapsed_ns: u64,
 }
 
 impl While {
-    /// True if following costs noticeably more than hits save, and the cache is not just being filled.
+    /// True if the cache cost noticeably more processor time in this interval than its hits saved, and is not just being filled. If that is
+    /// so for long, the engine can stop following statements (light mode).
     pub fn is_in_vain(self) -> bool {
         let costs = self.statements as f64 * FOLLOWING_NS + self.inserts as f64 * STORING_NS;
         let is_noticeable = costs >= NOTICEABLE * self.elapsed_ns as f64;
@@ -43,8 +49,8 @@ impl While {
         inserts * FILLING >= self.statements
     }
 
-    /// The estimated time of a statement that is served: that of the average statement. If many results are stored, their times show
-    /// whether served ones are cheaper, such as repeated point reads next to reports that are not repeated.
+    /// Estimates the processor time that the server would have used for one hit: that of the average statement. If many results are stored,
+    /// their times show whether hits are cheaper, such as repeated point reads next to reports that are not repeated.
     fn per_hit_ns(self) -> f64 {
         let share = if self.is_many(self.inserts) {
             let of = |total: u64, count: u64| total as f64 / count.max(1) as f64;
@@ -59,7 +65,8 @@ impl While {
         self.cpu_ns as f64 / self.statements.max(1) as f64
     }
 
-    /// True if serving could be worth its cost. For a time in which nothing was served; `repeated` is the part of repeated statements.
+    /// True if a cache could be worth its cost, judged by an interval in which nothing was served. `repeated` is the part of the statements
+    /// that were repeated, from 0 to 1. Only `statements` and `cpu_ns` are used.
     pub fn could_pay(self, repeated: f64) -> bool {
         repeated * self.per_statement_ns() > (1.0 - repeated) * FOLLOWING_NS
     }
