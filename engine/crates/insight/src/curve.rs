@@ -36,7 +36,7 @@ const MEMORY: f64 = 32_768.0;
 /// With fewer requests in the sample than this, there is no prediction.
 const ENOUGH: f64 = 200.0;
 
-/// What a [`Curve`] keeps of a result in its sample. `V` is what the caller needs to decide whether the result is still fresh.
+/// A result in the sample of a [`Curve`], without its bytes. `V` is the data by which the caller decides whether the result is still fresh.
 #[derive(Clone, Debug)]
 pub struct Sample<V> {
     /// All bytes that the result takes in the cache, its share of the index included.
@@ -77,7 +77,7 @@ pub struct Moment {
 pub struct Trial {
     /// The observed requests.
     pub requests: u64,
-    /// Those of them that the cache would have answered.
+    /// The observed requests that the cache would have answered.
     pub hits: u64,
     /// The server's time for those, in microseconds.
     pub saved_us: u64,

@@ -128,7 +128,7 @@ impl Digest {
     }
 }
 
-/// The statistics of all shapes of statements. A bounded number of shapes have counters of their own; the others share those of [`NOBODY`].
+/// The statistics of all shapes of statements. A bounded number of shapes have counters of their own; the others share those of number 0.
 pub struct Digests {
     counters: Box<[Counters]>,
     stripes: Stripes,
@@ -186,12 +186,13 @@ impl Default for Digests {
 // Counts order nothing: all accesses are Relaxed.
 impl Digests {
     /// Returns the number of the shape with this digest, and gives it one if it has none. `text` is called for the shape's text only if it
-    /// is new. [`NOBODY`] if no number is free, or another thread is just changing the numbers. Never waits for a lock.
+    /// is new. Returns number 0, which such shapes share, if no number is free or another thread is just changing the numbers. Never waits
+    /// for a lock.
     pub fn find(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeId {
         self.index.find(id).unwrap_or_else(|| self.take(id, text))
     }
 
-    /// Gives a new shape a free number; [`NOBODY`] if there is none or the lock is held.
+    /// Gives a new shape a free number; 0 if there is none or another thread holds the lock.
     fn take(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeId {
         if self.is_full.load(Ordering::Relaxed) {
             return NOBODY;

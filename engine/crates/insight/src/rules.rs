@@ -30,7 +30,7 @@ pub enum Caching {
 /// The settings of a rule with the caching `always`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// The age from which a result is not served any more.
+    /// The age at which a result is not served any more.
     pub ttl: Duration,
     /// From this age of a result on, one client's read goes to the server to refresh it, while the others are served the cached result.
     /// Equal to `ttl` if the rule does not set it.
@@ -97,7 +97,7 @@ impl<T> Fact<T> {
     }
 }
 
-/// What is known about a statement, for [`Rule::fits`].
+/// A statement as [`Rule::fits`] sees it.
 pub trait Facts {
     /// The hash of the statement's shape, as `SHOW FQC QUERIES` shows it.
     fn digest(&self) -> Fact<u128>;
@@ -188,8 +188,8 @@ impl<P: Place> Rule<P> {
         }
     }
 
-    /// True if the rule's conditions on tables and schemas are met: for `always` by all tables of the statement, of which there must be
-    /// one, otherwise by any. If the tables cannot be determined, true only for `never`.
+    /// True if the rule's conditions on tables and schemas are met: for `always` by all tables of the statement, otherwise by any. False if
+    /// the statement reads no table. If the tables cannot be determined, true only for `never`. True if the rule has no such condition.
     fn fits_tables(&self, facts: &impl Facts) -> bool {
         if self.table.is_none() && self.schema.is_none() {
             return true;

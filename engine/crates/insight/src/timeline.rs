@@ -24,7 +24,7 @@ const ROUNDS: u64 = 1 << ROUND_BITS;
 pub struct Timeline {
     /// A ring with one word for each tenth of a second: `number << 16 | round`, where `round` counts how often the ring was filled.
     notes: Box<[AtomicU64]>,
-    /// The first step (tenth of a second) from which on there are notes without a long gap; `u64::MAX` if there are none.
+    /// The step (tenth of a second) of the first note that no long gap follows; `u64::MAX` if there is no note.
     first: AtomicU64,
     /// The step of the last note.
     last: AtomicU64,

@@ -14,7 +14,7 @@ const NOTICEABLE: f64 = 0.005;
 /// is full.
 const FILLING: u64 = 16;
 
-/// What a server and its cache did in an interval.
+/// The work of a server and of its cache in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct While {
     /// The statements that the server ran.

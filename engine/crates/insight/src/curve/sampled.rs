@@ -17,7 +17,7 @@ struct Key<V> {
     is_evicted: bool,
 }
 
-/// What the sample knew about a key's result when [`Sampled::store`] was called.
+/// The state of a key's result in the sample before [`Sampled::store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// There was no current result; the request had not been counted yet.

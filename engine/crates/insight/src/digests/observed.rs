@@ -18,7 +18,7 @@ struct Counts {
     us: AtomicU64,
     /// The requests for which it is known whether the cache would have answered them.
     followed: AtomicU64,
-    /// Those of them that the cache would have answered.
+    /// The number of `followed` requests that the cache would have answered.
     hits: AtomicU64,
 }
 
