@@ -36,7 +36,7 @@ const MEMORY: f64 = 32_768.0;
 /// With fewer requests in the sample than this, there is no prediction.
 const ENOUGH: f64 = 200.0;
 
-/// A result in the sample of a [`Curve`], without its bytes. `V` is the data by which the caller decides whether the result is still fresh.
+/// A result in the sample of a [`Curve`], without its bytes. `V` is the caller's data for deciding whether the result is still fresh.
 #[derive(Clone, Debug)]
 pub struct Sample<V> {
     /// All bytes that the result takes in the cache, its share of the index included.
