@@ -77,10 +77,12 @@ pub(crate) fn maintain(lexer: &mut Lexer) -> Kind {
     ddl(tables(lexer))
 }
 
+/// Returns the kind of a data definition statement that counts as touching everything.
 pub(crate) fn everything() -> Kind {
     ddl(None)
 }
 
+/// Returns the kind of a data definition statement that touches these tables; for None, everything.
 fn ddl(tables: Option<Vec<TableName>>) -> Kind {
     Kind::Ddl(tables.map_or(DdlScope::Everything, DdlScope::Tables))
 }
@@ -108,7 +110,7 @@ fn tables(lexer: &mut Lexer) -> Option<Vec<TableName>> {
     Some(tables)
 }
 
-/// Parses the name of an index, then ON and a table.
+/// Parses the name of an index, then ON and a table, and returns the table. None if the text is anything else.
 fn indexed_table(lexer: &mut Lexer) -> Option<Vec<TableName>> {
     name(lexer)?;
     if lexer.accept("using") {

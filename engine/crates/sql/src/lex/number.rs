@@ -30,6 +30,7 @@ impl Lexer<'_> {
     }
 }
 
+/// Returns the length of the exponent that these bytes begin with, such as `e-5`. None if they begin with none.
 fn exponent_length(rest: &[u8]) -> Option<usize> {
     let (b'e' | b'E', tail) = rest.split_first()? else {
         return None;
@@ -39,7 +40,7 @@ fn exponent_length(rest: &[u8]) -> Option<usize> {
     (digits > 0).then_some(1 + sign + digits)
 }
 
-/// True for `0x1F` or `0b01`, up to the end of the word.
+/// True if the word that these bytes begin with is a literal such as `0x1F` or `0b01`.
 fn is_prefixed_literal(rest: &[u8]) -> bool {
     let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
     match rest[..length].split_at_checked(2) {

@@ -51,7 +51,8 @@ impl Lexer<'_> {
     }
 }
 
-/// The value of a name or a string literal, without quotes and escapes. Other tokens are returned unchanged.
+/// Returns the value of a name or a string literal, without its quotes. `has_escapes` says whether a backslash in a string literal escapes
+/// the next byte. Other tokens are returned unchanged.
 pub(crate) fn unquoted<'a>(token: &Token<'a>, has_escapes: bool) -> Cow<'a, [u8]> {
     let (TokenKind::Quoted | TokenKind::Text, [quote, body @ .., _]) = (token.kind, token.text) else {
         return Cow::Borrowed(token.text);
@@ -72,7 +73,7 @@ pub(crate) fn unquoted<'a>(token: &Token<'a>, has_escapes: bool) -> Cow<'a, [u8]
     Cow::Owned(out)
 }
 
-/// Appends the value of an escaped byte. `\%` and `\_` keep their backslash, because LIKE interprets them.
+/// Appends the value of the byte after a backslash in a string literal. `\%` and `\_` keep their backslash, because LIKE interprets them.
 fn push_escaped(out: &mut Vec<u8>, escaped: Option<u8>) {
     match escaped {
         Some(b'n') => out.push(b'\n'),

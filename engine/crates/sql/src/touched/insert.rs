@@ -12,7 +12,7 @@ use footprint::Keys;
 
 const MODIFIERS: [&str; 4] = ["low_priority", "high_priority", "delayed", "ignore"];
 
-/// Parses what follows INSERT.
+/// Parses what follows INSERT. Returns the table and the rows that the statement can touch; None if these are not certain.
 pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
     scan.accept("ignore");
     let (table, rows, keys) = values(&mut scan)?;
@@ -20,7 +20,7 @@ pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
     Some((table, touched?))
 }
 
-/// Parses what follows REPLACE.
+/// Parses what follows REPLACE. Returns the table and the rows that the statement can touch; None if these are not certain.
 pub(super) fn replaced(mut scan: Scan) -> Option<(TableName, Written)> {
     let (table, rows, keys) = values(&mut scan)?;
     (scan.is_at_end() && scan.column.is_sole).then_some(())?;
@@ -34,7 +34,8 @@ fn updated(scan: &mut Scan) -> Option<()> {
     leaves_key(scan, usize::MAX).then_some(())
 }
 
-/// Parses the part that all forms have in common. Returns the table, the position where its rows begin, and their keys.
+/// Parses the part that all forms have in common. Returns the table, the position where the list of rows begins, and the key of each row,
+/// or `None` for a key that the server has to generate.
 fn values<'a>(scan: &mut Scan<'a>) -> Option<(TableName, Scan<'a>, Vec<Option<i128>>)> {
     if scan.peek().is_any(&MODIFIERS) {
         return None;
@@ -96,7 +97,8 @@ fn row(scan: &mut Scan, position: Option<usize>) -> Option<Option<i128>> {
     None
 }
 
-/// Skips the rest of a value, and the comma or parenthesis that ends it. Returns what that was.
+/// Skips the rest of a value and the comma or parenthesis that ends it, and returns the kind of that token. None if the statement ends
+/// before.
 fn value(scan: &mut Scan) -> Option<TokenKind> {
     loop {
         match scan.next()?.kind {
@@ -108,7 +110,7 @@ fn value(scan: &mut Scan) -> Option<TokenKind> {
     }
 }
 
-/// True if the values contain no calls. A function could set the number that the response reports as the new key.
+/// True if the values contain no calls. A function could change the last inserted id, which the response reports as the new key.
 fn has_no_calls(mut rows: Scan) -> bool {
     rows.accept_kind(TokenKind::Open);
     loop {
@@ -127,6 +129,7 @@ fn touched(rows: Scan, keys: Vec<Option<i128>>) -> Option<Written> {
     named(&rows, keys)
 }
 
+/// Returns the rows with these keys. None if one of them is not given by the statement, or may be replaced by a generated one.
 fn named(rows: &Scan, keys: Vec<Option<i128>>) -> Option<Written> {
     // For 0 the server generates a key or not, depending on the session's settings.
     let is_generated = rows.column.is_generated;
