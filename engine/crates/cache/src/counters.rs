@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const SHARES: usize = 16;
 
-/// Padded to two cache lines, because processors prefetch them in pairs.
+/// The part of a count that one group of threads adds to. Padded to two cache lines, because processors prefetch them in pairs.
 #[repr(align(128))]
 struct Share(AtomicU64);
 

@@ -5,8 +5,9 @@
 pub(crate) const SHARDS: usize = if cfg!(miri) { 4 } else { 64 };
 
 const SHARD_BYTES: u64 = 1 << 20;
+/// The number of segments that a full shard has about, if they are of the maximum size.
 pub(crate) const SEGMENTS_PER_SHARD: u64 = 64;
-/// The smallest segment of a shard that is not full, in bytes, unless the budget is too small for it.
+/// The smallest size in bytes of a new segment for many entries, unless the maximum size of the budget is smaller.
 pub(crate) const LEAST_SEGMENT_BYTES: usize = 64 << 10;
 const MAX_SEGMENT_BYTES: u64 = 1 << 20;
 

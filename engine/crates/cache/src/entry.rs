@@ -17,12 +17,12 @@ use crate::hash::Hash;
 use crate::versions::VERSION_MAX;
 use crate::{CellId, Key, Meta, Pin, Stamp, Versions};
 
-/// Entries start at multiples of this, which leaves their addresses two free bits.
+/// The alignment of entries in memory, in bytes: two bits of their addresses are always zero and can hold something else.
 pub(crate) const ALIGN: usize = 4;
 
 const CELLS_BITS: u32 = 16;
 const OWNER_BITS: u32 = 16;
-/// The largest number that the header can hold, for session contexts and for stamps.
+/// The largest context of a key and the largest stamp that the header of an entry can hold.
 const NUMBER_MAX: u64 = VERSION_MAX;
 const _: () = assert!(NUMBER_MAX == u64::MAX >> CELLS_BITS && NUMBER_MAX == u64::MAX >> OWNER_BITS);
 
@@ -31,6 +31,7 @@ const _: () = assert!(NUMBER_MAX == u64::MAX >> CELLS_BITS && NUMBER_MAX == u64:
 #[repr(C, packed(4))]
 struct Word(u64);
 
+/// The start of an entry. The key, the cells and the value follow it.
 #[repr(C)]
 struct Header {
     /// `stamp << 16 | number of cells`
@@ -56,7 +57,7 @@ const _: () = assert!(align_of::<Header>() == ALIGN && size_of::<Header>() == KE
 struct KeySize(u32);
 
 impl KeySize {
-    /// Returns `None` if the key is too large for the header.
+    /// Returns the size of a key with these parts; `None` if it is too large for the header of an entry.
     fn of(parts: [&[u8]; 2]) -> Option<Self> {
         let bytes = parts[0].len().checked_add(parts[1].len()).filter(|&bytes| bytes < 1 << 31)?;
         Some(KeySize((bytes as u32) << 1 | u32::from(!parts[1].is_empty())))
@@ -199,6 +200,8 @@ impl RawEntry {
         self.0.cast()
     }
 
+    /// Returns the header of the entry.
+    ///
     /// # Safety
     /// The entry is written, and its memory stays mapped for `'a`.
     unsafe fn header<'a>(self) -> &'a Header {
@@ -206,7 +209,8 @@ impl RawEntry {
         unsafe { self.0.as_ref() }
     }
 
-    /// Copies the whole entry. Readers may set flags at the same time.
+    /// Copies the whole entry to `at`. Readers may use it and set flags at the same time; a flag that is set during the copy may be missing
+    /// in it.
     ///
     /// # Safety
     /// The entry is written and mapped, `bytes` is its size, and `at` is aligned to [`ALIGN`] and has as many writable bytes
@@ -268,7 +272,7 @@ impl<'g> Entry<'g> {
             && (second.is_empty() || self.second() == second)
     }
 
-    /// The second part of the key. Only for a key that has one.
+    /// Returns the second part of the key. The caller must know that the key has one.
     fn second(&self) -> &'g [u8] {
         let end = KEY_AT + self.header().key.part_bytes();
         let mut told = [0; size_of::<u32>()];
@@ -277,12 +281,12 @@ impl<'g> Entry<'g> {
         self.bytes(end - bytes, bytes)
     }
 
-    /// The bytes of the whole entry, without its slot in the index.
+    /// The bytes of memory that the whole entry takes, without its slot in the index.
     pub fn size(&self) -> usize {
         self.layout().size
     }
 
-    /// See [`Hash::place`].
+    /// Returns [`Hash::place`] of the entry's key: where the search for it starts in the index.
     pub(crate) fn place(&self) -> u32 {
         self.header().place
     }

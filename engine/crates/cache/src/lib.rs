@@ -55,7 +55,7 @@ pub struct Key<'a> {
     pub parts: [&'a [u8]; 2],
 }
 
-/// Data that the owner of the cache stores with a result. The store does not interpret it, except for `stamp` in a sweep.
+/// Data that the owner of the cache stores with a result, and reads through [`Entry`]. The cache itself uses only `owner`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// The value of [`Versions::now`] before the read reached the server, kept in 48 bits, saturating.
@@ -99,13 +99,13 @@ impl std::error::Error for NotStored {}
 /// The counts of a [`Cache`]. They are read one after the other, so they may not add up while other threads change the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Entries that can be found, including stale ones that no request has come across yet.
+    /// Entries that can be found now, including stale ones that no request and no sweep has come across yet.
     pub entries: u64,
     /// Bytes counted against the budget: all mapped memory and the fixed bookkeeping.
     pub used_bytes: u64,
     /// Bytes of the entries that can be found.
     pub live_bytes: u64,
-    /// Bytes that are retired but still mapped, because a reader may be using them; part of `used_bytes`.
+    /// Bytes that were freed but are still mapped, because a reader with a [`Pin`] may be using them; part of `used_bytes`.
     pub retired_bytes: u64,
     /// Segments in use; a segment is a run of pages that holds entries and is freed as a whole.
     pub segments: u64,

@@ -18,10 +18,11 @@ pub(crate) struct Memory {
     mapped: AtomicU64,
     /// The part of `mapped` that is released as soon as no pinned reader can be using it.
     retired: AtomicU64,
-    /// Mapped pages of segments that are not in use. They do not count in `mapped`.
+    /// Mapped pages that are not in use, kept for new segments. They do not count in `mapped`.
     idle: Mutex<Vec<Pages>>,
-    /// How many segments were requested since pages were last made ready, and the size of the last one.
+    /// The number of segments that were requested since pages were last made ready.
     wanted: AtomicUsize,
+    /// The size of the segment that was requested last.
     wanted_bytes: AtomicUsize,
     page: usize,
 }
@@ -78,7 +79,7 @@ impl Memory {
         self.retired.load(Ordering::Relaxed)
     }
 
-    /// The bytes that stay mapped once all readers have moved on.
+    /// The bytes in use, without retired ones: so many stay mapped once no pinned reader uses retired pages any more.
     pub fn kept(&self) -> u64 {
         self.mapped().saturating_sub(self.retired())
     }
@@ -263,7 +264,7 @@ mod system {
     }
 }
 
-/// For Miri, which supports the allocator better than `mmap`.
+/// The same functions for Miri, which supports the allocator better than `mmap`.
 #[cfg(miri)]
 mod system {
     use std::alloc::{Layout, alloc_zeroed, dealloc};

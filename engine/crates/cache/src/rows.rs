@@ -37,7 +37,8 @@ impl Span {
 }
 
 impl Rows {
-    /// Allocates `2^row_bits` cells for rows and `2^block_bits` for blocks. They take memory only once they are used.
+    /// Allocates `2^row_bits` cells for rows, and `2^block_bits` for blocks of 64 neighbouring keys. The more cells, the fewer rows share
+    /// one. Cells take memory only once they are used. Panics if `versions` cannot allocate so many.
     pub fn new(versions: &Versions, row_bits: u32, block_bits: u32) -> Self {
         let (rows, blocks) = (Span::new(versions, row_bits), Span::new(versions, block_bits));
         Rows { seed: Seed::default(), rows, blocks }

@@ -97,7 +97,7 @@ impl Segment {
         })
     }
 
-    /// Releases the pages once no reader uses them.
+    /// Releases the segment's pages as soon as no pinned reader can be using them; does not wait for that.
     ///
     /// # Safety
     /// The segment came from `memory`, and no slot points into it any more.

@@ -17,7 +17,7 @@ use crate::{Entry, Key, Pin};
 pub(crate) struct Shard {
     /// The index; null while there is none.
     table: AtomicPtr<Head>,
-    /// The bytes of the segments in both queues, kept here to choose a victim without locks.
+    /// The bytes of the segments in both queues, kept here so that the shard to evict from is chosen without locks.
     held: AtomicU64,
     state: Mutex<State>,
 }

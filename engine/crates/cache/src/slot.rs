@@ -17,9 +17,9 @@ const MAIN: u64 = 1 << 48;
 const TAG_AT: u32 = 49;
 
 impl IndexSlot {
-    /// A slot that was never used: a search ends here.
+    /// The content of a slot that was never used: a search for an entry ends here.
     pub const EMPTY: IndexSlot = IndexSlot(0);
-    /// A slot that was used and is free again: a search goes on.
+    /// The content of a slot that was used and is free again: a search for an entry goes on after it.
     pub const REMOVED: IndexSlot = IndexSlot(1);
     /// The greatest use count that a slot can hold.
     pub const MAX_USES: u64 = USES;

@@ -14,7 +14,7 @@ use crate::shard::Shard;
 use crate::writer::{Need, Writer};
 use crate::{CellId, Entry, Key, Meta, NotStored, Pin, Stats};
 
-/// The bytes outside of mapped pages, whatever is stored. The counts per owner are statistics and are left out.
+/// The bytes that a cache takes outside of mapped pages, whatever is stored. The counts per owner are statistics and are left out.
 const FIXED_BYTES: u64 = (size_of::<Cache>() + size_of::<Memory>() + SHARDS * size_of::<Shard>()) as u64;
 /// How often an insertion is tried in total: other threads may take the memory that it has freed.
 const ATTEMPTS: usize = 4;
@@ -29,7 +29,7 @@ pub struct Cache {
     seed: Seed,
     memory: Arc<Memory>,
     budget_bytes: AtomicU64,
-    /// The number of shards in use, minus one. Changes only while all shards are locked.
+    /// The number of shards in use, a power of two, minus one. Changes only while all shards are locked.
     mask: AtomicUsize,
     segment_bytes: AtomicUsize,
     shards: Box<[Shard]>,
@@ -296,6 +296,7 @@ impl Cache {
         self.shards.iter().for_each(|shard| shard.visit(pin, &mut visit));
     }
 
+    /// Returns the counts of the cache. Locks one shard after the other.
     pub fn stats(&self) -> Stats {
         let retired_bytes = self.memory.retired();
         let used_bytes = self.memory.resident() + FIXED_BYTES.min(self.budget());

@@ -35,7 +35,7 @@ impl Table {
         memory.round_up(size_of::<Head>() + slots.div_ceil(GROUP) * GROUP_BYTES)
     }
 
-    /// Creates an empty table in fresh pages.
+    /// Creates an empty index in fresh pages, with as many slots as fit.
     ///
     /// # Safety
     /// `start` points to `bytes` zeroed bytes that are not in use elsewhere.
@@ -205,7 +205,7 @@ impl Table {
         IndexSlot(slot.load(Ordering::Relaxed))
     }
 
-    /// Releases the pages once no reader uses them.
+    /// Releases the index's pages as soon as no pinned reader can be using them; does not wait for that.
     ///
     /// # Safety
     /// The table came from `memory`, can no longer be found, and is not used after this.

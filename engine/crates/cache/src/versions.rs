@@ -39,7 +39,7 @@ pub struct CellId(pub u32);
 pub struct Stamp(pub u64);
 
 const IN_FLIGHT_BITS: u32 = 16;
-/// The largest count of writes in flight. It also marks a cell that is closed for ever.
+/// The largest count of writes in flight on a cell. A cell that reaches it is closed for ever.
 const IN_FLIGHT_MAX: u64 = (1 << IN_FLIGHT_BITS) - 1;
 pub(crate) const VERSION_MAX: u64 = u64::MAX >> IN_FLIGHT_BITS;
 
@@ -51,7 +51,8 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// The cell that every result depends on without naming it.
+    /// The cell that every result depends on without naming it. Closing it makes all results stale until it is opened; opening or advancing
+    /// it makes all earlier results stale for ever.
     pub const EVERYTHING: CellId = CellId(0);
 
     pub fn new() -> Self {
@@ -134,7 +135,7 @@ impl Versions {
         word & IN_FLIGHT_MAX == 0 && word >> IN_FLIGHT_BITS <= stamp.0
     }
 
-    /// True if no write is in flight on the cell.
+    /// True if no write is in flight on the cell at this moment.
     pub fn is_open(&self, cell: CellId) -> bool {
         // Acquire, as in `is_unchanged`.
         self.cells.get(cell.0).load(Ordering::Acquire) & IN_FLIGHT_MAX == 0

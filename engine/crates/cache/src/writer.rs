@@ -160,15 +160,15 @@ impl<'a> Writer<'a> {
         Ok(self.queue_mut(main).append(size).expect("smaller than a segment"))
     }
 
-    /// The size of the next segment. A segment's unused end would be much for a shard that holds little, so it is at most a 64th of what
-    /// the shard holds, with room for some entries.
+    /// Returns the size of the next segment for an entry of `size` bytes. The unused end of a segment would be much for a shard that holds
+    /// little, so the segment is at most a 64th of what the shard holds, but has room for some such entries.
     fn next_segment_bytes(&self, size: usize) -> usize {
         let held = self.segments_bytes() as usize / SEGMENTS_PER_SHARD as usize;
         let bytes = held.max(HEAD + 4 * size).max(LEAST_SEGMENT_BYTES);
         self.memory.round_up(bytes).min(self.segment_bytes)
     }
 
-    /// True if the entry gets a segment of its own, because a large one would leave much of the segment before it unused.
+    /// True if an entry of this size gets a segment of its own, because it would leave much of the current segment unused.
     fn deserves_single(&self, size: usize) -> bool {
         let large = (self.segment_bytes / 4).max(4 * self.memory.page());
         size > large || HEAD + size > self.segment_bytes
@@ -190,15 +190,15 @@ impl<'a> Writer<'a> {
         self.shard.set_held(self.segments_bytes());
     }
 
-    /// Retires a segment that was taken out of its queue and that no slot points into.
+    /// Releases a segment that was taken out of its queue and that no slot of the index points into, as soon as no reader uses it.
     pub(crate) fn retire(&self, segment: Segment) {
         // SAFETY: the callers have moved or dropped all its entries.
         unsafe { segment.retire(self.memory) };
         self.note_held();
     }
 
-    /// The entries of a segment that can still be found, each as it is when the iterator reaches it. Use it up before the segment is
-    /// retired.
+    /// Iterates over the entries of a segment that can still be found, each with its slot as it is when the iterator reaches it. The
+    /// iterator does not borrow the segment: use it up before the segment is retired.
     pub(crate) fn living(&self, segment: &Segment) -> impl Iterator<Item = Living> + use<> {
         let table = self.shard.table();
         let entries = table.map(|_| segment.entries());

@@ -8,7 +8,7 @@ use crate::message::{CommandReport, FromNear};
 use crate::{check_of, command_check};
 use std::collections::VecDeque;
 
-/// The byte of COM_STMT_PREPARE.
+/// The first byte of the command COM_STMT_PREPARE.
 const PREPARE: u8 = 0x16;
 /// The maximum number of commands that are remembered while their reports may still arrive. If more are sent without a report, the
 /// session contexts are forgotten.
@@ -46,7 +46,7 @@ pub struct Connection {
     sessions: [Option<SessionContext>; 2],
     /// True if the last report says that COM_STMT_PREPARE does not change the session.
     holds_over_preparations: bool,
-    /// [`CommandReport::snapshot`] of the last message about this connection.
+    /// [`CommandReport::snapshot`] of the last report on this connection.
     snapshot: Option<u64>,
 }
 
@@ -145,7 +145,7 @@ impl Connection {
         true
     }
 
-    /// True if the server has reported that a command of this kind, COM_STMT_PREPARE, leaves the session as it is.
+    /// True if this command is a COM_STMT_PREPARE, and the server has reported that those leave the session as it is.
     fn is_passed_over(&self, sent: &Sent) -> bool {
         sent.is_preparation && self.holds_over_preparations
     }

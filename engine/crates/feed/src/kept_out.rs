@@ -29,7 +29,7 @@ pub struct Pause {
     last: u64,
 }
 
-/// The pauses of all accounts and addresses whose near caches recently did not acknowledge in time.
+/// The pauses of all accounts and addresses whose near caches recently did not acknowledge a write in time.
 #[derive(Debug, Default)]
 pub struct KeptOut(BTreeMap<Who, Pause>);
 

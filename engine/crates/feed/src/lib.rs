@@ -48,9 +48,9 @@ pub use message::{CommandReport, Counts, Frame, FromNear, Malformed, ToNear};
 pub use near_end::{Heard, Lost, Near};
 pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
-/// The newest version of the protocol that this crate speaks.
+/// The newest version of the feed's protocol that this crate speaks.
 pub const VERSION: u16 = 4;
-/// The oldest version of the protocol that this crate speaks.
+/// The oldest version of the feed's protocol that this crate speaks.
 pub const OLDEST: u16 = 1;
 
 const ATTACH: &str = "ATTACH FQC NEAR";

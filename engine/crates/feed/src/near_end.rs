@@ -18,7 +18,7 @@ const EVERYTHING: u32 = 0;
 pub struct Near {
     attachment: Option<[u64; 2]>,
     lease_ns: u64,
-    /// The time at which the lease ends, by the near cache's own clock.
+    /// The time at which the lease ends, in nanoseconds by the near cache's own clock; 0 without a lease.
     until: u64,
     /// The number of the last frame that was applied.
     heard: u64,
@@ -28,7 +28,7 @@ pub struct Near {
 /// Something that the host has to act on after [`Near::hear`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// A new attachment has started. No result of an earlier one may be served.
+    /// A new [`Attachment`](crate::Attachment) has started. The host must not serve results of earlier ones any more.
     Attached([u64; 2]),
     /// The host gives this report to [`Connection::hear`](crate::Connection::hear) of the connection with the number
     /// [`CommandReport::connection`].

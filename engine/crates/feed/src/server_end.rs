@@ -21,7 +21,7 @@ pub type NearId = u64;
 
 /// The cell that stands for everything. Each result depends on it without naming it.
 const EVERYTHING: u32 = 0;
-/// Since this protocol version, near caches know which contexts hold over COM_STMT_PREPARE.
+/// Since this protocol version, near caches understand [`CommandReport::holds_over_preparations`].
 const PREPARATIONS: u16 = 2;
 /// Since this protocol version, near caches support transactions.
 const TRANSACTIONS: u16 = 3;
@@ -31,7 +31,7 @@ const SESSIONS: u16 = 4;
 const MOST_WAITING: usize = 1 << 16;
 /// The maximum number of cells in the messages that are queued for one near cache.
 const MOST_CELLS_WAITING: usize = 1 << 18;
-/// The maximum number of messages of one frame, which has to fit into a packet.
+/// The maximum number of messages in one frame, which has to fit into a packet.
 const MOST_AT_ONCE: usize = 512;
 
 /// The length of leases, that is, of the time for which a near cache may serve results after its request.
@@ -56,7 +56,7 @@ pub struct Who {
     pub address: String,
 }
 
-/// An attached near cache, with the figures that the server's statistics show.
+/// A near cache (a cache outside of the server, next to an application) that receives invalidations over a feed, with its statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Attached {
     pub name: String,
@@ -111,7 +111,8 @@ pub struct Basis<'a> {
     pub cells: &'a [u32],
 }
 
-/// The server's end of all its feeds: the attached near caches, what each may hold, and the messages queued for each.
+/// The server's end of all its feeds: the near caches (caches outside of the server, next to applications), which tables each may hold
+/// results of, and the messages queued for each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nears {
     terms: Terms,
@@ -159,8 +160,9 @@ impl Nears {
         id
     }
 
-    /// Applies a message from a near cache; it may queue an answer. Ignored if the near cache is not attached any more. Does nothing
-    /// for `Mark` and `Unmark`: the host itself keeps track of marked connections.
+    /// Applies a message from a near cache, which arrived at `now` (nanoseconds by the server's clock); it may queue an answer. Ignored
+    /// if the near cache is not attached any more. Does nothing for `Mark` and `Unmark`: the host itself keeps track of marked
+    /// connections.
     pub fn hear(&mut self, id: NearId, message: &FromNear, now: u64) {
         let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return };
         match message {
@@ -182,7 +184,8 @@ impl Nears {
 
     /// Queues the closing of these cells for all near caches that may hold results that depend on them, and returns the
     /// acknowledgements to wait for: poll [`is_over`](Self::is_over) until it returns true. The caller has closed the cells at the
-    /// server before. `cells` must contain the cell that every write to the table closes, because near caches are found by it.
+    /// server before. `cells` must contain the cell that every write to the table closes, because near caches are found by it. `now` is
+    /// in nanoseconds by the server's clock.
     pub fn close(&mut self, cells: &[u32], now: u64) -> Wait {
         self.forget_gone(now);
         let mut wait = Wait::default();
@@ -200,7 +203,8 @@ impl Nears {
 
     /// Returns true if no near cache can still serve what was closed: each one has acknowledged it, or its lease is over. If false,
     /// call it again after the next message from a near cache, or at [`next_deadline`](Self::next_deadline). Removes from `wait` what
-    /// need not be waited for any more, and detaches near caches whose lease ended without an acknowledgement.
+    /// need not be waited for any more, and detaches near caches whose lease ended without an acknowledgement. `now` is in nanoseconds
+    /// by the server's clock.
     pub fn is_over(&mut self, wait: &mut Wait, now: u64) -> bool {
         wait.0.retain(|(id, frame, until)| {
             let Some(near) = self.attached.get_mut(id) else { return false };
@@ -234,9 +238,9 @@ impl Nears {
     /// Queues the opening of these cells for the near caches that may hold results that depend on them. `version_if_open` returns the
     /// version of a cell at the server, or none while a write on it is in progress; such a cell is left out.
     ///
-    /// `outdated` lists the cells of tables whose earlier results are all stale, each with the cell whose change did that, so that near
-    /// caches need not be notified of those tables any more. Results that were reported after this change still count as held, since
-    /// the cells may have been open for a while.
+    /// The second parameter lists the cells of tables whose earlier results are all stale, each with the cell whose change did that, so
+    /// that near caches need not be notified of those tables any more. Results that were reported after this change still count as
+    /// held, since the cells may have been open for a while.
     pub fn open(&mut self, cells: &[u32], outdated: &[(u32, u32)], version_if_open: impl Fn(u32) -> Option<u64>) {
         let mut opened: Option<Vec<(u32, u64)>> = None;
         for near in self.attached.values_mut().filter(|near| near.may_hold(cells)) {
@@ -301,14 +305,15 @@ impl Nears {
         self.attached.iter().filter(|(_, near)| !near.outgoing.is_empty()).map(|(id, _)| *id)
     }
 
-    /// Detaches near caches that have not renewed their lease for longer than `silence_ns` after its end.
+    /// Detaches near caches that have not renewed their lease for longer than `silence_ns` after its end. `now` is in nanoseconds by
+    /// the server's clock.
     pub fn detach_silent(&mut self, now: u64, silence_ns: u64) {
         self.attached.values_mut().filter(|near| near.until + silence_ns < now).for_each(Attached::go);
         self.forget_gone(now);
     }
 
     /// Marks the feed of this near cache as ended. Nothing is sent to it any more, but it may serve until its lease is over, so writers
-    /// still wait for that.
+    /// still wait for that. `now` is in nanoseconds by the server's clock.
     pub fn detach(&mut self, id: NearId, now: u64) {
         if let Some(near) = self.attached.get_mut(&id) {
             near.go();
@@ -323,7 +328,7 @@ impl Nears {
         self.attached.values().map(|near| near.until).max().unwrap_or(0)
     }
 
-    /// Returns true if the feed of this near cache has not ended.
+    /// Returns true if the feed of this near cache has not ended. False: the host should close the feed's connection.
     pub fn is_attached(&self, id: NearId) -> bool {
         self.attached.get(&id).is_some_and(|near| !near.is_gone)
     }
@@ -333,12 +338,13 @@ impl Nears {
         self.attached.is_empty()
     }
 
-    /// Returns the near caches whose feed has not ended.
+    /// Returns the near caches whose feed has not ended, for statistics.
     pub fn list(&self) -> impl Iterator<Item = &Attached> {
         self.attached.values().filter(|near| !near.is_gone)
     }
 
-    /// Removes detached near caches whose lease is over: they may not serve anything, so no writer has to wait for them.
+    /// Removes detached near caches whose lease is over at `now` (nanoseconds by the server's clock): they may not serve anything, so no
+    /// writer has to wait for them.
     pub fn forget_gone(&mut self, now: u64) {
         for (_, near) in self.attached.extract_if(.., |_, near| near.is_gone && near.until <= now) {
             self.missed.extend(near.asked.map(|_| near.who));
@@ -351,6 +357,7 @@ impl Nears {
         std::mem::take(&mut self.missed)
     }
 
+    /// Returns the length of leases, as it was given to [`new`](Self::new).
     pub fn terms(&self) -> Terms {
         self.terms
     }

@@ -60,7 +60,7 @@ struct Bounds {
     /// The number of frames that are lost.
     lost: u8,
     repeated: u8,
-    /// True if clocks differ and feeds end.
+    /// True if near caches' clocks may be slower than the server's, and feeds may end.
     is_rough: bool,
     /// True if a connection of each near cache opens a snapshot, by reading a table that never changes.
     opens_snapshots: bool,
@@ -109,7 +109,7 @@ struct Held {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Cache {
     near: Near,
-    /// The lag of this near cache's clock behind the server's.
+    /// How far this near cache's clock is behind the server's, in ticks.
     lag: u64,
     feed: Option<NearId>,
     down: Vec<Frame>,
@@ -490,7 +490,8 @@ impl Search {
         Some(())
     }
 
-    /// Ends a feed for the server. The near cache may notice that much later, and still receives what was sent before.
+    /// Step: the feed of this near cache ends for the server. The near cache may notice that much later, and still receives what was
+    /// sent before. None if the feed has ended already.
     fn server_loses(&self, system: &mut System, index: usize) -> Option<()> {
         let id = system.caches[index].feed.filter(|id| system.nears.is_attached(*id))?;
         system.nears.detach(id, system.now);
@@ -500,7 +501,8 @@ impl Search {
         Some(())
     }
 
-    /// Ends a feed for the near cache. The server may notice at once, or later because no acknowledgement arrives.
+    /// Step: the feed ends for this near cache. The server may notice at once, or later because no acknowledgement arrives. None if there
+    /// is no feed.
     fn near_loses(&self, system: &mut System, index: usize) -> Option<()> {
         let cache = &mut system.caches[index];
         // Without another attachment left, this near cache would do nothing any more.
@@ -518,7 +520,7 @@ impl Cache {
     }
 }
 
-/// Bounds for a lease that is renewed.
+/// Bounds for a search about a lease that is renewed.
 const LEASES: Bounds = Bounds {
     caches: 1,
     writers: 1,
@@ -531,7 +533,7 @@ const LEASES: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Bounds for two concurrent writers.
+/// Bounds for a search with two concurrent writers.
 const WRITERS: Bounds = Bounds {
     caches: 1,
     writers: 2,
@@ -544,7 +546,7 @@ const WRITERS: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Bounds for frames that are lost or repeated, and for a feed that starts again.
+/// Bounds for a search about frames that are lost or repeated, and a feed that starts again.
 const FAULTS: Bounds = Bounds {
     caches: 1,
     writers: 1,
@@ -557,7 +559,7 @@ const FAULTS: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Bounds for two near caches.
+/// Bounds for a search with two near caches.
 const TWO: Bounds = Bounds {
     caches: 2,
     writers: 1,
@@ -570,7 +572,7 @@ const TWO: Bounds = Bounds {
     is_rough: false,
     opens_snapshots: false,
 };
-/// Bounds for one transaction, in addition to the misses that fill the cache.
+/// Bounds for a search with one transaction, in addition to the misses that fill the cache.
 const TRANSACTIONS: Bounds = Bounds {
     caches: 1,
     writers: 1,

@@ -6,7 +6,7 @@ use crate::UniqueKey;
 /// table must have no triggers and no foreign keys with cascades; this type does not say so, the caller checks it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
-    /// The column's name as defined. The server compares column names without case.
+    /// The column's name as the table defines it. The server compares column names without case.
     pub name: Vec<u8>,
     /// The least value that the column's type can hold.
     pub least: i128,

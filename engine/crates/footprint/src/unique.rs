@@ -13,7 +13,7 @@ pub type UniqueKey = Vec<KeyPart>;
 /// One column of a unique key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPart {
-    /// The column's name as defined. The server compares column names without case.
+    /// The column's name as the table defines it. The server compares column names without case.
     pub name: Vec<u8>,
     pub kind: PartKind,
 }

@@ -28,7 +28,8 @@ const LEAST: u32 = 1 << (BITS - 16);
 const KEYS: usize = 8192;
 /// With more tracked requests in a second than this, the threshold falls.
 const REQUESTS: u64 = 20_000;
-/// The threshold rises again after `IDLE_TICKS` ticks in which less than `1 / IDLE` of the possible keys and requests was tracked.
+/// The sample gets larger again after `IDLE_TICKS` calls of `tick` in a row at which it had less than `1 / IDLE` of its maximum of keys and
+/// requests.
 const IDLE: u64 = 16;
 const IDLE_TICKS: u32 = 50;
 /// When the sampled requests exceed this number, all counts are halved, so that the past counts less and less.
@@ -102,7 +103,7 @@ struct Inner<V> {
     expected: f64,
     /// The recorded requests that would have been hits, for each of [`FACTORS`].
     hits: [f64; FACTORS.len()],
-    /// Counts since the last `tick`.
+    /// The counts in the sample since the last [`Curve::tick`].
     fresh: Fresh,
     total: u64,
     observed: u64,

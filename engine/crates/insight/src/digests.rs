@@ -26,7 +26,7 @@ pub const TABLES: usize = 4;
 pub const REASONS: usize = 64;
 const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
-/// A shape returns to [`Digest::level`] 0 if fewer than `SELDOM` of its reads were missed in this time.
+/// All results of a shape are stored again ([`Digest::level`] 0) if fewer than `SELDOM` of its reads were missed in this time.
 const AGE_NS: u64 = 10_000_000_000;
 const SELDOM: u64 = 200;
 /// The number of shapes that lose their number at once when new shapes need some.
@@ -40,7 +40,7 @@ pub struct ShapeId(pub u16);
 /// The number that all shapes share that have no counters of their own, because there are too many shapes.
 pub const NOBODY: ShapeId = ShapeId(0);
 
-/// The outcome of a request that the server answered.
+/// What became of the result of a request that the server answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Stored {
@@ -161,7 +161,7 @@ struct Owner {
     executions: u64,
     /// The counters when the level was last decided; `None` if that has not happened yet.
     judged: Option<Evidence>,
-    /// The number of misses at `Book::aged_ns`.
+    /// The number of the shape's misses at the time [`Book::aged_ns`].
     misses: u64,
 }
 
@@ -228,7 +228,7 @@ impl Digests {
         }
     }
 
-    /// Frees the numbers of the shapes with the fewest recent requests, and among equals of those that saved least.
+    /// Frees the numbers of the shapes with the fewest requests since the last call, and among equals of those that saved least time.
     fn give_up(&self, book: &mut Book) {
         let mut worth = Vec::with_capacity(SHAPES);
         for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {

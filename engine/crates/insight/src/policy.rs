@@ -59,9 +59,9 @@ pub struct Evidence {
     pub has_room: bool,
 }
 
-/// Decides how many results of a shape are stored from now on. Returns the next level, from 0 (all) to [`HIGHEST`] (fewest), which may be
-/// the present one; the caller then collects evidence from zero again. None: there is not enough evidence yet, so the level stays and the
-/// caller goes on collecting.
+/// Decides how many results of a shape (statements that differ only in literals) are stored from now on. Returns the next level, from 0
+/// (all) to [`HIGHEST`] (fewest), which may be the present one; the caller then collects evidence from zero again. None: there is not
+/// enough evidence yet, so the level stays and the caller goes on collecting.
 pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     let Evidence { misses, returns, stored, stored_bytes, hits, ended, has_room } = evidence;
     let looked_up = if level == HIGHEST { LOOKED_UP } else { 1 };

@@ -91,7 +91,7 @@ impl Repeats {
         self.long.begin();
     }
 
-    /// Starts the short sample with zero counts.
+    /// Starts the short sample, which contains all statements, with zero counts. Close it after a few seconds.
     pub fn open_short(&self) {
         self.short.begin();
         self.is_short_open.store(true, Ordering::Relaxed);
@@ -102,7 +102,7 @@ impl Repeats {
         self.is_short_open.load(Ordering::Relaxed)
     }
 
-    /// Ends the short sample and returns its counts.
+    /// Ends the short sample and returns its counts, which stay until the next [`open_short`](Self::open_short).
     pub fn close_short(&self) -> Count {
         self.is_short_open.store(false, Ordering::Relaxed);
         self.short.count()
@@ -118,7 +118,7 @@ impl Repeats {
 mod tests {
     use super::*;
 
-    /// Returns a well mixed number, as hashes are.
+    /// Returns a number that is mixed as well as a hash, different for each argument.
     fn hash(number: u64) -> u64 {
         let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ mixed >> 32

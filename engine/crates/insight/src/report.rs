@@ -40,7 +40,7 @@ pub const REASONS: [&str; 6] = ["Reason", "Count", "Share", "Time_us", "Meaning"
 /// The columns of `SHOW FQC CURVE`.
 pub const CURVE: [&str; 2] = ["Size_bytes", "Hit_ratio"];
 
-/// The host's names for reasons and tables, which are only numbered here.
+/// The names of the host, the server's plugin or `fqc-near`, for reasons and tables. In this crate they only have numbers.
 pub trait Names {
     /// Returns the name of a reason for not storing a result, by the host's number in [`Digest::reasons`].
     fn reason(&self, index: usize) -> &'static str;
@@ -109,13 +109,13 @@ pub fn ratio(hits: u64, requests: u64) -> String {
     format!("{:.4}", hits as f64 / requests.max(1) as f64)
 }
 
-/// Formats the tables: `shop.items, shop.prices`.
+/// Formats the names of a shape's tables, such as `shop.items, shop.prices`, without tables that are no longer known.
 fn tables(digest: &Digest, names: &impl Names) -> String {
     let known = digest.tables.iter().filter_map(|table| names.table(*table));
     known.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats the reasons: `table_unknown=1, changed=3`.
+/// Formats how often each reason kept a result from being stored, most frequent first, such as `changed=3, table_unknown=1`.
 fn reasons(digest: &Digest, names: &impl Names) -> String {
     let told = digest.reasons.iter().map(|(index, count)| (names.reason(*index), u64::from(*count)));
     let mut counts: Vec<_> = told.chain([(names.passed_over(), digest.passed_over())]).collect();

@@ -116,7 +116,7 @@ pub trait Facts {
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Written", bound = "")]
 pub struct Rule<P: Place> {
-    /// The user's name for the rule; it has no effect on what the rule fits.
+    /// The user's name for the rule, if it has one. It has no effect on what the rule fits.
     pub name: Option<String>,
     digest: Option<u128>,
     table: Option<(Pattern, Pattern)>,
@@ -275,7 +275,7 @@ fn seconds<P: Place>(name: &str, written: Option<f64>) -> Result<Duration, Strin
     })
 }
 
-/// True if the time is a multiple of the step. A step of less than a second only limits the shortest time.
+/// True if the time is a multiple of the step, or the step is less than a second: such a step only limits the shortest time.
 fn is_multiple(time: Duration, step: Duration) -> bool {
     step < Duration::from_secs(1) || time.as_nanos().is_multiple_of(step.as_nanos())
 }

@@ -68,7 +68,8 @@ impl Timeline {
     }
 }
 
-/// Returns the round of a step. It differs from 0, that of an unused word, for as long as servers run.
+/// Returns the number of the round of the ring that a step (tenth of a second) belongs to. It is never 0, the round of an unused word, for
+/// as long as servers run.
 fn round(step: u64) -> u64 {
     (step / STEPS + 1) % ROUNDS
 }

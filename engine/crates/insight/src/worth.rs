@@ -6,9 +6,9 @@
 /// The extra cost of following a statement compared with light mode (dozing), in the engine and in the server that generates the events:
 /// measured on a virtual machine, where it is 7 600 instructions.
 const FOLLOWING_NS: f64 = 4500.0;
-/// The cost of storing a result: 7 600 instructions.
+/// The processor time for storing a result, measured where it takes 7 600 instructions.
 const STORING_NS: f64 = 4300.0;
-/// Below this part of one processor, there is nothing to gain.
+/// If the cache costs less than this part of one processor, there is nothing to gain by switching it off.
 const NOTICEABLE: f64 = 0.005;
 /// If one result is stored in this many statements, without evicting another, the cache is being filled, and may be worth more when it
 /// is full.
@@ -17,7 +17,7 @@ const FILLING: u64 = 16;
 /// The work of a server and of its cache in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct While {
-    /// The statements that the server ran.
+    /// The statements that the server executed itself, without those that the cache answered.
     pub statements: u64,
     /// The statements that the cache answered.
     pub hits: u64,
@@ -78,7 +78,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// One second of one processor, busy with point reads of 27 us each.
+    /// Returns an interval of one second in which one processor is busy with point reads of 27 us each, and there are this many hits.
     fn point_reads(hits: u64) -> While {
         While { statements: 37_000, hits, inserts: 500, cpu_ns: SECOND, elapsed_ns: SECOND, ..While::default() }
     }
@@ -97,7 +97,7 @@ mod tests {
         assert!(!While { inserts: 10_000, ..point_reads(0) }.is_in_vain());
     }
 
-    /// Most reads are stored, nearly as many results are evicted for them, and one read in eight is served.
+    /// Returns an interval in which most reads are stored, nearly as many results are evicted for them, and one read in eight is a hit.
     fn reports_and_point_reads(saved_ns: u64) -> While {
         let stored = While { inserts: 12_000, evictions: 11_900, stored_ns: 12_000 * 100_000, ..point_reads(3000) };
         While { statements: 19_000, saved_ns, ..stored }

@@ -16,7 +16,7 @@ pub fn abbreviated(shape: &[u8]) -> Vec<u8> {
     [&shape[..start], &list, b" ", &shape[end..]].concat()
 }
 
-/// Replaces each run of two or more plain names by its length.
+/// Returns the items of a select list with each run of two or more plain column names replaced by its length, such as `[24 more]`.
 fn shortened<'a>(items: &'a [&'a [u8]]) -> impl Iterator<Item = Vec<u8>> + 'a {
     items.chunk_by(|one, other| is_plain(one) && is_plain(other)).map(|run| match run {
         [one] => one.to_vec(),

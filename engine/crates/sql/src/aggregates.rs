@@ -2,7 +2,7 @@
 //!
 //! If a condition rules out all rows beforehand, MariaDB answers an aggregate query with a row, but leaves FOUND_ROWS() unchanged.
 
-/// The names are sorted, for binary search.
+/// The names of all aggregate functions, in lower case and sorted for binary search.
 const NAMES: [&[u8]; 18] = [
     b"avg",
     b"bit_and",

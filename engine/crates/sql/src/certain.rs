@@ -6,7 +6,7 @@
 use crate::LexMode;
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
 
-/// With these words the server may combine several scans, lock rows, or send the result elsewhere.
+/// Words that make a read count as not understood: with them the server may combine several scans, lock rows, or send the result elsewhere.
 const OTHERS: [&str; 12] = [
     "having",
     "union",
@@ -39,7 +39,7 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Skips to the FROM of the SELECT. A FROM inside a function's arguments is another word.
+    /// Skips the select list and takes its FROM. A FROM in parentheses, as among a function's arguments, does not count.
     fn selection(&mut self) -> Option<()> {
         self.lexer.accept("select").then_some(())?;
         let mut depth = 0u32;
@@ -98,7 +98,7 @@ impl<'a> Scan<'a> {
         (is_some && self.lexer.is_at_end()).then_some(())
     }
 
-    /// Checks a condition: comparisons with AND, OR and parentheses.
+    /// Checks a condition: comparisons joined by AND, OR and parentheses. None if it has another form, or could be false for every row.
     fn condition(&mut self) -> Option<()> {
         let mut depth = 0u32;
         loop {
@@ -138,8 +138,8 @@ impl<'a> Scan<'a> {
         ["is", "not", "null"].iter().all(|word| self.lexer.accept(word)).then_some(())
     }
 
-    /// Notes the columns of a comparison. None if there is no column, or if one was compared before: no row can satisfy two comparisons
-    /// with different values.
+    /// Notes the columns of a comparison. None if there is no column, or if one was compared before: the server could find without reading
+    /// that no row satisfies both comparisons.
     fn note(&mut self, compared: [Option<Vec<u8>>; 2]) -> Option<()> {
         let columns: Vec<_> = compared.into_iter().flatten().collect();
         let is_new = !columns.is_empty() && columns.iter().all(|column| !self.columns.contains(column));

@@ -10,7 +10,7 @@ pub const CHARACTER_SETS: [&[u8]; 4] =
 /// A property of a client character set: which assumptions the lexer may make about the bytes of texts in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
-    /// UTF-8: such bytes are letters of identifiers.
+    /// UTF-8: bytes of 0x80 and above are letters of identifiers.
     #[default]
     Utf8,
     /// Bytes below 0x80 are ASCII, but some of the others may be spaces or punctuation, so outside of quotes they make a text opaque. The

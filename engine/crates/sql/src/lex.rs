@@ -23,9 +23,9 @@ pub(crate) enum TokenKind {
     Number,
     /// The `@` of a user variable or an account.
     At,
-    /// `@@`
+    /// The `@@` of a system variable.
     AtAt,
-    /// `:=`
+    /// The operator `:=`.
     Assign,
     Equal,
     Open,
@@ -33,9 +33,9 @@ pub(crate) enum TokenKind {
     Comma,
     Dot,
     Semicolon,
-    /// Every other operator, one byte at a time; `?` and `*` too.
+    /// One byte of any other operator, such as `<`; also `?` and `*`.
     Operator,
-    /// A complete `/*! ... */`. The server's version decides whether it executes the content.
+    /// A whole comment such as `/*! ... */`, whose content the server executes or skips, depending on its version.
     ExecutableComment,
     /// The text cannot be split into tokens with certainty from here on.
     Broken,

@@ -14,7 +14,7 @@ pub struct LexMode {
     pub no_backslash_escapes: bool,
     /// The sql_mode contains IGNORE_SPACE: blanks are allowed between a function's name and its parenthesis.
     pub ignore_space: bool,
-    /// True if the sql_mode selects another grammar. Every text is then opaque, except for SET and SHOW.
+    /// True if the sql_mode selects another grammar, such as Oracle's. Every text is then opaque, except for SET and SHOW.
     pub is_foreign: bool,
     /// The character set that the session's texts are in (`character_set_client`).
     pub charset: Charset,

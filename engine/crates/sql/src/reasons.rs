@@ -34,7 +34,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// The name and explanation of each reason, in the order of their indices.
+            /// Iterates over the name and the explanation of each reason, in the order of their indices.
             fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
                 let of_texts = $crate::Refusal::ALL.iter().map(|refusal| (refusal.name(), refusal.explain()));
                 OWN.iter().copied().chain(of_texts)

@@ -22,7 +22,7 @@ pub enum Selection {
 /// An error in the LIKE or WHERE of a report, for the message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misuse {
-    /// The text is no statement from this byte on. `None` if it ends too early.
+    /// The text cannot be a statement from this byte on, counted from 0. `None` if it ends too early.
     Syntax(Option<usize>),
     /// A construct, in words, that the server's WHERE may contain and this one may not.
     Unsupported(String),

@@ -137,7 +137,7 @@ fn special(lexer: &mut Lexer) -> Option<Option<Assignment>> {
     Some(assignment)
 }
 
-/// Parses what follows NAMES.
+/// Parses what follows SET NAMES. None if it is malformed.
 fn names(lexer: &mut Lexer) -> Option<Assignment> {
     let value = plain_value(lexer)?;
     let collation = if lexer.accept("collate") { plain_value(lexer)?.plain().map(<[u8]>::to_vec) } else { None };

@@ -117,9 +117,9 @@ fn hash(bytes: &[u8]) -> u128 {
 
 /// The next bytes of a text, by their number, and what the shape contains for them.
 enum Piece {
-    /// The shape contains the same bytes. They are copied together with their neighbours, because most texts have few literals.
+    /// The shape contains the same bytes, of this number.
     Same(usize),
-    /// The shape contains this sign instead.
+    /// The shape contains this sign instead of bytes of this number.
     Literal(usize, &'static [u8]),
 }
 
@@ -166,7 +166,7 @@ fn comment(rest: &[u8]) -> Option<Piece> {
     (!has_meaning).then_some(Piece::Literal(length + 4, COMMENT))
 }
 
-/// Reads digits, perhaps with a fraction. None if a word byte or a dot follows, since it may then be something else.
+/// Reads a number of digits, perhaps with a fraction. None if a letter, digit or dot follows, since it may then be something else.
 fn number(rest: &[u8]) -> Option<Piece> {
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut length = digits(rest);

@@ -41,7 +41,7 @@ struct Search<'a> {
     is_after_for: bool,
     /// The number of open parentheses.
     depth: u32,
-    /// One bit for each open parenthesis. It is set if a list of tables begins inside.
+    /// One bit for each open parenthesis. It is set while a list of tables is being read directly inside.
     lists: u64,
     /// One bit for each open parenthesis. It is set while the list of tables is inside of a join's condition.
     conditions: u64,
@@ -85,8 +85,8 @@ impl Search<'_> {
         self.is_in_list()
     }
 
-    /// Enters a parenthesis. Inside a list of tables it may contain a part of the list. Returns whether a table's name may follow, or
-    /// none if it is too deep.
+    /// Handles an opening parenthesis. Inside a list of tables it may contain a part of the list. Returns whether a table's name may
+    /// follow, or none if parentheses are nested too deeply.
     fn open(&mut self) -> Option<bool> {
         let is_in_list = self.is_in_list() && self.conditions & self.bit() == 0;
         (self.depth < DEEPEST).then(|| self.depth += 1)?;

@@ -19,7 +19,7 @@ pub struct Statement {
 /// The kind of a statement: what it may change or commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One SELECT, WITH, VALUES or TABLE, also in parentheses and combined with others.
+    /// One SELECT, WITH, VALUES or TABLE, also in parentheses and combined with others, for example by UNION.
     Read(Read),
     Begin(Begin),
     Commit(Completion),
@@ -31,7 +31,7 @@ pub enum Kind {
     /// from 0 to 1, `Target::Password`, `Target::DefaultRole`.
     Set(Vec<Assignment>),
     SetTransaction(SetTransaction),
-    /// `SET STATEMENT ... FOR` another statement, which is the inner one.
+    /// `SET STATEMENT ... FOR` this statement, which sets variables while the statement runs.
     SetStatement(Box<Statement>),
     /// USE of this database.
     Use(Vec<u8>),
@@ -69,9 +69,9 @@ pub enum Kind {
         name: Vec<u8>,
         protocol: u16,
     },
-    /// Defines, alters or removes objects or privileges; commits.
+    /// Defines, alters or removes objects or privileges, and commits the transaction.
     Ddl(DdlScope),
-    /// A statement that changes nothing a read could see.
+    /// A statement such as HELP or GET DIAGNOSTICS, which changes nothing that a read could see.
     Harmless,
     /// Several statements in one text. Each of them reads or changes rows, or begins or ends a transaction.
     Several,

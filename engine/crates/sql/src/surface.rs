@@ -13,7 +13,8 @@ use flavour::Statements;
 pub struct Rewrite {
     /// The text to send to the server instead.
     pub text: Vec<u8>,
-    /// The replaced names, each of them once, to translate column names of the result back.
+    /// The replaced names, each of them once, to translate column names of the result back by
+    /// `wire::surface::rename_columns`.
     pub renamed: Vec<Renamed>,
 }
 
@@ -180,7 +181,7 @@ impl Position {
         }
     }
 
-    /// The position after this token, if the token does not follow `@@`.
+    /// Returns the position after this token, which does not follow `@@`.
     fn after_plain(self, token: &Token) -> Position {
         match (self, token.kind) {
             (Position::Target, TokenKind::At) => Position::UserVariable,
@@ -249,7 +250,7 @@ pub fn without_sql_cache(text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
 
 const HINT: &str = "sql_cache";
 
-/// The options of SELECT.
+/// The options of SELECT before its list, without SQL_CACHE and SQL_NO_CACHE.
 pub(crate) const OPTIONS: [&str; 9] = [
     "all",
     "distinct",

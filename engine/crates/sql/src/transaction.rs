@@ -35,7 +35,7 @@ pub(crate) fn start(lexer: &mut Lexer) -> Option<Kind> {
     }
 }
 
-/// Parses READ ONLY (true) or READ WRITE (false).
+/// Parses READ ONLY (true) or READ WRITE (false). None for anything else.
 fn read_access(lexer: &mut Lexer) -> Option<bool> {
     lexer.accept("read").then_some(())?;
     access(lexer)

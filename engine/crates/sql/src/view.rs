@@ -6,7 +6,7 @@
 use crate::{Hint, Kind, LexMode, Read, Refusal, TableName, classify, sources};
 use flavour::Flavour;
 
-/// The longest definition that is analysed. The server may truncate definitions at some greater length.
+/// The length in bytes of the longest definition that is analysed. The server may truncate longer ones.
 const LONGEST: usize = 16 * 1024;
 
 /// A reason in the definition of a view why results of the view are not cached.

@@ -35,7 +35,7 @@ pub(crate) struct Findings {
     pub may_write: bool,
 }
 
-/// The deepest nesting of parentheses that is analysed. Deeper ones are refused.
+/// The deepest nesting of parentheses that is analysed. A read with a deeper one is not cached.
 const DEEPEST: u32 = 63;
 
 /// The state of a walk over the tokens of a statement.
@@ -156,7 +156,7 @@ impl Walk<'_> {
         self.keyword(word);
     }
 
-    /// Handles words that have a meaning at any place. All of them are reserved, except for the hints.
+    /// Handles a word, given in lower case, that has a meaning at any place. All such words are reserved, except for the hints.
     fn keyword(&mut self, word: &[u8]) {
         match word {
             b"set" if self.previous.kind == TokenKind::Semicolon => {}
@@ -229,7 +229,7 @@ impl Walk<'_> {
         self.selects &= !bit;
     }
 
-    /// The bit of the innermost open parenthesis, or of the statement itself.
+    /// The bit of the innermost open parenthesis, or of the statement itself, in `converts` and `selects`.
     fn bit(&self) -> u64 {
         1u64.checked_shl(self.depth).unwrap_or(0)
     }
@@ -288,7 +288,7 @@ impl Walk<'_> {
         self.refuse(refusal);
     }
 
-    /// Refuses the type TIME in `AS TIME`, `RETURNING TIME` and `CONVERT(..., TIME)`.
+    /// Refuses the read if the last token is the type TIME in `AS TIME`, `RETURNING TIME` or `CONVERT(..., TIME)`. Called at a parenthesis.
     fn time_type(&mut self) {
         let is_type =
             self.before.is_any(&["as", "returning"]) || self.before.kind == TokenKind::Comma && self.is_in_convert();

@@ -73,15 +73,15 @@ impl TakenFor {
 /// Whether values fit the types that parameters have from the preparation. Ordered: the greatest of several decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The parameters are already taken for the types of the values.
+    /// The server takes the parameters for the types of the values already.
     Same,
-    /// The parameters will be taken for the types of the values, because the server prepares the statement again.
+    /// The server will take the parameters for the types of the values, because it prepares the statement again.
     Other,
     /// The outcome depends on more than the types of the values.
     Unclear,
 }
 
-/// The types that the server may assume for a parameter, and that a value may have.
+/// A class of types that the server may assume for a parameter, and that a value may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Integer { is_unsigned: bool },

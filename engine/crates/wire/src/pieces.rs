@@ -16,7 +16,7 @@ pub struct Pieces {
     continues: bool,
 }
 
-/// Bytes of one payload, all in the same packet.
+/// Some bytes of one payload, all from the same packet, see [`Pieces::next`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
     /// The header of the payload's first packet if this is the first piece of a payload. Such a piece is empty only if the payload is.

@@ -104,7 +104,7 @@ impl<'a> Execute<'a> {
 }
 
 /// Reads parameters in the form with attributes, with their number before them and a name after each type. Returns the number, and the
-/// parameters without number and names. `None` if any parameter has a name.
+/// parameters in the form without number and names. `None` if any parameter has a name, or the bytes are malformed.
 fn counted(bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
     let mut reader = Reader::new(bytes);
     let count = usize::try_from(reader.int()?).ok()?;
@@ -204,7 +204,7 @@ fn told_count(count: usize, capabilities: u64) -> Vec<u8> {
     told
 }
 
-/// Returns the types with an empty name after each one if attributes are agreed on, otherwise as they are.
+/// Returns types of parameters, two bytes each, with an empty name after each one if attributes are agreed on, otherwise as they are.
 fn with_names(types: &[u8], capabilities: u64) -> Vec<u8> {
     const EMPTY: u8 = 0;
     match capabilities & QUERY_ATTRIBUTES {
@@ -282,9 +282,9 @@ impl Param<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound<'a> {
     Null,
-    /// Any integer type, sign-extended unless unsigned.
+    /// A value of any integer type, YEAR included.
     Integer(i128),
-    /// Every other type: the bytes as sent, without a length prefix.
+    /// A value of any other type: its bytes as sent, without their length.
     Bytes(&'a [u8]),
 }
 

@@ -33,7 +33,7 @@ pub enum Expect {
     Nothing,
     /// The response never ends, and its bytes are not examined.
     Endless,
-    /// Rows of an open cursor.
+    /// Rows of an open cursor up to an EOF or OK, without column definitions.
     Fetch,
 }
 
@@ -117,7 +117,7 @@ pub enum Unstorable {
     Failed,
     /// The response reports warnings, which the server keeps for later statements of the session, such as SHOW WARNINGS.
     Warnings,
-    /// The response is no result, has several results, or says something about its session.
+    /// The response is no result with columns, has several results, or has status flags about its session.
     Response,
 }
 

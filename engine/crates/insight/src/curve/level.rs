@@ -87,7 +87,7 @@ impl Level {
         Room::Made
     }
 
-    /// Sets the capacity in bytes, and evicts what exceeds it.
+    /// Sets the capacity of the simulated cache in bytes, and evicts what exceeds it.
     pub fn resize(&mut self, capacity: u64, keys: &mut impl Keys) {
         self.capacity = capacity;
         self.evict(keys);

@@ -21,7 +21,7 @@ pub struct Missed {
     places: OnceLock<Box<[AtomicU16]>>,
     /// The number of phases so far. A phase ends when enough results were evicted.
     phase: AtomicU64,
-    /// The number of evictions when the phase began.
+    /// The number of evictions from the cache when the current phase began.
     evicted: AtomicU64,
 }
 

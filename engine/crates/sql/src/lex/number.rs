@@ -3,7 +3,7 @@
 use super::{Lexer, TokenKind, is_word_byte};
 
 impl Lexer<'_> {
-    /// Lexes numbers (`12`, `1.5`, `1e5`, `0x1F`, `0b1`), and identifiers that begin with a digit.
+    /// Moves past a number (`12`, `1.5`, `1e5`, `0x1F`, `0b1`) or an identifier that begins with a digit, and returns its kind.
     pub(super) fn number_or_word(&mut self) -> TokenKind {
         let rest = &self.text[self.position..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -21,7 +21,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Lexes a number that begins with its dot.
+    /// Moves past the rest of a number from its dot on, and returns its kind.
     pub(super) fn fraction(&mut self) -> TokenKind {
         let rest = &self.text[self.position + 1..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -35,7 +35,8 @@ impl Pattern {
         Some(self.fits_all(&value))
     }
 
-    /// Matches by going back to the last `%` only. Going back to an earlier one could not match more.
+    /// True if the value, in folded characters, matches the whole pattern. It goes back to the last `%` only: going back to an earlier one
+    /// could not match more.
     fn fits_all(&self, value: &[char]) -> bool {
         let (mut at, mut part) = (0, 0);
         let mut last_any = None;

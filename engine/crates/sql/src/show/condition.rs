@@ -15,7 +15,7 @@ enum Waiting {
     Not,
 }
 
-/// Operators that the server's own WHERE supports and this one does not.
+/// Operators that the server's own WHERE supports and the WHERE of a report does not.
 const OTHERS: [&str; 9] = ["xor", "in", "between", "regexp", "rlike", "sounds", "collate", "div", "mod"];
 
 /// Parses the condition after WHERE, to the end of the statement. The error is for the user.
@@ -63,7 +63,7 @@ fn join(lexer: &mut Lexer, waiting: &mut Vec<Waiting>, steps: &mut Vec<Step>) ->
     }
 }
 
-/// Moves operators that bind at least as tightly as `binding` from the stack to the steps: their operands are complete.
+/// Moves operators that bind at least as tightly as `binding` from the end of `waiting` to `steps`, because their operands are complete.
 fn complete(waiting: &mut Vec<Waiting>, binding: Waiting, steps: &mut Vec<Step>) {
     while let Some(last) = waiting.pop_if(|last| *last >= binding) {
         steps.push(match last {

@@ -54,7 +54,8 @@ fn values<'a>(scan: &mut Scan<'a>) -> Option<(TableName, Scan<'a>, Vec<Option<i1
     }
 }
 
-/// Parses a list of columns. Returns the index of the key column in it, or `Some(None)` if it is not among them.
+/// Parses a list of columns in parentheses, whose opening was taken. Returns the index of the key column in it, or `Some(None)` if the key
+/// column is not in it. None if the list is not understood.
 fn columns(scan: &mut Scan) -> Option<Option<usize>> {
     let mut position = None;
     if scan.accept_kind(TokenKind::Close) {
@@ -74,7 +75,8 @@ fn columns(scan: &mut Scan) -> Option<Option<usize>> {
     Some(position)
 }
 
-/// Parses a row and returns its key, or `Some(None)` if the server has to generate the key.
+/// Parses a row of values and returns its key, or `Some(None)` if the server has to generate the key. `position` is the index of the key
+/// among the values, none if it is not given. None if the key is not a plain integer.
 fn row(scan: &mut Scan, position: Option<usize>) -> Option<Option<i128>> {
     scan.accept_kind(TokenKind::Open).then_some(())?;
     let mut key = None;

@@ -19,7 +19,7 @@ pub struct Placed {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Rows {
-    /// The numbers with these indices are the keys.
+    /// The numbers of the text with these indices, from 0, are the keys.
     Keys(Vec<usize>),
     Generated,
 }

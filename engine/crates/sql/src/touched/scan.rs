@@ -15,13 +15,14 @@ pub(super) struct Scan<'a> {
     bound: &'a [Option<i128>],
 }
 
-/// Words that begin further queries, or functions whose value depends on rows that their query does not select.
+/// Words that make it impossible to determine the rows: they begin further queries, or functions whose value depends on rows that the query
+/// does not select.
 const FORBIDDEN: [&str; 8] = ["select", "table", "union", "intersect", "except", "match", "procedure", "returning"];
 
-/// A name that always stands for the key column, whatever the column's own name is.
+/// Another name for the key column of any table. Statements with this name are not understood.
 const KEY_PSEUDONYM: &[u8] = b"_rowid";
 
-/// More digits than any integer type has.
+/// The maximum number of digits of a literal: every integer type has room for fewer or as many.
 const MOST_DIGITS: usize = 20;
 
 impl<'a> Scan<'a> {
@@ -97,8 +98,8 @@ impl<'a> Scan<'a> {
         Some(TableName { db: None, name: first })
     }
 
-    /// Parses a part of a table's name. It may have letters beyond ASCII: where rows are distinguished, the server does not fold case in
-    /// these names.
+    /// Parses a part of a table's name and returns it without quotes. It may have letters beyond ASCII, in UTF-8: the server does not fold
+    /// case in the names of tables whose rows are distinguished.
     fn name_of_table(&mut self) -> Option<Vec<u8>> {
         let token = self.peek();
         let is_beyond_ascii = token.is_name() && !token.text.is_ascii();

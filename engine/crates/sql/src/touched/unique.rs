@@ -102,7 +102,7 @@ fn place(mut shown: Scan, table: &[u8]) -> Option<usize> {
     None
 }
 
-/// Checks that the next item is the primary key and nothing else, perhaps with an alias.
+/// Checks that the next item of the select list is the primary key and nothing else, perhaps with an alias. None if it is not.
 fn is_key(mut scan: Scan, table: &[u8]) -> Option<()> {
     let name = column(&mut scan, table)?;
     scan.is_key(&name).then_some(())?;
@@ -114,7 +114,8 @@ fn is_key(mut scan: Scan, table: &[u8]) -> Option<()> {
     is_end(&mut scan).then_some(())
 }
 
-/// Skips an item of the list, and returns the kind of token that ended it. None if the item may stand for several columns.
+/// Skips an item of the select list, and returns the kind of the token that ended it: a comma or the word FROM. None if the item may stand
+/// for several columns, or does not end.
 fn item(scan: &mut Scan) -> Option<TokenKind> {
     loop {
         let token = scan.next()?;

@@ -32,8 +32,8 @@ impl Wanted {
         }
     }
 
-    /// True if the server evaluates the other conditions only for rows with these keys. With `=` it looks up one row before it evaluates
-    /// anything else. Otherwise it may also evaluate them for neighbouring rows, which can raise warnings.
+    /// True if the result of a read depends on no other rows than those with these keys. With `=` the server looks up one row before it
+    /// evaluates anything else. Otherwise it may evaluate other conditions also for neighbouring rows, which can raise warnings.
     pub fn is_confined(&self, column: &KeyColumn) -> bool {
         self.is_equal || !self.has_others && !column.computes
     }

@@ -6,7 +6,7 @@ use crate::lenenc::push_string;
 use crate::push_packet;
 use crate::reply::end_of_rows_payload;
 
-/// utf8mb3_general_ci, which every client understands.
+/// The number of the collation `utf8mb3_general_ci`, which every client understands.
 const COLLATION: u16 = 33;
 const VAR_STRING: u8 = 0xFD;
 /// The number of decimals that column definitions of strings state.

@@ -7,14 +7,15 @@ use crate::capability::{DEPRECATE_EOF, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
 use crate::lenenc::Reader;
 use crate::{MAX_PAYLOAD, OkPacket, column_count, status};
 
-/// Values of the first byte of a payload.
+/// The first byte of an OK packet. The following constants are first bytes of payloads, too.
 const OK: u8 = 0x00;
 const MORE_AUTHENTICATION: u8 = 0x01;
 const LOCAL_INFILE: u8 = 0xFB;
 const EOF: u8 = 0xFE;
 const ERR: u8 = 0xFF;
 
-/// An EOF packet is shorter than any row that begins with 0xFE, whose first value has an 8-byte length.
+/// A payload that begins with 0xFE is an EOF packet only if it is shorter than this. A row that begins with 0xFE is longer: its first value
+/// has an 8-byte length.
 const EOF_LIMIT: usize = 9;
 
 /// An ERR packet with this code is no error, but reports the progress of a long statement; the response goes on.

@@ -9,7 +9,7 @@ const WINDOW: usize = 32;
 /// Splits a response into packets, and keeps the first bytes of a packet that arrives in pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    /// The header and first bytes of a packet that arrives in pieces.
+    /// The header and the first bytes of a packet that arrives in pieces.
     partial: [u8; Header::SIZE + WINDOW],
     /// The number of bytes of that packet that have arrived, including those that are not kept.
     arrived: usize,
@@ -23,9 +23,10 @@ pub(super) struct Window {
     is_broken: bool,
 }
 
-/// A complete packet. Only its first bytes are certain to be available.
+/// A complete packet of a response. Only the first bytes of its payload are certain to be available.
 #[derive(Clone, Copy)]
 pub(super) struct Front<'a> {
+    /// The first bytes of the payload: all of it, or at least [`WINDOW`] bytes.
     pub start: &'a [u8],
     /// The length of the packet's payload. `start` may be shorter.
     pub length: usize,
@@ -70,7 +71,7 @@ impl Window {
         Some(Front { start, length, offset, is_continuation })
     }
 
-    /// Forgets the sequence number, because the client sends the next packet and advances it.
+    /// Forgets the sequence number of the next packet, so that any is accepted. For a packet of the client in between, which advances it.
     pub fn forget_sequence(&mut self) {
         self.sequence = None;
     }
