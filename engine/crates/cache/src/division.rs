@@ -7,7 +7,7 @@ pub(crate) const SHARDS: usize = if cfg!(miri) { 4 } else { 64 };
 const SHARD_BYTES: u64 = 1 << 20;
 /// The number of segments that a full shard has about, if they are of the maximum size.
 pub(crate) const SEGMENTS_PER_SHARD: u64 = 64;
-/// The smallest size in bytes of a new segment for many entries, unless the maximum size of the budget is smaller.
+/// The least size in bytes of a new segment for many entries, unless [`Division::segment_bytes`] is smaller.
 pub(crate) const LEAST_SEGMENT_BYTES: usize = 64 << 10;
 const MAX_SEGMENT_BYTES: u64 = 1 << 20;
 

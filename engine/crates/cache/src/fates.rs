@@ -15,7 +15,8 @@ struct Ended {
     unused: AtomicU32,
 }
 
-/// How many entries of an owner ([`Meta::owner`](crate::Meta::owner)) were evicted, swept, removed or replaced. Both counts wrap.
+/// How many entries of an owner ([`Meta::owner`](crate::Meta::owner)) were evicted, swept, removed or replaced since the cache was created.
+/// Entries that were dropped with the whole cache are not counted. Both counts wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// Entries that had been hit, or were in the main queue because they had been requested again soon after an eviction.

@@ -251,6 +251,8 @@ mod system {
         if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
     }
 
+    /// Returns the pages to the operating system.
+    ///
     /// # Safety
     /// The pages are from one `map` of this size, and not in use any more.
     pub unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
@@ -282,6 +284,8 @@ mod system {
         NonNull::new(unsafe { alloc_zeroed(layout) })
     }
 
+    /// Returns the pages to the allocator.
+    ///
     /// # Safety
     /// The pages are from one `map` of this size, and not in use any more.
     pub unsafe fn unmap(start: NonNull<u8>, bytes: usize) {

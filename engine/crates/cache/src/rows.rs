@@ -10,7 +10,7 @@
 use crate::hash::Seed;
 use crate::{CellId, Versions};
 
-/// The number of keys in a block, as a power of two.
+/// The number of neighbouring keys in a block, as the exponent of a power of two: 64 keys.
 const BLOCK_BITS: u32 = 6;
 
 /// Maps the rows of tables to cells of a [`Versions`]. Rows may share a cell, so a write of one row can invalidate results of another.

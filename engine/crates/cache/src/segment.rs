@@ -209,7 +209,7 @@ impl Queue {
         segment
     }
 
-    /// True if the segment at `place`, counted from the oldest (0), is the one to which new entries are appended.
+    /// True if the segment at `place`, counted from the oldest (0), is the one to which new entries are appended. There must be a segment.
     pub fn is_open(&self, place: usize) -> bool {
         place == self.linked
     }

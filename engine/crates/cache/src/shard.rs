@@ -29,7 +29,7 @@ pub(crate) struct State {
     pub small: Queue,
     /// The segments of entries that were used, or requested again soon after their eviction.
     pub main: Queue,
-    /// The number of slots of the index that were ever used, including those that are free again.
+    /// The number of slots of the index that are not [`IndexSlot::EMPTY`]: those of entries, and those that removed entries have left.
     pub filled: u32,
     pub counts: Counts,
     /// The number of the next segment to sweep, counted through `small`, then `main`.

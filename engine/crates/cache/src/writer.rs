@@ -30,7 +30,7 @@ pub(crate) struct Living {
     pub at: usize,
     pub slot: IndexSlot,
     pub entry: RawEntry,
-    /// See [`Hash::place`].
+    /// Where the search for the entry's key starts in the index, see [`Hash::place`].
     pub place: u32,
     /// The size of the entry.
     pub bytes: usize,
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
         Some((at, slot, view(slot.entry()?).size()))
     }
 
-    /// True if an entry with this hash was recently evicted from the small queue; rarely true for another hash.
+    /// True if an entry with this hash was recently evicted from the small queue, which new entries enter. Rarely true by mistake.
     fn is_ghost(&self, hash: Hash) -> bool {
         // SAFETY: the lock is held, and the borrow ends here.
         ghosts::contains(unsafe { self.table().bucket(hash.place()) }, hash.tag())

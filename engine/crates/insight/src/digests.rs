@@ -26,7 +26,8 @@ pub const TABLES: usize = 4;
 pub const REASONS: usize = 64;
 const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
-/// All results of a shape are stored again ([`Digest::level`] 0) if fewer than `SELDOM` of its reads were missed in this time.
+/// The interval, in nanoseconds, at which [`Digests::age`] reviews the levels of shapes. While the cache has room, all results of a shape
+/// are stored again if fewer than `SELDOM` of its reads were missed in the interval.
 const AGE_NS: u64 = 10_000_000_000;
 const SELDOM: u64 = 200;
 /// The number of shapes that lose their number at once when new shapes need some.

@@ -118,7 +118,7 @@ impl Repeats {
 mod tests {
     use super::*;
 
-    /// Returns a number that is mixed as well as a hash, different for each argument.
+    /// Returns a number that is mixed as well as a hash is, always the same for the same argument.
     fn hash(number: u64) -> u64 {
         let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ mixed >> 32

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const LONGEST_SECONDS: u64 = 3600;
 const STEP_MS: u64 = 100;
 const STEPS: u64 = LONGEST_SECONDS * 1000 / STEP_MS + 64;
-/// After this many steps without a note, all older notes are ignored. A machine may stand still for half a minute; but a reader has to
-/// step through the gap to find a note.
+/// After this many steps (tenths of a second) without a note, all older notes are ignored. A machine may stand still for half a minute; but
+/// a reader has to step through the gap to find a note.
 const GAP: u64 = 600;
 const ROUND_BITS: u32 = 16;
 const ROUNDS: u64 = 1 << ROUND_BITS;

@@ -3,8 +3,8 @@
 //! A hit saves what the server would have spent on the statement. Following costs about the same for every statement that the server
 //! runs. Where statements are expensive, few hits are enough; where they are cheap, about one in ten has to be a hit.
 
-/// The extra cost of following a statement compared with light mode (dozing), in the engine and in the server that generates the events:
-/// measured on a virtual machine, where it is 7 600 instructions.
+/// The extra processor time for following a statement, that is, for knowing what it reads and writes, compared with light mode, in which
+/// the engine does not. It includes the server's time for generating events, and was measured on a virtual machine: 7 600 instructions.
 const FOLLOWING_NS: f64 = 4500.0;
 /// The processor time for storing a result, measured where it takes 7 600 instructions.
 const STORING_NS: f64 = 4300.0;

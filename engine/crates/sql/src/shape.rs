@@ -117,9 +117,9 @@ fn hash(bytes: &[u8]) -> u128 {
 
 /// The next bytes of a text, by their number, and what the shape contains for them.
 enum Piece {
-    /// The shape contains the same bytes, of this number.
+    /// The number of bytes, which the shape contains unchanged.
     Same(usize),
-    /// The shape contains this sign instead of bytes of this number.
+    /// The number of bytes, and the sign that the shape contains instead of them.
     Literal(usize, &'static [u8]),
 }
 

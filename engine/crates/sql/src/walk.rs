@@ -51,7 +51,8 @@ struct Walk<'a> {
     converts: u64,
     /// One bit for each open parenthesis, and one for the statement itself. It is set if a SELECT is directly inside.
     selects: u64,
-    /// True if the walk is between the WITH at the beginning and the statement that follows its list.
+    /// True if the walk is between the WITH at the beginning of the statement and the query that follows the list of common table
+    /// expressions.
     is_in_with: bool,
     /// True if SQL_CALC_FOUND_ROWS was found.
     counts_found: bool,

@@ -15,8 +15,8 @@ pub struct TakenFor {
     reprepared_for: Vec<BoundType>,
 }
 
-/// How MySQL interprets the values of an execution. Only for the first two is it certain from the types alone, so that the execution's
-/// result can be cached by them.
+/// How MySQL interprets the values of an execution. Only `Alike` and `Reprepared` are certain from the types alone, so that the execution's
+/// result can be cached by its types and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// The server interprets the values as in every other execution with the same types.

@@ -188,8 +188,8 @@ impl ResponseTracker {
         }
     }
 
-    /// Takes the next bytes that the server sent, in pieces of any size. Returns [`Progress::Confused`] if bytes
-    /// follow the end of the response, in this call or in a later one. With [`Expect::Nothing`], any byte does.
+    /// Takes the next bytes that the server sent, in pieces of any size. Returns [`Progress::Confused`] if bytes follow the end of the
+    /// response, in this call or in a later one. With [`Expect::Nothing`], any byte does.
     pub fn feed(&mut self, bytes: &[u8]) -> Progress {
         if self.is_over {
             return if bytes.is_empty() { Progress::More } else { Progress::Confused };

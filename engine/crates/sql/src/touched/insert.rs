@@ -34,8 +34,8 @@ fn updated(scan: &mut Scan) -> Option<()> {
     leaves_key(scan, usize::MAX).then_some(())
 }
 
-/// Parses the part that all forms have in common. Returns the table, the position where the list of rows begins, and the key of each row,
-/// or `None` for a key that the server has to generate.
+/// Parses the part of INSERT and REPLACE that all forms have in common. Returns the table, the position where the list of rows begins, and
+/// the key of each row, in which `None` stands for a key that the server has to generate. None if any part is not understood.
 fn values<'a>(scan: &mut Scan<'a>) -> Option<(TableName, Scan<'a>, Vec<Option<i128>>)> {
     if scan.peek().is_any(&MODIFIERS) {
         return None;

@@ -22,7 +22,7 @@ const FORBIDDEN: [&str; 8] = ["select", "table", "union", "intersect", "except",
 /// Another name for the key column of any table. Statements with this name are not understood.
 const KEY_PSEUDONYM: &[u8] = b"_rowid";
 
-/// The maximum number of digits of a literal: every integer type has room for fewer or as many.
+/// The maximum number of digits of an integer that is understood, as many as the greatest BIGINT UNSIGNED has.
 const MOST_DIGITS: usize = 20;
 
 impl<'a> Scan<'a> {
