@@ -2,9 +2,9 @@
 //!
 //! `[{"table": "shop.orders", "cache": "never"}, {"account": "report@%", "cache": "always", "ttl": 5}]`
 //!
-//! A rule has conditions (`digest`, `table`, `schema`, `account`, `text`, `shape`), and fits a statement that meets all of them. In names `%`
-//! stands for any text. A rule with `never` fits a statement if it reads any such table. A rule with `always` fits only if all tables of the
-//! statement are such, because it serves a result for `ttl` seconds whatever is written in that time.
+//! A rule has conditions (`digest`, `table`, `schema`, `account`, `text`, `shape`), and fits a statement that meets all of them. In names
+//! `%` stands for any text. A rule with `never` fits a statement if it reads any such table. A rule with `always` fits only if all tables
+//! of the statement are such, because it serves a result for `ttl` seconds whatever is written in that time.
 //!
 //! The grammar is the same in the server and in `fqc-near`. A [`Place`] says what each of them supports. A rule that asks for more is
 //! refused.
