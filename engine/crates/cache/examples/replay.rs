@@ -44,14 +44,14 @@ fn name_of(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-/// Reads the first requests of a recorded trace.
+/// Reads the first requests of a recorded trace, a file with a key of 4 bytes for each request. Panics if it cannot be read.
 fn read(path: &str) -> Vec<u64> {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("cannot read the trace {path}: {error}"));
     let numbers = bytes.as_chunks().0.iter().map(|bytes| u64::from(u32::from_be_bytes(*bytes)));
     numbers.take(REQUESTS as usize).collect()
 }
 
-/// Returns true if the request was a hit. A miss is stored.
+/// A simulated or real cache that evicts by some policy. `request` asks for a key, returns true for a hit, and stores the result of a miss.
 trait Policy {
     fn request(&mut self, number: u64) -> bool;
 }
@@ -106,7 +106,7 @@ impl Policy for Stored {
     }
 }
 
-/// Least recently used, by a clock of last uses.
+/// A simulated cache that evicts the least recently used entry.
 struct Lru {
     entries: usize,
     now: u64,
@@ -134,7 +134,8 @@ impl Policy for Lru {
     }
 }
 
-/// SIEVE: a hand moves from old to new through a queue, spares visited entries, and stays where it evicted.
+/// A simulated cache that evicts by SIEVE: a hand moves from old to new through a queue, spares visited entries, and stays where it
+/// evicted.
 struct Sieve {
     entries: usize,
     now: u64,

@@ -11,6 +11,7 @@ const CHUNKS: usize = if cfg!(loom) { 2 } else { 14 };
 /// The number of words in all chunks: a little less than 16 Mi.
 const CAPACITY: u32 = FIRST * ((1 << CHUNKS) - 1);
 
+/// An append-only array of atomic words, at most [`CAPACITY`]. A word never moves, and is read without a lock.
 pub(crate) struct Cells {
     chunks: [AtomicPtr<AtomicU64>; CHUNKS],
     len: Mutex<u32>,
@@ -22,7 +23,7 @@ impl Cells {
         Cells { chunks, len: Mutex::new(0) }
     }
 
-    /// Appends `count` zeroes and returns the number of the first.
+    /// Appends `count` words that are zero and returns the number of the first. Panics if that would exceed [`CAPACITY`].
     pub fn extend(&self, count: u32) -> u32 {
         let mut len = self.len.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let first = *len;
@@ -46,8 +47,10 @@ impl Cells {
         }
     }
 
+    /// Returns the word with this number. Takes no lock.
+    ///
     /// # Panics
-    /// When `number` was never returned by [`extend`](Self::extend).
+    /// May panic if [`extend`](Self::extend) has not appended a word with this number.
     #[inline]
     pub fn get(&self, number: u32) -> &AtomicU64 {
         let (chunk, place) = locate(number);
@@ -73,7 +76,8 @@ impl Drop for Cells {
     }
 }
 
-/// The system provides a large allocation of zeroes page by page, as they are written: unused cells take no memory.
+/// Allocates this many words that are zero; [`free`] must free them. The system provides a large allocation page by page, as it is written,
+/// so unused words take no memory.
 #[cfg(not(loom))]
 fn zeroes(len: usize) -> *mut AtomicU64 {
     const { assert!(size_of::<AtomicU64>() == size_of::<u64>() && align_of::<AtomicU64>() == align_of::<u64>()) };
@@ -86,6 +90,8 @@ fn zeroes(len: usize) -> *mut AtomicU64 {
     Box::into_raw(words).cast()
 }
 
+/// Frees words that [`zeroes`] has allocated.
+///
 /// # Safety
 /// `words` came from `zeroes` with this length and is not used any more.
 unsafe fn free(words: *mut AtomicU64, len: usize) {

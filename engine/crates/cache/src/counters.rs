@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const SHARES: usize = 16;
 
-/// Padded to two cache lines, because processors prefetch them in pairs.
+/// The part of a count that one group of threads adds to. Padded to two cache lines, because processors prefetch them in pairs.
 #[repr(align(128))]
 struct Share(AtomicU64);
 
-/// A monotonic count.
+/// A count that only grows, until it wraps after `u64::MAX`. Many threads can add to it at once without slowing each other down.
 pub struct Counter {
     shares: [Share; SHARES],
 }
@@ -21,12 +21,14 @@ impl Counter {
         Counter { shares: [const { Share(AtomicU64::new(0)) }; SHARES] }
     }
 
+    /// Adds to the count. Takes no lock and orders no other memory accesses.
     #[inline]
     pub fn add(&self, n: u64) {
         // Relaxed: a count orders nothing.
         self.shares[own_share()].0.fetch_add(n, Ordering::Relaxed);
     }
 
+    /// Returns the sum of all additions. Those that are made at the same time may be missing.
     pub fn sum(&self) -> u64 {
         // Relaxed: see `add`.
         let values = self.shares.iter().map(|share| share.0.load(Ordering::Relaxed));

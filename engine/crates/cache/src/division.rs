@@ -5,19 +5,23 @@
 pub(crate) const SHARDS: usize = if cfg!(miri) { 4 } else { 64 };
 
 const SHARD_BYTES: u64 = 1 << 20;
+/// The number of segments that a full shard has about, if they are of the maximum size.
 pub(crate) const SEGMENTS_PER_SHARD: u64 = 64;
-/// The smallest segment of a shard that is not full, in bytes, unless the budget is too small for it.
+/// The least size in bytes of a new segment for many entries, unless [`Division::segment_bytes`] is smaller.
 pub(crate) const LEAST_SEGMENT_BYTES: usize = 64 << 10;
 const MAX_SEGMENT_BYTES: u64 = 1 << 20;
 
+/// How the budget of a cache is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Division {
     /// The number of shards, a power of two.
     pub shards: usize,
+    /// The maximum size of a segment of many entries, a multiple of the page size.
     pub segment_bytes: usize,
 }
 
 impl Division {
+    /// Divides a budget. Both `budget` and `page`, the page size of the system, are in bytes.
     pub fn of(budget: u64, page: usize) -> Self {
         let affordable = (budget / SHARD_BYTES).clamp(1, SHARDS as u64);
         let shards = 1 << affordable.ilog2();

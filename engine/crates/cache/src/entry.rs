@@ -17,20 +17,21 @@ use crate::hash::Hash;
 use crate::versions::VERSION_MAX;
 use crate::{CellId, Key, Meta, Pin, Stamp, Versions};
 
-/// Entries start at multiples of this, which leaves their addresses two free bits.
+/// The alignment of entries in memory, in bytes: two bits of their addresses are always zero and can hold something else.
 pub(crate) const ALIGN: usize = 4;
 
 const CELLS_BITS: u32 = 16;
 const OWNER_BITS: u32 = 16;
-/// The largest number that the header can hold, for session contexts and for stamps.
+/// The largest context of a key and the largest stamp that the header of an entry can hold.
 const NUMBER_MAX: u64 = VERSION_MAX;
 const _: () = assert!(NUMBER_MAX == u64::MAX >> CELLS_BITS && NUMBER_MAX == u64::MAX >> OWNER_BITS);
 
-/// A `u64` that is aligned as entries are.
+/// A `u64` that is aligned to [`ALIGN`], as entries are.
 #[derive(Clone, Copy)]
 #[repr(C, packed(4))]
 struct Word(u64);
 
+/// The start of an entry. The key, the cells and the value follow it.
 #[repr(C)]
 struct Header {
     /// `stamp << 16 | number of cells`
@@ -51,17 +52,18 @@ const FLAGS_END: usize = FLAGS_AT + size_of::<AtomicU32>();
 const KEY_AT: usize = offset_of!(Header, cost) + size_of::<u16>();
 const _: () = assert!(align_of::<Header>() == ALIGN && size_of::<Header>() == KEY_AT.next_multiple_of(ALIGN));
 
-/// `bytes of both parts << 1 | 1 if there is a second part`
+/// The size of a key in the header of an entry: `bytes of both parts << 1 | 1 if there is a second part`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct KeySize(u32);
 
 impl KeySize {
-    /// Returns `None` if the key is too large for the header.
+    /// Returns the size of a key with these parts; `None` if it is too large for the header of an entry.
     fn of(parts: [&[u8]; 2]) -> Option<Self> {
         let bytes = parts[0].len().checked_add(parts[1].len()).filter(|&bytes| bytes < 1 << 31)?;
         Some(KeySize((bytes as u32) << 1 | u32::from(!parts[1].is_empty())))
     }
 
+    /// The bytes of both parts together.
     fn part_bytes(self) -> usize {
         (self.0 >> 1) as usize
     }
@@ -70,6 +72,7 @@ impl KeySize {
         self.0 & 1 != 0
     }
 
+    /// The bytes of the key in an entry: both parts, and the length of the second one if there is one.
     fn stored_bytes(self) -> usize {
         self.part_bytes() + if self.has_second() { size_of::<u32>() } else { 0 }
     }
@@ -81,7 +84,7 @@ fn stored_bytes(parts: [&[u8]; 2]) -> usize {
     parts[0].len() + parts[1].len() + told
 }
 
-/// The offsets of the parts after the header, and the size of the entry.
+/// The offsets of an entry's cells and value from its start, and the size of the entry, in bytes.
 struct Layout {
     cells_at: usize,
     value_at: usize,
@@ -97,12 +100,12 @@ impl Layout {
     }
 }
 
-/// The bytes of an entry with this number of cells and this size of value.
+/// Returns the bytes that an entry with this key, this number of cells and a value of this size takes, without its share of the index.
 pub fn entry_bytes(key: &Key, cells: usize, value_bytes: usize) -> usize {
     Layout::new(stored_bytes(key.parts), cells, value_bytes).size
 }
 
-/// A result to insert, checked to be representable in an entry.
+/// A result to insert. Its sizes and numbers are known to fit into the header of an entry.
 pub(crate) struct Draft<'a> {
     pub hash: Hash,
     pub key: &'a Key<'a>,
@@ -114,7 +117,7 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Returns `None` if a number does not fit into the header.
+    /// Returns `None` if a size, the number of cells or the key's context does not fit into the header of an entry.
     pub fn new(hash: Hash, key: &'a Key<'a>, meta: Meta, cells: &'a [CellId], value: &'a [u8]) -> Option<Self> {
         let key_size = KeySize::of(key.parts)?;
         let representable = u32::try_from(value.len()).is_ok() && key.context <= NUMBER_MAX;
@@ -130,6 +133,8 @@ impl<'a> Draft<'a> {
         self.layout.size
     }
 
+    /// Writes the entry to `at` and returns its address.
+    ///
     /// # Safety
     /// `at` is aligned to [`ALIGN`] and has [`size`](Self::size) writable bytes that no other thread can see.
     pub unsafe fn write(&self, at: NonNull<u8>) -> RawEntry {
@@ -172,7 +177,7 @@ fn saturate(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Packs a number into 16 bits: 11 bits of value, shifted left by the number in the other 5.
+/// Packs a number into 16 bits, rounded down to its 11 leading bits; the other 5 hold how far they are shifted. [`unpack`] reverses it.
 fn pack(n: u64) -> u16 {
     let shift = (u64::BITS - n.leading_zeros()).saturating_sub(11);
     if shift < 32 { (shift as u16) << 11 | (n >> shift) as u16 } else { u16::MAX }
@@ -195,6 +200,8 @@ impl RawEntry {
         self.0.cast()
     }
 
+    /// Returns the header of the entry.
+    ///
     /// # Safety
     /// The entry is written, and its memory stays mapped for `'a`.
     unsafe fn header<'a>(self) -> &'a Header {
@@ -202,7 +209,8 @@ impl RawEntry {
         unsafe { self.0.as_ref() }
     }
 
-    /// Copies the whole entry. Readers may set flags at the same time.
+    /// Copies the whole entry to `at`. Readers may use it and set flags at the same time; a flag that is set during the copy may be missing
+    /// in it.
     ///
     /// # Safety
     /// The entry is written and mapped, `bytes` is its size, and `at` is aligned to [`ALIGN`] and has as many writable bytes
@@ -217,7 +225,7 @@ impl RawEntry {
         }
     }
 
-    /// Returns the entry as readers see it.
+    /// Returns the entry for reading.
     ///
     /// # Safety
     /// The entry is written, and its memory stays mapped for `'a`.
@@ -226,7 +234,7 @@ impl RawEntry {
     }
 }
 
-/// A stored result. It can be read as long as the [`Pin`] with which it was found lives.
+/// A stored result, possibly a stale one. It can be read as long as the [`Pin`] with which it was found lives.
 #[derive(Clone, Copy)]
 pub struct Entry<'g> {
     raw: RawEntry,
@@ -243,6 +251,7 @@ impl<'g> Entry<'g> {
         Layout::new(self.header().key.stored_bytes(), self.cells_len(), self.header().value_bytes as usize)
     }
 
+    /// Returns `len` bytes from the offset `at`, which must lie within the entry.
     fn bytes(&self, at: usize, len: usize) -> &'g [u8] {
         // SAFETY: all callers stay within the sizes in the header, and `Draft::write` filled all of these bytes.
         unsafe { slice::from_raw_parts(self.raw.start().add(at).as_ptr(), len) }
@@ -252,6 +261,7 @@ impl<'g> Entry<'g> {
         (self.header().stamp_and_cells.0 & ((1 << CELLS_BITS) - 1)) as usize
     }
 
+    /// True if the entry is stored under exactly this key.
     #[inline]
     pub(crate) fn matches(&self, key: &Key) -> bool {
         let [first, second] = key.parts;
@@ -262,7 +272,7 @@ impl<'g> Entry<'g> {
             && (second.is_empty() || self.second() == second)
     }
 
-    /// The second part of the key. Only for a key that has one.
+    /// Returns the second part of the key. The caller must know that the key has one.
     fn second(&self) -> &'g [u8] {
         let end = KEY_AT + self.header().key.part_bytes();
         let mut told = [0; size_of::<u32>()];
@@ -271,55 +281,63 @@ impl<'g> Entry<'g> {
         self.bytes(end - bytes, bytes)
     }
 
-    /// The bytes of the whole entry, without its slot in the index.
+    /// The bytes of memory that the whole entry takes, without its slot in the index.
     pub fn size(&self) -> usize {
         self.layout().size
     }
 
-    /// See [`Hash::place`].
+    /// Returns [`Hash::place`] of the entry's key: where the search for it starts in the index.
     pub(crate) fn place(&self) -> u32 {
         self.header().place
     }
 
+    /// Returns the stored result, byte for byte as it was given to [`Cache::insert`](crate::Cache::insert).
     pub fn value(&self) -> &'g [u8] {
         self.bytes(self.layout().value_at, self.header().value_bytes as usize)
     }
 
+    /// Returns the cells that the result depends on, without [`Versions::EVERYTHING`], a dependency of every result.
     pub fn cells(&self) -> &'g [CellId] {
         let at = self.layout().cells_at;
         // SAFETY: `Draft::write` copied this many cells here; they need no alignment.
         unsafe { slice::from_raw_parts(self.raw.start().add(at).cast().as_ptr(), self.cells_len()) }
     }
 
+    /// Returns [`Meta::stamp`] of the result: the result contains all changes up to it.
     pub fn stamp(&self) -> Stamp {
         Stamp(self.header().stamp_and_cells.0 >> CELLS_BITS)
     }
 
-    /// True if nothing that the result depends on has changed or is being changed.
+    /// True if nothing that the result depends on has changed since its stamp or is being changed. `versions` must be the one that the
+    /// cells and the stamp are from.
     #[inline]
     pub fn is_fresh(&self, versions: &Versions) -> bool {
         versions.is_fresh(self.cells(), self.stamp())
     }
 
+    /// The number of rows of the result, at most `u32::MAX`.
     pub fn rows(&self) -> u64 {
         self.header().rows.into()
     }
 
-    /// The cost in nanoseconds, stored in whole microseconds with an error of up to one part in a thousand.
+    /// How long the server took to compute the result, in nanoseconds. Stored in whole microseconds with an error of up to one part in a
+    /// thousand.
     pub fn cost_ns(&self) -> u64 {
         unpack(self.header().cost) * 1000
     }
 
+    /// Returns [`Meta::owner`] of the entry.
     pub fn owner(&self) -> u16 {
         self.header().context_and_owner.0 as u16
     }
 
+    /// Returns [`Meta::flags`] of the entry, with those that [`mark`](Self::mark) has added.
     pub fn flags(&self) -> u32 {
         // Relaxed, here and in `mark`: a flag orders nothing.
         self.header().flags.load(Ordering::Relaxed)
     }
 
-    /// Sets a flag and returns true if it was not set. The flag is lost if the entry is being moved at the same time.
+    /// Sets a flag and returns true if it was not set. The flag may be lost if the cache is moving the entry at the same time.
     pub fn mark(&self, flag: u32) -> bool {
         let flags = &self.header().flags;
         flags.load(Ordering::Relaxed) & flag == 0 && flags.fetch_or(flag, Ordering::Relaxed) & flag == 0

@@ -12,11 +12,12 @@ use crate::segment::Segment;
 use crate::slot::IndexSlot;
 use crate::writer::{Living, Writer};
 
-/// The rounds of one eviction in which used entries are spared.
+/// The number of segments that one eviction examines while it still spares used entries; from then on it drops all.
 const PATIENCE: u32 = 16;
 
 impl Writer<'_> {
-    /// Evicts segments until the shard holds fewer bytes than before. Returns `false` if there were no segments left.
+    /// Evicts segments, oldest first, until the shard holds fewer bytes than before. Returns false if it could not, because no segments
+    /// were left. The memory is released once no reader uses it.
     pub fn evict(&mut self) -> bool {
         let before = self.segments_bytes();
         let mut turns_of_main = 0;
@@ -35,11 +36,14 @@ impl Writer<'_> {
         self.segments_bytes() < before
     }
 
+    /// True if the small queue, which new entries enter, takes more than about a tenth of the shard's memory.
     fn small_is_over(&self) -> bool {
         let (small, main) = (self.state.small.bytes(), self.state.main.bytes());
         main == 0 || small * 9 > main
     }
 
+    /// Evicts the entries of a segment that was taken out of a queue, main or small, except for those with more uses than `spared_above`,
+    /// which move to the main queue. Then frees the segment, or moves it as a whole to the main queue if most entries are spared.
     fn evict_segment(&mut self, segment: Segment, main: bool, spared_above: u64) {
         let in_place = self.is_mostly_spared(&segment, spared_above);
         for living in self.living(&segment) {
@@ -56,7 +60,7 @@ impl Writer<'_> {
         }
     }
 
-    /// True if so much of the segment survives that copying does not pay.
+    /// True if so many bytes of the segment belong to entries with more uses than `spared_above` that copying them does not pay.
     fn is_mostly_spared(&self, segment: &Segment, spared_above: u64) -> bool {
         let living = self.living(segment);
         let spared = living.filter(|living| living.slot.uses() > spared_above);
@@ -64,7 +68,8 @@ impl Writer<'_> {
         if segment.is_single() { bytes > 0 } else { 8 * bytes >= 7 * segment.bytes() }
     }
 
-    /// Moves an entry to main, or marks it as being there. Returns false if there is no memory to move it to.
+    /// Keeps an entry in the main queue, with one use less if it was there before. If `in_place`, only its slot changes, since the whole
+    /// segment moves; otherwise the entry is copied. Returns false, and changes nothing, if there is no memory for the copy.
     fn spare(&mut self, living: &Living, in_place: bool) -> bool {
         let slot = living.slot;
         let uses = if slot.is_main() { slot.uses() - 1 } else { 0 };
@@ -76,6 +81,8 @@ impl Writer<'_> {
         self.relocate(&Living { slot, ..*living })
     }
 
+    /// Evicts an entry. If it was in the small queue (`main` is false), its tag is remembered, so that it enters the main queue if it is
+    /// inserted again soon.
     fn sacrifice(&mut self, living: &Living, main: bool) {
         self.drop_entry(living.at, living.slot, living.bytes);
         self.state.counts.evictions += 1;

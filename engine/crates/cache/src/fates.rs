@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::slot::IndexSlot;
 
-/// Owners are numbered from 0 to below this.
+/// The number of owners ([`Meta::owner`](crate::Meta::owner)) for which the ends of entries are counted, numbered from 0.
 pub const OWNERS: usize = 2048;
 
 #[derive(Default)]
@@ -15,13 +15,17 @@ struct Ended {
     unused: AtomicU32,
 }
 
-/// How many entries of an owner have ended, split by whether they were hit. Both counts wrap.
+/// How many entries of an owner ([`Meta::owner`](crate::Meta::owner)) were evicted, swept, removed or replaced since the cache was created.
+/// Entries that were dropped with the whole cache are not counted. Both counts wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
+    /// Entries that had been hit, or were in the main queue because they had been requested again soon after an eviction.
     pub used: u32,
+    /// Entries that were never hit.
     pub unused: u32,
 }
 
+/// The counts of all owners.
 pub(crate) struct Fates(Box<[Ended]>);
 
 impl Fates {
@@ -29,6 +33,7 @@ impl Fates {
         Fates((0..OWNERS).map(|_| Ended::default()).collect())
     }
 
+    /// Counts the end of an entry of this owner. `slot` is the one that pointed to the entry. Does nothing for an owner from [`OWNERS`] on.
     pub fn note(&self, owner: u16, slot: IndexSlot) {
         let Some(ended) = self.0.get(usize::from(owner)) else { return };
         // An entry reaches the main queue by a hit, or because it was requested again soon after its eviction.
@@ -37,6 +42,7 @@ impl Fates {
         if is_used { &ended.used } else { &ended.unused }.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Returns the counts of this owner; zeroes for an owner from [`OWNERS`] on.
     pub fn of(&self, owner: u16) -> Fate {
         let Some(ended) = self.0.get(usize::from(owner)) else { return Fate::default() };
         Fate { used: ended.used.load(Ordering::Relaxed), unused: ended.unused.load(Ordering::Relaxed) }

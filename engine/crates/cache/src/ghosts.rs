@@ -7,11 +7,13 @@
 pub(crate) const BUCKET: usize = 8;
 pub(crate) type Bucket = [u16; BUCKET];
 
-/// A fingerprint is a tag of 15 bits made odd, so that an empty place (zero) matches none.
+/// Returns the fingerprint of an entry from its tag ([`Hash::tag`](crate::hash::Hash::tag), 15 bits): the tag shifted and made odd, so that
+/// an empty place (zero) matches none.
 fn fingerprint(tag: u16) -> u16 {
     tag << 1 | 1
 }
 
+/// Adds the fingerprint of an evicted entry with this tag to the bucket, and drops the oldest one.
 pub(crate) fn remember(bucket: &mut Bucket, tag: u16) {
     bucket.rotate_right(1);
     bucket[0] = fingerprint(tag);
@@ -21,7 +23,7 @@ pub(crate) fn contains(bucket: &Bucket, tag: u16) -> bool {
     bucket.contains(&fingerprint(tag))
 }
 
-/// Removes the tag from the bucket. Returns true if it was there.
+/// Removes the fingerprint of an entry with this tag from the bucket. Returns true if it was there.
 pub(crate) fn recall(bucket: &mut Bucket, tag: u16) -> bool {
     let found = bucket.iter().position(|&ghost| ghost == fingerprint(tag));
     if let Some(at) = found {

@@ -44,36 +44,43 @@ pub use versions::{CellId, Stamp, Versions};
 
 use std::fmt;
 
-/// The key of a result. `context` stands for everything that is not text; the parts are compared in full, and
-/// `["ab", "c"]` differs from `["a", "bc"]`.
+/// The key of a stored result. Two keys are equal only if `context` and both parts are equal in full; `["ab", "c"]` differs from
+/// `["a", "bc"]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'a> {
+    /// A number that the owner of the cache chooses for everything besides the parts that distinguishes results, such as the account and
+    /// the settings of a session. A result is refused as too large if the number needs more than 48 bits.
     pub context: u64,
+    /// Two byte strings, for example the text of a statement and its parameters. Either may be empty.
     pub parts: [&'a [u8]; 2],
 }
 
-/// Data that the owner of the cache stores with a result. The store does not interpret it, except for `stamp` in a sweep.
+/// Data that the owner of the cache stores with a result, and reads through [`Entry`]. The cache itself uses only `owner`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// Drawn before the read reached the server; 48 bits.
+    /// The value of [`Versions::now`] before the read reached the server, kept in 48 bits, saturating.
     pub stamp: Stamp,
-    /// The number of rows, kept in 32 bits, saturating.
+    /// The number of rows of the result, kept in 32 bits, saturating.
     pub rows: u64,
-    /// How long the server took, kept in microseconds with an error of one part in a thousand, saturating after days.
+    /// How long the server took to compute the result, in nanoseconds. Kept in microseconds with an error of up to one part in a thousand,
+    /// saturating after days.
     pub cost_ns: u64,
+    /// Bits whose meaning the owner of the cache defines. [`Entry::mark`] sets more of them later.
     pub flags: u32,
-    /// The owner of the entry, for whom its fate is counted. Below [`OWNERS`].
+    /// A number that groups entries, for example by kind of statement: [`Cache::fate`] counts for each owner how its entries ended.
+    /// Entries of owners from [`OWNERS`] on are stored, but not counted.
     pub owner: u16,
 }
 
-/// Why a result was not stored. An older result with the same key is removed nevertheless.
+/// Why [`Cache::insert`] did not store a result. An older result with the same key is removed nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotStored {
-    /// The budget is zero, or too small to hold anything.
+    /// The budget is zero, or too small to hold any entry.
     NoBudget,
-    /// The entry would take more than half of the budget.
+    /// The entry would take more than half of the budget, or one of its sizes or numbers does not fit into the entry's header.
     TooLarge,
-    /// Memory was freed for it, but readers that started before are still using that memory, or the system has none.
+    /// Temporary: memory was evicted for the entry, but pinned readers may still be using it, or the system has no memory. A later
+    /// insertion can succeed.
     Busy,
 }
 
@@ -89,29 +96,33 @@ impl fmt::Display for NotStored {
 
 impl std::error::Error for NotStored {}
 
-/// A snapshot of the counts of a [`Cache`]; the fields are read one after the other.
+/// The counts of a [`Cache`]. They are read one after the other, so they may not add up while other threads change the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Entries that can be found, including stale ones that no request has come across yet.
+    /// Entries that can be found now, including stale ones that no request and no sweep has come across yet.
     pub entries: u64,
     /// Bytes counted against the budget: all mapped memory and the fixed bookkeeping.
     pub used_bytes: u64,
     /// Bytes of the entries that can be found.
     pub live_bytes: u64,
-    /// Bytes that are retired but still mapped, because a reader may be using them; part of `used_bytes`.
+    /// Bytes that were freed but are still mapped, because a reader with a [`Pin`] may be using them; part of `used_bytes`.
     pub retired_bytes: u64,
+    /// Segments in use; a segment is a run of pages that holds entries and is freed as a whole.
     pub segments: u64,
+    /// Results stored since the cache was created, including those that replaced an older one.
     pub inserts: u64,
-    /// Entries dropped to make room.
+    /// Entries dropped to make room, since the cache was created.
     pub evictions: u64,
-    /// Entries dropped by sweeps because they could no longer be served.
+    /// Entries dropped by [`Cache::sweep`] because they could no longer be served, since the cache was created.
     pub swept: u64,
 }
 
-/// Keeps every entry found under it readable. While it lives, retired memory stays mapped: never hold it while waiting for a client.
+/// A guard from [`pin`]: every [`Entry`] that was found with it stays readable until it is dropped. While it lives, no memory that the
+/// cache frees is unmapped or reused, so hold it only briefly, never while waiting for a client.
 pub struct Pin(#[expect(dead_code, reason = "what counts is that it exists")] crossbeam_epoch::Guard);
 
-/// Enters the current epoch.
+/// Returns a guard for reading the cache: take it before [`Cache::get`], and drop it when the entry has been used. It takes no lock and
+/// never waits. A thread may hold several guards.
 #[inline]
 pub fn pin() -> Pin {
     Pin(crossbeam_epoch::pin())

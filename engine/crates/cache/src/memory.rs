@@ -10,23 +10,29 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+/// The pages of a cache, and the count that keeps them within the budget.
 pub(crate) struct Memory {
+    /// The maximum of `mapped`, in bytes.
     limit: AtomicU64,
+    /// The bytes of all pages in use, including retired ones.
     mapped: AtomicU64,
-    /// The part of `mapped` that is only waiting for readers.
+    /// The part of `mapped` that is released as soon as no pinned reader can be using it.
     retired: AtomicU64,
-    /// Mapped pages of segments that are not in use. They do not count in `mapped`.
+    /// Mapped pages that are not in use, kept for new segments. They do not count in `mapped`.
     idle: Mutex<Vec<Pages>>,
-    /// How many segments were requested since pages were last made ready, and the size of the last one.
+    /// The number of segments that were requested since pages were last made ready.
     wanted: AtomicUsize,
+    /// The size of the segment that was requested last.
     wanted_bytes: AtomicUsize,
     page: usize,
 }
 
-/// The most segments that are kept when they are retired, and the part of the limit (`limit / IDLE`) that idle pages may take.
+/// The maximum number of retired segments whose pages are kept for new segments.
 const MOST_IDLE: usize = 8;
+/// Idle pages, which are mapped but not in use, may take `limit / IDLE` bytes.
 const IDLE: u64 = 128;
 
+/// Mapped pages that are not in use. Dropping this unmaps them.
 struct Pages {
     start: NonNull<u8>,
     bytes: usize,
@@ -43,6 +49,7 @@ impl Drop for Pages {
 }
 
 impl Memory {
+    /// Creates a memory without pages. `limit`: the maximum of all mapped bytes.
     pub fn new(limit: u64) -> Arc<Self> {
         let [limit, mapped, retired] = [limit, 0, 0].map(AtomicU64::new);
         let [wanted, wanted_bytes] = [0, 0].map(AtomicUsize::new);
@@ -57,27 +64,32 @@ impl Memory {
         self.limit.load(Ordering::Relaxed)
     }
 
+    /// Sets the maximum of all mapped bytes. Unmaps nothing: while more is mapped, [`map`](Self::map) returns `None`.
     pub fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
+    /// The bytes that count against the limit: all pages in use, including retired ones that readers may still be using.
     pub fn mapped(&self) -> u64 {
         self.mapped.load(Ordering::Relaxed)
     }
 
+    /// The bytes that are released as soon as no pinned reader can be using them; part of [`mapped`](Self::mapped).
     pub fn retired(&self) -> u64 {
         self.retired.load(Ordering::Relaxed)
     }
 
-    /// The bytes that stay mapped once all readers have moved on.
+    /// The bytes in use, without retired ones: so many stay mapped once no pinned reader uses retired pages any more.
     pub fn kept(&self) -> u64 {
         self.mapped().saturating_sub(self.retired())
     }
 
+    /// The page size of the system, in bytes.
     pub fn page(&self) -> usize {
         self.page
     }
 
+    /// Rounds a number of bytes up to whole pages.
     pub fn round_up(&self, bytes: usize) -> usize {
         bytes.next_multiple_of(self.page)
     }
@@ -86,24 +98,25 @@ impl Memory {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All bytes of the process that belong to the cache, idle pages included.
+    /// All mapped bytes, including pages that are retired and pages that are kept for new segments.
     pub fn resident(&self) -> u64 {
         self.mapped() + bytes_of(&self.idle())
     }
 
-    /// Unmaps all idle pages.
+    /// Unmaps all pages that are kept for new segments, and forgets how many [`make_ready`](Self::make_ready) was to prepare.
     pub fn trim(&self) {
         self.wanted.store(0, Ordering::Relaxed);
         self.idle().clear();
     }
 
-    /// Maps zeroed pages. Returns `None` if less than `spare` bytes of the budget would remain, or the system has no memory.
+    /// Maps zeroed pages of this size, a multiple of the page size, until [`retire`](Self::retire). Returns `None`, and maps nothing, if
+    /// fewer than `spare` bytes of the limit would remain, or if the system has no memory.
     pub fn map(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
         self.map_reserved(bytes)
     }
 
-    /// Like `map`, but the pages may have been used before and need not be zeroed.
+    /// Like [`map`](Self::map), for the pages of a segment: they may have been used before, and need not be zeroed.
     pub fn map_any(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
         self.wanted_bytes.store(bytes, Ordering::Relaxed);
@@ -111,8 +124,8 @@ impl Memory {
         self.take_idle(bytes).or_else(|| self.map_reserved(bytes))
     }
 
-    /// Maps and touches as many segments as were requested since the last call, before a session writes to them: the first touch of a page
-    /// can take as long as a small statement.
+    /// Maps and touches pages ahead of need, for as many segments as were requested since the last call and as there is room for. Then a
+    /// session does not have to: the first touch of a page can take as long as a small statement. Call it on a background thread.
     pub fn make_ready(&self) {
         let (wanted, bytes) = (self.wanted.swap(0, Ordering::Relaxed), self.wanted_bytes.load(Ordering::Relaxed));
         let ready = self.idle().iter().filter(|pages| pages.bytes == bytes).count();
@@ -131,6 +144,7 @@ impl Memory {
         }
     }
 
+    /// True if `bytes` can be added to the idle pages without exceeding their part of the limit, or the limit.
     fn has_room_for_idle(&self, idle: &[Pages], bytes: usize) -> bool {
         let (idle, limit) = (bytes_of(idle) + bytes as u64, self.limit());
         idle <= limit / IDLE && self.mapped() + idle <= limit
@@ -142,6 +156,7 @@ impl Memory {
         Some(ManuallyDrop::new(idle.swap_remove(at)).start)
     }
 
+    /// Counts `bytes` as mapped. Returns `None`, and counts nothing, if fewer than `spare` bytes of the limit would remain.
     fn reserve(&self, bytes: usize, spare: u64) -> Option<()> {
         debug_assert!(bytes > 0 && bytes.is_multiple_of(self.page));
         let limit = self.limit();
@@ -152,6 +167,8 @@ impl Memory {
         self.mapped.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve).ok().map(drop)
     }
 
+    /// Maps bytes that [`reserve`](Self::reserve) has counted. Returns `None`, and takes them out of the count, if the system has no
+    /// memory.
     fn map_reserved(&self, bytes: usize) -> Option<NonNull<u8>> {
         let mut idle = self.idle();
         if self.mapped() + bytes_of(&idle) > self.limit() {
@@ -165,7 +182,8 @@ impl Memory {
         pages
     }
 
-    /// Keeps the pages for a segment of the same size, if there is room. Never waits, because any thread may call it.
+    /// Keeps the pages for a new segment of the same size if there is room, otherwise unmaps them. Never waits, because any thread may call
+    /// it.
     fn keep_idle(&self, pages: Pages) {
         if let Ok(mut idle) = self.idle.try_lock()
             && idle.len() < MOST_IDLE
@@ -175,11 +193,12 @@ impl Memory {
         }
     }
 
-    /// Releases the pages as soon as no reader can be using them.
+    /// Releases the pages as soon as no pinned reader can be using them; does not wait for that. If `is_segment`, the pages may be kept for
+    /// a new segment of the same size.
     ///
     /// # Safety
-    /// `start` and `bytes` are from one [`map`](Self::map) of this memory, only readers that are already pinned can still find the pages,
-    /// and this is the only call for them.
+    /// `start` and `bytes` are from one [`map`](Self::map) or [`map_any`](Self::map_any) of this memory, only readers that are already
+    /// pinned can still find the pages, and this is the only call for them.
     pub unsafe fn retire(self: &Arc<Self>, start: NonNull<u8>, bytes: usize, is_segment: bool) {
         self.retired.fetch_add(bytes as u64, Ordering::Relaxed);
         let memory = Arc::clone(self);
@@ -206,7 +225,7 @@ fn bytes_of(idle: &[Pages]) -> u64 {
     idle.iter().map(|pages| pages.bytes as u64).sum()
 }
 
-/// Advances the epoch as far as the current readers allow, which unmaps what they no longer need.
+/// Unmaps or releases retired pages that no pinned reader can be using. Does not wait for readers, so some pages may remain.
 pub(crate) fn collect() {
     // Pages retired in one epoch are unmapped two epochs later; a flush advances by at most one.
     for _ in 0..3 {
@@ -232,6 +251,8 @@ mod system {
         if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
     }
 
+    /// Returns the pages to the operating system.
+    ///
     /// # Safety
     /// The pages are from one `map` of this size, and not in use any more.
     pub unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
@@ -245,7 +266,7 @@ mod system {
     }
 }
 
-/// For Miri, which supports the allocator better than `mmap`.
+/// The same functions for Miri, which supports the allocator better than `mmap`.
 #[cfg(miri)]
 mod system {
     use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -263,6 +284,8 @@ mod system {
         NonNull::new(unsafe { alloc_zeroed(layout) })
     }
 
+    /// Returns the pages to the allocator.
+    ///
     /// # Safety
     /// The pages are from one `map` of this size, and not in use any more.
     pub unsafe fn unmap(start: NonNull<u8>, bytes: usize) {

@@ -10,9 +10,10 @@
 use crate::hash::Seed;
 use crate::{CellId, Versions};
 
-/// The number of keys in a block, as a power of two.
+/// The number of neighbouring keys in a block, as the exponent of a power of two: 64 keys.
 const BLOCK_BITS: u32 = 6;
 
+/// Maps the rows of tables to cells of a [`Versions`]. Rows may share a cell, so a write of one row can invalidate results of another.
 pub struct Rows {
     seed: Seed,
     rows: Span,
@@ -36,24 +37,27 @@ impl Span {
 }
 
 impl Rows {
-    /// Allocates `2^row_bits` cells for rows and `2^block_bits` for blocks. They take memory only once they are used.
+    /// Allocates `2^row_bits` cells for rows, and `2^block_bits` for blocks of 64 neighbouring keys. The more cells, the fewer rows share
+    /// one. Cells take memory only once they are used. Panics if `versions` cannot allocate so many.
     pub fn new(versions: &Versions, row_bits: u32, block_bits: u32) -> Self {
         let (rows, blocks) = (Span::new(versions, row_bits), Span::new(versions, block_bits));
         Rows { seed: Seed::default(), rows, blocks }
     }
 
-    /// Returns the cell of one row. `table` is a number that is unique to the table.
+    /// Returns the cell of the row with this primary key. `table` is a number that is unique to the table. Some rows share a cell. The same
+    /// arguments give the same cell as long as this `Rows` lives.
     pub fn row(&self, table: u32, key: i128) -> CellId {
         // Within one table keys are all signed or all unsigned: cutting them to 64 bits keeps them apart.
         self.rows.cell(self.seed.hash_words([u64::from(table), key as u64]))
     }
 
-    /// Returns the cell of the block that holds a key.
+    /// Returns the cell of the block of 64 neighbouring keys that `key` is in. `table` is a number that is unique to the table.
     pub fn block(&self, table: u32, key: i128) -> CellId {
         self.blocks.cell(self.seed.hash_words([u64::from(table), (key >> BLOCK_BITS) as u64]))
     }
 
-    /// Returns the cells of all blocks from that of `low` to that of `high`; none if there are more than `most`.
+    /// Returns the cells of all blocks of 64 neighbouring keys that the range from `low` to `high` touches, both included. None if that is
+    /// more than `most` blocks. `table` is a number that is unique to the table.
     pub fn blocks(&self, table: u32, low: i128, high: i128, most: usize) -> Option<impl Iterator<Item = CellId>> {
         let (first, last) = (low >> BLOCK_BITS, high >> BLOCK_BITS);
         let fits = last - first < most as i128;

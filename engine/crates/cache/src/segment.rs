@@ -9,23 +9,31 @@ use std::sync::Arc;
 use crate::entry::{ALIGN, RawEntry};
 use crate::memory::Memory;
 
+/// The data at the start of a segment.
 struct Head {
+    /// The next younger segment of the queue.
     next: Option<Segment>,
+    /// The size of the segment.
     bytes: usize,
+    /// The bytes from the start of the segment that are taken, this head included.
     used: usize,
+    /// True if the segment was created for one large entry.
     single: bool,
 }
 
 /// The bytes at the start of a segment that are not available for entries.
 pub(crate) const HEAD: usize = size_of::<Head>().next_multiple_of(ALIGN);
 
-/// A segment, which owns its pages. They stay mapped until [`retire`](Self::retire). Used under the shard's lock only.
+/// A run of pages to which entries are appended and which is freed as a whole. It owns the pages: they stay mapped until
+/// [`retire`](Self::retire). Used under the shard's lock only.
 pub(crate) struct Segment(NonNull<Head>);
 
 // SAFETY: owns its pages; the lock of its shard hands it from thread to thread.
 unsafe impl Send for Segment {}
 
 impl Segment {
+    /// Makes an empty segment of these pages. `single`: it is for one large entry.
+    ///
     /// # Safety
     /// `start` points to `bytes` writable bytes, page-aligned, that are not in use elsewhere.
     pub unsafe fn format(start: NonNull<u8>, bytes: usize, single: bool) -> Self {
@@ -50,16 +58,18 @@ impl Segment {
         self.head().bytes
     }
 
+    /// True if the segment was created for one large entry.
     pub fn is_single(&self) -> bool {
         self.head().single
     }
 
-    /// The bytes of all entries, dead ones included.
+    /// The bytes of all entries that were appended, including those that the index no longer points to.
     pub fn entry_bytes(&self) -> usize {
         self.head().used - HEAD
     }
 
-    /// Reserves `size` bytes, a multiple of [`ALIGN`]. Returns `None` if the segment is full.
+    /// Reserves `size` bytes, a multiple of [`ALIGN`], into which the caller must write an entry. Returns `None`, and reserves nothing, if
+    /// the segment has no room for them.
     pub fn append(&mut self, size: usize) -> Option<NonNull<u8>> {
         let at = self.head().used;
         if self.bytes() - at < size {
@@ -70,7 +80,8 @@ impl Segment {
         Some(unsafe { self.0.cast::<u8>().add(at) })
     }
 
-    /// All entries that were appended, dead ones included. The iterator is valid until the segment is retired.
+    /// Returns all entries that were appended, including those that the index no longer points to. The iterator does not borrow the
+    /// segment: use it up before the segment is retired.
     pub fn entries(&self) -> impl Iterator<Item = RawEntry> + use<> {
         let (start, used) = (self.0.cast::<u8>(), self.head().used);
         let mut at = HEAD;
@@ -86,7 +97,7 @@ impl Segment {
         })
     }
 
-    /// Releases the pages once no reader uses them.
+    /// Releases the segment's pages as soon as no pinned reader can be using them; does not wait for that.
     ///
     /// # Safety
     /// The segment came from `memory`, and no slot points into it any more.
@@ -96,13 +107,16 @@ impl Segment {
     }
 }
 
-/// Segments in order of age: the linked ones, then the one that is open for small entries.
+/// The segments of one of a shard's queues, from the oldest to the youngest: the linked ones, then the open one, to which new entries are
+/// appended.
 #[derive(Default)]
 pub(crate) struct Queue {
     first: Option<Segment>,
     last: Option<NonNull<Head>>,
     open: Option<Segment>,
+    /// The number of segments without the open one.
     linked: usize,
+    /// The sizes of all segments together.
     bytes: u64,
 }
 
@@ -110,20 +124,23 @@ pub(crate) struct Queue {
 unsafe impl Send for Queue {}
 
 impl Queue {
+    /// The sizes of all segments together.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
+    /// The number of segments, the open one included.
     pub fn len(&self) -> usize {
         self.linked + usize::from(self.open.is_some())
     }
 
-    /// Reserves bytes in the open segment. Returns `None` if it is full, or there is none.
+    /// Reserves bytes in the open segment, into which the caller must write an entry. Returns `None` if it has no room for them, or if no
+    /// segment is open.
     pub fn append(&mut self, size: usize) -> Option<NonNull<u8>> {
         self.open.as_mut()?.append(size)
     }
 
-    /// Opens `segment` for new entries, and closes the one that was open.
+    /// Adds a segment as the youngest, to which new entries are appended from now on instead of the one that was open.
     pub fn open(&mut self, segment: Segment) {
         self.bytes += segment.bytes() as u64;
         if let Some(full) = self.open.replace(segment) {
@@ -131,7 +148,7 @@ impl Queue {
         }
     }
 
-    /// Appends a closed segment as the youngest.
+    /// Adds a segment that gets no new entries, as the youngest except for the open one.
     pub fn push(&mut self, segment: Segment) {
         self.bytes += segment.bytes() as u64;
         self.link(segment);
@@ -147,12 +164,12 @@ impl Queue {
         self.linked += 1;
     }
 
-    /// Takes the oldest segment. Returns `None` if the queue is empty.
+    /// Removes the oldest segment and returns it. Returns `None` if the queue is empty.
     pub fn pop(&mut self) -> Option<Segment> {
         self.take(0)
     }
 
-    /// Takes the segment at `place`, counted from the oldest. Returns `None` if there are fewer.
+    /// Removes the segment at `place`, counted from the oldest (0), and returns it. Returns `None` if there are fewer.
     pub fn take(&mut self, place: usize) -> Option<Segment> {
         let taken = if place < self.linked { self.unlink(place) } else { self.take_open(place) };
         self.bytes -= taken.as_ref().map_or(0, Segment::bytes) as u64;
@@ -180,7 +197,7 @@ impl Queue {
         Some(taken)
     }
 
-    /// Returns the segment at `place`, counted from the oldest.
+    /// Returns the segment at `place`, counted from the oldest (0), or `None` if there are fewer.
     pub fn get(&self, place: usize) -> Option<&Segment> {
         if place >= self.linked {
             return self.open.as_ref().filter(|_| place == self.linked);
@@ -192,7 +209,7 @@ impl Queue {
         segment
     }
 
-    /// True if the segment at `place` is the one that is open for new entries.
+    /// True if the segment at `place`, counted from the oldest (0), is the one to which new entries are appended. There must be a segment.
     pub fn is_open(&self, place: usize) -> bool {
         place == self.linked
     }

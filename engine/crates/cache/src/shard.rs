@@ -11,27 +11,32 @@ use crate::slot::IndexSlot;
 use crate::table::{Head, Table};
 use crate::{Entry, Key, Pin};
 
+/// One independent part of the cache: an index that any thread searches without a lock, and the state of the one writer, behind a lock.
 /// Padded to two cache lines, because processors prefetch them in pairs.
 #[repr(align(128))]
 pub(crate) struct Shard {
+    /// The index; null while there is none.
     table: AtomicPtr<Head>,
-    /// The bytes of the segments in both queues, kept here to choose a victim without locks.
+    /// The bytes of the segments in both queues, kept here so that the shard to evict from is chosen without locks.
     held: AtomicU64,
     state: Mutex<State>,
 }
 
-/// The state that only the holder of the lock reads and changes.
+/// The state of a shard that only the holder of the shard's lock reads and changes.
 #[derive(Default)]
 pub(crate) struct State {
+    /// The segments of new entries.
     pub small: Queue,
+    /// The segments of entries that were used, or requested again soon after their eviction.
     pub main: Queue,
-    /// The slots of the table that are not empty; removed ones count, too.
+    /// The number of slots of the index that are not [`IndexSlot::EMPTY`]: those of entries, and those that removed entries have left.
     pub filled: u32,
     pub counts: Counts,
-    /// The next segment to sweep, counted through `small`, then `main`.
+    /// The number of the next segment to sweep, counted through `small`, then `main`.
     pub cursor: usize,
 }
 
+/// The counts of one shard; see the fields of the same names in [`Stats`](crate::Stats).
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub entries: u64,
@@ -46,7 +51,7 @@ impl Shard {
         Shard { table: AtomicPtr::new(null_mut()), held: AtomicU64::new(0), state: Mutex::default() }
     }
 
-    /// Finds an entry and counts its use. The caller checks that it is fresh.
+    /// Returns the entry with this key, or None, and counts a use of it. It may be stale: the caller must check.
     #[inline]
     pub fn get<'g>(&self, hash: Hash, key: &Key, _pin: &'g Pin) -> Option<Entry<'g>> {
         let table = self.table()?;
@@ -57,7 +62,7 @@ impl Shard {
         slot.entry().map(view)
     }
 
-    /// Returns the index, none before the first entry. The caller must hold the lock or a pin.
+    /// Returns the index, or None while there is none. The caller must hold the shard's lock or a pin as long as it uses the index.
     #[inline]
     pub fn table(&self) -> Option<Table> {
         // Acquire pairs with the Release in `publish`: a thread that sees a table sees its slots.
@@ -65,12 +70,13 @@ impl Shard {
         unsafe { Table::from_ptr(self.table.load(Ordering::Acquire)) }
     }
 
-    /// Replaces the index. The caller must hold the lock.
+    /// Lets readers find this index from now on. The caller must hold the shard's lock, and must retire the previous index.
     pub fn publish(&self, table: Option<Table>) {
         // Release pairs with the Acquire in `table`.
         self.table.store(table.map_or(null_mut(), Table::as_ptr), Ordering::Release);
     }
 
+    /// Returns the bytes of the shard's segments, as the holder of the lock last noted them.
     pub fn held(&self) -> u64 {
         // Relaxed: only a hint, which the holder of the lock checks.
         self.held.load(Ordering::Relaxed)
@@ -81,7 +87,7 @@ impl Shard {
         self.held.store(bytes, Ordering::Relaxed);
     }
 
-    /// Calls `visit` for every entry that can be found, without the lock.
+    /// Calls `visit` for every entry that can be found, stale ones included, without the lock.
     pub fn visit<'g>(&self, _pin: &'g Pin, visit: &mut impl FnMut(Entry<'g>)) {
         let slots = self.table().map_or(&[][..], |table| table.slots());
         for slot in slots {
@@ -93,6 +99,7 @@ impl Shard {
         }
     }
 
+    /// Waits for the shard's lock. Panics if a thread has panicked while it held it.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("a writer panicked inside this shard")
     }

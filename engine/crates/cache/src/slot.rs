@@ -7,6 +7,7 @@ use std::ptr::{NonNull, with_exposed_provenance_mut};
 
 use crate::entry::{ALIGN, RawEntry};
 
+/// The content of one slot of a shard's index: empty, removed, or the address of an entry with its tag, its queue and its use count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IndexSlot(pub u64);
 
@@ -16,12 +17,15 @@ const MAIN: u64 = 1 << 48;
 const TAG_AT: u32 = 49;
 
 impl IndexSlot {
-    /// A slot that was never used: a search ends here.
+    /// The content of a slot that was never used: a search for an entry ends here.
     pub const EMPTY: IndexSlot = IndexSlot(0);
-    /// A slot that was used and is free again: a search goes on.
+    /// The content of a slot that was used and is free again: a search for an entry goes on after it.
     pub const REMOVED: IndexSlot = IndexSlot(1);
+    /// The greatest use count that a slot can hold.
     pub const MAX_USES: u64 = USES;
 
+    /// Creates a slot that points to `entry`. `tag` is [`Hash::tag`](crate::hash::Hash::tag) of the key; `main` is true if the entry is in
+    /// the main queue.
     pub fn new(tag: u16, entry: RawEntry, main: bool, uses: u64) -> Self {
         // Exposed, because the address comes back out of an integer in `entry`.
         let address = entry.start().as_ptr().expose_provenance() as u64;
@@ -37,10 +41,12 @@ impl IndexSlot {
         NonNull::new(start).map(RawEntry::at)
     }
 
+    /// Returns [`Hash::tag`](crate::hash::Hash::tag) of the entry's key.
     pub fn tag(self) -> u16 {
         (self.0 >> TAG_AT) as u16
     }
 
+    /// True if the entry is in the main queue, false if it is in the small one.
     pub fn is_main(self) -> bool {
         self.0 & MAIN != 0
     }

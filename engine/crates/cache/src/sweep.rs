@@ -6,12 +6,15 @@ use crate::writer::Writer;
 
 /// The outcome of sweeping one segment.
 pub(crate) struct Swept {
+    /// The number of entries that were dropped.
     pub dropped: usize,
+    /// The size of the segment.
     pub segment_bytes: usize,
 }
 
 impl Writer<'_> {
-    /// Sweeps one segment. Returns `None` after the last one, and starts over with the next call.
+    /// Sweeps the next segment of this shard: drops the entries for which `is_alive` returns false, and frees the segment if few others are
+    /// left. Returns `None` after the last segment; the next call starts over with the first.
     pub fn sweep_next(&mut self, is_alive: &impl Fn(&Entry) -> bool) -> Option<Swept> {
         let cursor = self.state.cursor;
         let small = self.state.small.len();
@@ -31,7 +34,8 @@ impl Writer<'_> {
         Some(Swept { dropped, segment_bytes })
     }
 
-    /// Drops the dead entries of a segment. Returns their number, and the bytes of the others.
+    /// Drops the entries of the segment at `place` of a queue for which `is_alive` returns false. Returns their number, and the bytes of
+    /// the entries that remain.
     fn drop_dead(&mut self, main: bool, place: usize, is_alive: &impl Fn(&Entry) -> bool) -> (usize, usize) {
         let (mut dropped, mut live_bytes) = (0, 0);
         let Some(segment) = self.queue(main).get(place) else { return (0, 0) };
@@ -56,7 +60,8 @@ impl Writer<'_> {
         live_bytes > 0 && (is_open || segment.is_single() || 2 * live_bytes > segment.entry_bytes())
     }
 
-    /// Moves the living entries of a segment to the young end of its queue and retires the segment.
+    /// Copies the remaining entries of a segment to the young end of its queue and retires the segment. If there is no memory for the
+    /// copies, the segment stays, as the youngest of its queue.
     fn give_up(&mut self, main: bool, place: usize) {
         let Some(segment) = self.queue_mut(main).take(place) else { return };
         let moved = self.living(&segment).all(|living| self.relocate(&living));

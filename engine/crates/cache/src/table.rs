@@ -24,17 +24,18 @@ pub(crate) struct Head {
 const GROUP: usize = 16;
 const GROUP_BYTES: usize = GROUP * size_of::<AtomicU64>() + size_of::<Bucket>();
 
-/// A table that stays mapped as long as the handle is used: by its shard, or by a pinned reader that found it there.
+/// A handle to the index of a shard. It does not own the index, which must stay mapped as long as the handle is used: take it from the
+/// shard under the shard's lock or a pin, and use it only while that is held.
 #[derive(Clone, Copy)]
 pub(crate) struct Table(NonNull<Head>);
 
 impl Table {
-    /// The bytes of a mapping for at least `slots` slots.
+    /// Returns the bytes, in whole pages, of an index with at least this many slots.
     pub fn bytes_for(slots: usize, memory: &Memory) -> usize {
         memory.round_up(size_of::<Head>() + slots.div_ceil(GROUP) * GROUP_BYTES)
     }
 
-    /// Creates an empty table in fresh pages.
+    /// Creates an empty index in fresh pages, with as many slots as fit.
     ///
     /// # Safety
     /// `start` points to `bytes` zeroed bytes that are not in use elsewhere.
@@ -47,6 +48,8 @@ impl Table {
         table
     }
 
+    /// Returns the index at this address; `None` if it is null.
+    ///
     /// # Safety
     /// `head` is that of a table which stays mapped as long as the result is used.
     pub unsafe fn from_ptr(head: *mut Head) -> Option<Self> {
@@ -62,6 +65,7 @@ impl Table {
         unsafe { (*self.0.as_ptr()).bytes }
     }
 
+    /// The number of slots.
     pub fn capacity(self) -> u32 {
         // SAFETY: mapped and formatted, see `Table`.
         unsafe { (*self.0.as_ptr()).capacity }
@@ -75,7 +79,7 @@ impl Table {
         }
     }
 
-    /// Returns the ghosts of the keys around `place`.
+    /// Returns the fingerprints of recently evicted entries for the keys around `place` (see [`Hash::place`]).
     ///
     /// # Safety
     /// The caller holds the shard's lock, and drops the previous bucket before it calls this again.
@@ -90,14 +94,16 @@ impl Table {
         unsafe { self.0.add(1).cast::<AtomicU64>().add(self.capacity() as usize).cast() }
     }
 
-    /// Returns the slot of the entry for which `is_it` is true, among those with the hash's tag.
+    /// Searches for the entry of a key with this hash. `is_it` is asked about each entry on the way that has the same tag. Returns the
+    /// number and the content of the slot that points to the entry, or `None`.
     #[inline]
     pub fn find(self, hash: Hash, is_it: impl Fn(RawEntry) -> bool) -> Option<(usize, IndexSlot)> {
         let tag = hash.tag();
         self.search(hash.place(), |slot| slot.tag() == tag && slot.entry().is_some_and(&is_it))
     }
 
-    /// Returns the slot that points to `entry`. There is one exactly as long as the entry can be found.
+    /// Returns the number and the content of the slot that points to `entry`; `place` is that of the entry. `None` if the entry was
+    /// replaced or removed.
     pub fn find_entry(self, place: u32, entry: RawEntry) -> Option<(usize, IndexSlot)> {
         self.search(place, |slot| slot.entry() == Some(entry))
     }
@@ -120,7 +126,8 @@ impl Table {
         None
     }
 
-    /// Counts a use of the entry in `slot`, unless the slot has changed since.
+    /// Counts a use of an entry. `at` and `slot` are the number and the content of its slot as they were found; if the slot has changed
+    /// since, or its use count is at the maximum, nothing is counted.
     #[inline]
     pub fn bump(self, at: usize, slot: IndexSlot) {
         if slot.uses() < IndexSlot::MAX_USES {
@@ -132,12 +139,14 @@ impl Table {
         }
     }
 
+    /// Replaces the content of slot number `at`. Only under the shard's lock.
     pub fn set(self, at: usize, slot: IndexSlot) {
         // Release pairs with the Acquire in `search`. A use that is counted at the same time may be lost.
         self.slots()[at].store(slot.0, Ordering::Release);
     }
 
-    /// Writes a new slot where its search will find it. Returns how many empty slots that took (0 or 1).
+    /// Writes a slot to the first free place from `place` on, where a search finds it. Only under the shard's lock. Returns 1 if that place
+    /// was empty, 0 if it had been left by a removed entry. Panics if all slots are taken.
     pub fn add(self, place: u32, slot: IndexSlot) -> u32 {
         let is_free = |slot: &AtomicU64| self.load(slot).entry().is_none();
         let slots = self.slots();
@@ -152,7 +161,8 @@ impl Table {
         u32::from(taken)
     }
 
-    /// Frees a slot. Returns how many slots became empty by that.
+    /// Frees slot number `at`. Only under the shard's lock. Returns how many slots became empty by that, as if they had never been
+    /// used: 0 if searches still have to pass this one.
     pub fn free(self, mut at: usize) -> u32 {
         let slots = self.slots();
         self.set(at, IndexSlot::REMOVED);
@@ -170,7 +180,8 @@ impl Table {
         freed
     }
 
-    /// Copies the slots of `old` into this empty table. Returns their number.
+    /// Copies the slots of `old` that point to entries into this empty table and, if both have the same size, the fingerprints of evicted
+    /// entries. Returns the number of slots copied.
     pub fn fill_from(self, old: Table) -> u32 {
         let mut filled = 0;
         for slot in old.slots() {
@@ -194,7 +205,7 @@ impl Table {
         IndexSlot(slot.load(Ordering::Relaxed))
     }
 
-    /// Releases the pages once no reader uses them.
+    /// Releases the index's pages as soon as no pinned reader can be using them; does not wait for that.
     ///
     /// # Safety
     /// The table came from `memory`, can no longer be found, and is not used after this.

@@ -24,29 +24,35 @@
 use crate::cells::Cells;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Identifies a cell of one [`Versions`]. Packed, so that an entry has no gap before its cells.
+/// The number of a cell of one [`Versions`]. A cell stands for something that results depend on and that can change, such as a table or a
+/// row.
+///
+/// The type is packed, so that an entry has no gap before its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(C, packed)]
 pub struct CellId(pub u32);
 
-/// A point in the global sequence.
+/// A point in the sequence of changes of one [`Versions`]. A result that was read at this point is current while all cells that it depends
+/// on have a version that is not greater, and no write in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Stamp(pub u64);
 
 const IN_FLIGHT_BITS: u32 = 16;
-/// The largest count of writes in flight. It also marks a cell that is closed for ever.
+/// The largest count of writes in flight on a cell. A cell that reaches it is closed for ever.
 const IN_FLIGHT_MAX: u64 = (1 << IN_FLIGHT_BITS) - 1;
 pub(crate) const VERSION_MAX: u64 = u64::MAX >> IN_FLIGHT_BITS;
 
-/// All cells and the global sequence.
+/// Decides which results are still current. Holds all cells, each with its version and its count of writes in flight, and the sequence that
+/// gives out versions and stamps. All methods may be called from any thread, and only the allocation of cells takes a lock.
 pub struct Versions {
     cells: Cells,
     sequence: AtomicU64,
 }
 
 impl Versions {
-    /// The cell that every result depends on without naming it.
+    /// The cell that every result depends on without naming it. Closing it makes all results stale until it is opened; opening or advancing
+    /// it makes all earlier results stale for ever.
     pub const EVERYTHING: CellId = CellId(0);
 
     pub fn new() -> Self {
@@ -56,48 +62,54 @@ impl Versions {
         versions
     }
 
-    /// Allocates a cell that has never changed, with no write in flight.
+    /// Allocates a cell that has never changed, with no write in flight. A cell is never freed. Panics like
+    /// [`allocate_many`](Self::allocate_many).
     pub fn allocate(&self) -> CellId {
         self.allocate_many(1)
     }
 
-    /// Allocates `count` cells with consecutive ids and returns the first.
+    /// Allocates `count` cells with consecutive ids and returns the first. They have never changed, and no write is in flight on them.
     ///
     /// # Panics
-    /// If more than 16 million cells are requested in total.
+    /// If the cells requested in total exceed about 16 million.
     pub fn allocate_many(&self, count: u32) -> CellId {
         CellId(self.cells.extend(count))
     }
 
-    /// Returns the current stamp. A read takes it before its statement reaches the server.
+    /// Returns the stamp of this moment, without changing anything. A session takes it before it sends a read to the server, and stores the
+    /// result with it.
     pub fn now(&self) -> Stamp {
         // Acquire pairs with the Release of `draw` in `advance` and `open`: a thread that sees a number sees the change behind it.
         Stamp(self.sequence.load(Ordering::Acquire))
     }
 
-    /// Advances the sequence and returns the new stamp: `now` returns it, or a greater one, only after this call has started.
+    /// Advances the sequence without changing a cell, and returns the new stamp. A stamp from [`now`](Self::now) that reaches this one was
+    /// therefore taken after this call started.
     pub fn pass(&self) -> Stamp {
         Stamp(self.draw())
     }
 
-    /// Starts a write: until its [`open`](Self::open), nothing that depends on the cell is fresh.
+    /// Notes that a write on the cell begins. Call it before the write can change anything. Nothing that depends on the cell is fresh until
+    /// each `close` has been followed by one [`open`](Self::open), [`open_all`](Self::open_all) or [`reopen`](Self::reopen). Never waits.
     pub fn close(&self, cell: CellId) {
         update(self.cells.get(cell.0), |word| if is_stuck(word) { word } else { word + 1 });
     }
 
-    /// Records a change of the cell. Writes in flight stay in flight.
+    /// Gives the cell a new version, which makes all results stale that depend on it and were read earlier. Writes in flight stay in
+    /// flight.
     pub fn advance(&self, cell: CellId) {
         let number = self.draw();
         update(self.cells.get(cell.0), |word| raise(word, number));
     }
 
-    /// Ends a write: in one step, the cell gets a new version and one write less is in flight.
+    /// Ends a write that [`close`](Self::close) began. Call it once the change is visible. In one step, the cell gets a new version and one
+    /// write less is in flight.
     pub fn open(&self, cell: CellId) {
         let number = self.draw();
         update(self.cells.get(cell.0), |word| one_less(raise(word, number)));
     }
 
-    /// Like [`open`](Self::open) for each cell, with one number for all.
+    /// Like [`open`](Self::open) for each of these cells; all get the same version.
     pub fn open_all(&self, cells: &[CellId]) {
         let number = self.draw();
         for cell in cells {
@@ -105,12 +117,14 @@ impl Versions {
         }
     }
 
-    /// Ends a write that has changed nothing: one write less is in flight, and what was fresh before still is.
+    /// Ends a write that [`close`](Self::close) began and that has changed nothing: one write less is in flight, and the version stays, so
+    /// results that were fresh before the write are fresh again.
     pub fn reopen(&self, cell: CellId) {
         update(self.cells.get(cell.0), one_less);
     }
 
-    /// True if neither the cells nor `EVERYTHING` have a write in flight or a version greater than `stamp`.
+    /// True if a result that was read at `stamp` and depends on these cells is current: neither they nor [`EVERYTHING`](Self::EVERYTHING)
+    /// have a write in flight or a version greater than `stamp`.
     pub fn is_fresh(&self, cells: &[CellId], stamp: Stamp) -> bool {
         self.is_unchanged(Self::EVERYTHING, stamp) && cells.iter().all(|&cell| self.is_unchanged(cell, stamp))
     }
@@ -121,13 +135,14 @@ impl Versions {
         word & IN_FLIGHT_MAX == 0 && word >> IN_FLIGHT_BITS <= stamp.0
     }
 
-    /// True if no write is in flight on the cell.
+    /// True if no write is in flight on the cell at this moment.
     pub fn is_open(&self, cell: CellId) -> bool {
         // Acquire, as in `is_unchanged`.
         self.cells.get(cell.0).load(Ordering::Acquire) & IN_FLIGHT_MAX == 0
     }
 
-    /// Returns the cell's version, none if a write is in flight on it.
+    /// Returns the cell's version, that is, the sequence number of its last change (0 if it never changed). None while a write is in flight
+    /// on it.
     pub fn version_if_open(&self, cell: CellId) -> Option<u64> {
         // Acquire, as in `is_unchanged`.
         let word = self.cells.get(cell.0).load(Ordering::Acquire);

@@ -18,20 +18,25 @@ use crate::shard::{Shard, State};
 use crate::slot::IndexSlot;
 use crate::table::Table;
 
-/// The budget has no room for this many more bytes.
+/// The error of an operation that needs this many bytes more than the budget has left. Nothing was stored; the caller can make room and
+/// retry.
 #[derive(Debug)]
 pub(crate) struct Need(pub usize);
 
-/// An entry that can be found, and its slot.
+/// An entry that can be found through the index of its shard, and the slot that points to it.
 #[derive(Clone, Copy)]
 pub(crate) struct Living {
+    /// The number of the slot in the index.
     pub at: usize,
     pub slot: IndexSlot,
     pub entry: RawEntry,
+    /// Where the search for the entry's key starts in the index, see [`Hash::place`].
     pub place: u32,
+    /// The size of the entry.
     pub bytes: usize,
 }
 
+/// The holder of a shard's lock, which alone may change the shard. Dropping it releases the lock.
 pub(crate) struct Writer<'a> {
     shard: &'a Shard,
     pub(crate) state: MutexGuard<'a, State>,
@@ -41,12 +46,13 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Waits for the shard's lock.
+    /// Waits for the shard's lock. `segment_bytes` is the size of the largest segments for entries that do not get a segment of their own.
     pub fn lock(shard: &'a Shard, memory: &'a Arc<Memory>, fates: &'a Fates, segment_bytes: usize) -> Self {
         Writer { shard, state: shard.state(), memory, fates, segment_bytes }
     }
 
-    /// Stores an entry, and leaves `spare` bytes of the budget for evictions to move entries into.
+    /// Stores an entry, or replaces the one with the same key. Evicts nothing: if fewer than `spare` bytes of the budget would remain, it
+    /// returns the number of bytes to make room for, and an older entry with the key stays. `spare` is for evictions to move entries into.
     pub fn insert(&mut self, draft: &Draft, spare: u64) -> Result<(), Need> {
         let found = self.find(draft.hash, draft.key);
         if found.is_none() {
@@ -82,12 +88,15 @@ impl<'a> Writer<'a> {
         self.state.counts.entries += 1;
     }
 
+    /// Removes the entry with this key. Returns false if there was none.
     pub fn remove(&mut self, hash: Hash, key: &Key) -> bool {
         let Some((at, slot, bytes)) = self.find(hash, key) else { return false };
         self.drop_entry(at, slot, bytes);
         true
     }
 
+    /// Returns the number of the slot that points to the entry with this key, the slot, and the entry's size in bytes. None if there is no
+    /// such entry.
     fn find(&self, hash: Hash, key: &Key) -> Option<(usize, IndexSlot, usize)> {
         // SAFETY: under the lock, what a slot points to is mapped.
         let view = |entry: RawEntry| unsafe { entry.view() };
@@ -95,17 +104,20 @@ impl<'a> Writer<'a> {
         Some((at, slot, view(slot.entry()?).size()))
     }
 
+    /// True if an entry with this hash was recently evicted from the small queue, which new entries enter. Rarely true by mistake.
     fn is_ghost(&self, hash: Hash) -> bool {
         // SAFETY: the lock is held, and the borrow ends here.
         ghosts::contains(unsafe { self.table().bucket(hash.place()) }, hash.tag())
     }
 
-    /// The index. Only after [`reserve_slot`](Self::reserve_slot), or while there are entries.
+    /// Returns the index of the shard. Panics if there is none yet: call it only after [`reserve_slot`](Self::reserve_slot), or while the
+    /// shard has entries.
     pub(crate) fn table(&self) -> Table {
         self.shard.table().expect("a shard with entries has a table")
     }
 
-    /// Removes the entry in slot `at` from the index and the counts.
+    /// Removes the entry of slot number `at` from the index, and counts how it ended for its owner. `slot` is the content of that slot,
+    /// `bytes` the size of the entry. Its bytes stay in the segment until that is retired.
     pub(crate) fn drop_entry(&mut self, at: usize, slot: IndexSlot, bytes: usize) {
         self.note_end(slot);
         let emptied = self.table().free(at);
@@ -120,6 +132,7 @@ impl<'a> Writer<'a> {
         owner.into_iter().for_each(|owner| self.fates.note(owner, slot));
     }
 
+    /// Returns the main queue or, if `main` is false, the small one, which new entries enter.
     pub(crate) fn queue(&self, main: bool) -> &Queue {
         if main { &self.state.main } else { &self.state.small }
     }
@@ -128,7 +141,8 @@ impl<'a> Writer<'a> {
         if main { &mut self.state.main } else { &mut self.state.small }
     }
 
-    /// Reserves `size` bytes at the young end of a queue.
+    /// Reserves `size` bytes for an entry at the young end of the main or the small queue, in a new segment if necessary. The caller must
+    /// write the entry there. Err if fewer than `spare` bytes of the budget would remain.
     pub(crate) fn place(&mut self, main: bool, size: usize, spare: u64) -> Result<NonNull<u8>, Need> {
         if self.deserves_single(size) {
             let mut segment = self.map_segment(self.memory.round_up(HEAD + size), true, spare)?;
@@ -146,15 +160,15 @@ impl<'a> Writer<'a> {
         Ok(self.queue_mut(main).append(size).expect("smaller than a segment"))
     }
 
-    /// The size of the next segment. A segment's unused end would be much for a shard that holds little, so it is at most a 64th of what
-    /// the shard holds, with room for some entries.
+    /// Returns the size of the next segment for an entry of `size` bytes. The unused end of a segment would be much for a shard that holds
+    /// little, so the segment is at most a 64th of what the shard holds, but has room for some such entries.
     fn next_segment_bytes(&self, size: usize) -> usize {
         let held = self.segments_bytes() as usize / SEGMENTS_PER_SHARD as usize;
         let bytes = held.max(HEAD + 4 * size).max(LEAST_SEGMENT_BYTES);
         self.memory.round_up(bytes).min(self.segment_bytes)
     }
 
-    /// True if the entry gets a segment of its own, because a large one would leave much of the segment before it unused.
+    /// True if an entry of this size gets a segment of its own, because it would leave much of the current segment unused.
     fn deserves_single(&self, size: usize) -> bool {
         let large = (self.segment_bytes / 4).max(4 * self.memory.page());
         size > large || HEAD + size > self.segment_bytes
@@ -170,19 +184,21 @@ impl<'a> Writer<'a> {
         self.state.small.bytes() + self.state.main.bytes()
     }
 
+    /// Publishes how many bytes the shard holds; [`Cache`](crate::Cache) chooses the shard that evicts by this. Call it after each change
+    /// of the queues.
     pub(crate) fn note_held(&self) {
         self.shard.set_held(self.segments_bytes());
     }
 
-    /// Retires a segment that was taken out of its queue and that no slot points into.
+    /// Releases a segment that was taken out of its queue and that no slot of the index points into, as soon as no reader uses it.
     pub(crate) fn retire(&self, segment: Segment) {
         // SAFETY: the callers have moved or dropped all its entries.
         unsafe { segment.retire(self.memory) };
         self.note_held();
     }
 
-    /// The entries of a segment that can still be found, each as it is when the iterator reaches it. Use it up before the segment is
-    /// retired.
+    /// Iterates over the entries of a segment that can still be found, each with its slot as it is when the iterator reaches it. The
+    /// iterator does not borrow the segment: use it up before the segment is retired.
     pub(crate) fn living(&self, segment: &Segment) -> impl Iterator<Item = Living> + use<> {
         let table = self.shard.table();
         let entries = table.map(|_| segment.entries());
@@ -195,7 +211,8 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Moves an entry to the young end of the queue that its (new) slot names. Returns false if there is no memory.
+    /// Copies an entry to the young end of the queue that `living.slot` names, and lets the index point to the copy, with the use count of
+    /// `living.slot`. Returns false, and changes nothing, if there is no memory.
     pub(crate) fn relocate(&mut self, living: &Living) -> bool {
         let Living { at, slot, entry, bytes, .. } = *living;
         let Ok(copy) = self.place(slot.is_main(), bytes, 0) else { return false };
@@ -206,13 +223,14 @@ impl<'a> Writer<'a> {
         true
     }
 
+    /// Ensures that the index exists and has a free slot. Err if fewer than `spare` bytes of the budget would remain.
     fn reserve_slot(&mut self, spare: u64) -> Result<(), Need> {
         let capacity = self.shard.table().map_or(0, Table::capacity);
         // At three quarters, a search that fails reads about eight slots, one or two cache lines.
         if self.state.filled < capacity / 4 * 3 { Ok(()) } else { self.rebuild(spare) }
     }
 
-    /// Replaces the table by one that is half full.
+    /// Replaces the index by one that is half full. Err, and nothing is changed, if fewer than `spare` bytes of the budget would remain.
     fn rebuild(&mut self, spare: u64) -> Result<(), Need> {
         let slots = 2 * (self.state.counts.entries as usize + 1);
         let bytes = Table::bytes_for(slots, self.memory);
@@ -233,7 +251,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Replaces a table that has become far too large by a smaller one.
+    /// Replaces the index by a smaller one if it has become far too large, and drops it if there are no entries.
     pub fn trim_table(&mut self) {
         let Some(table) = self.shard.table() else { return };
         let entries = self.state.counts.entries as usize;
@@ -246,7 +264,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Removes all entries and retires all segments.
+    /// Removes all entries, the index and all segments. Their memory is released once no reader uses it.
     pub fn clear(&mut self) {
         self.state.filled = 0;
         self.state.counts.entries = 0;

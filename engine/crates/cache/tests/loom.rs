@@ -17,13 +17,14 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
-/// A server with one row, a cell that guards it, and one place to cache the row.
+/// A model of a server with one row, the cell that guards the row, and a cache with room for one result, the row's value.
 struct World {
     versions: Versions,
     cell: CellId,
     row: AtomicU64,
     /// `(value + 1) << 32 | stamp`, 0 while nothing is stored: one word, as a slot of the index is.
     cached: AtomicU64,
+    /// The greatest value of the row whose write was acknowledged to a client.
     acknowledged: AtomicU64,
 }
 
@@ -35,7 +36,7 @@ impl World {
         Arc::new(World { versions, cell, row, cached, acknowledged })
     }
 
-    /// Adds 1 to the row, like a statement that is acknowledged at its end.
+    /// Adds 1 to the row like a write statement does: closes the cell, writes, opens the cell, and acknowledges the write to the client.
     fn write(&self) {
         self.versions.close(self.cell);
         let seen = self.row.fetch_add(1, Ordering::AcqRel) + 1;
@@ -43,6 +44,7 @@ impl World {
         self.acknowledged.fetch_max(seen, Ordering::AcqRel);
     }
 
+    /// Returns the cached value of the row, or None if nothing is cached or it is not fresh.
     fn hit(&self) -> Option<u64> {
         let cached = self.cached.load(Ordering::Acquire);
         let stamp = Stamp(cached & u64::from(u32::MAX));
@@ -50,6 +52,7 @@ impl World {
         is_hit.then(|| (cached >> 32) - 1)
     }
 
+    /// Reads the row from the server, and caches the value if the cell has not changed during the read.
     fn miss(&self) -> u64 {
         let stamp = self.versions.now();
         let value = self.row.load(Ordering::Acquire);
@@ -63,7 +66,7 @@ impl World {
         self.hit().unwrap_or_else(|| self.miss())
     }
 
-    /// Reads like a client that has received all acknowledgements so far.
+    /// Reads the row, from the cache if that is fresh, and asserts that the result contains all writes acknowledged before.
     fn read_acknowledged(&self) -> u64 {
         let known = self.acknowledged.load(Ordering::Acquire);
         let value = self.read();
@@ -72,6 +75,7 @@ impl World {
     }
 }
 
+/// Runs the scenario under every interleaving with at most this many preemptions, each time with a new world.
 fn explore(preemptions: usize, scenario: fn(Arc<World>)) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(preemptions);
@@ -83,7 +87,7 @@ fn spawn(world: &Arc<World>, run: impl FnOnce(&World) + 'static) -> thread::Join
     thread::spawn(move || run(&world))
 }
 
-/// When everything has ended, anything that is still cached and fresh must be the last state.
+/// Waits for all threads, and asserts that the row has had this many writes and that a cached result that is still fresh contains them.
 fn settle(world: &World, threads: impl IntoIterator<Item = thread::JoinHandle<()>>, writes: u64) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!(world.read(), writes);

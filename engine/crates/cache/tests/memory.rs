@@ -8,7 +8,7 @@ use cache::Cache;
 use keys::{key, meta};
 
 const BUDGET: u64 = 256 << 20;
-/// The memory that the process needs besides the cache may vary by this many bytes.
+/// The tolerance in bytes: the memory that the process needs besides the cache may vary by this.
 const NOISE: u64 = 4 << 20;
 
 fn resident_bytes() -> u64 {

@@ -35,7 +35,7 @@ fn every_value_found_is_the_last_one_stored() {
     }
 }
 
-/// Returns a key; some keys have a second part.
+/// Returns a key with this context and text. Some texts, by their first byte, are split into both parts of the key.
 fn key_of(context: u64, text: &[u8]) -> Key<'_> {
     let second = text.len() - usize::from(text[0]) % text.len();
     key(context, &text[..second], &text[second..])

@@ -24,7 +24,7 @@ fn a_reader_under_a_pin_never_sees_its_entry_change() {
     assert_eq!(cache.insert(hash, &key, meta(0), &[], &[8; 3_000]), Ok(()), "memory is back");
 }
 
-/// Fills the cache with other entries until it refuses, as it must while a pin keeps all memory mapped, and sweeps.
+/// Inserts entries until the cache refuses one, as it must while a pin keeps all evicted memory mapped, and then sweeps all dead entries.
 fn churn(cache: &Cache, versions: &Versions) {
     for n in 100.. {
         let text = u64::to_le_bytes(n);

@@ -9,7 +9,7 @@ fn put(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), NotStored> {
     cache.insert(cache.hash(key), key, meta(0), &[], value)
 }
 
-/// Stores a result, and waits for the pins of other tests, which run at the same time.
+/// Stores a result, and tries again while the pins of other tests, which run at the same time, keep memory in use.
 fn put_patiently(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), NotStored> {
     loop {
         let stored = put(cache, key, value);

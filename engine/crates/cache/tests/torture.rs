@@ -12,7 +12,8 @@ const KEYS: u64 = if cfg!(miri) { 20 } else { 3_000 };
 const BUDGET: u64 = if cfg!(miri) { 200 << 10 } else { 4 << 20 };
 const THREADS: u64 = if cfg!(miri) { 3 } else { 6 };
 
-/// Returns words that all follow from the key's number and the first word.
+/// Returns a value of random length for the key with this number. All its words follow from the number and the first word, so that a reader
+/// can check that the value is whole.
 fn value(number: u64, random: &mut Random) -> Vec<u8> {
     let first = random.next();
     let words = 2 + random.below(if first.is_multiple_of(50) { 4_000 } else { 60 });

@@ -3,15 +3,17 @@
 /// The number of neighbouring cells that share one allocation. It is small because the model copies and compares the cells at
 /// each step.
 const PAGE: usize = 32;
-/// The limit of cell numbers. No server has a cell with this number or a greater one, so a faulty server cannot make the near
-/// cache allocate much memory.
+/// The limit of cell numbers. No server has a cell with this number or a greater one. The limit keeps a faulty server from making
+/// the near cache allocate much memory.
 const MOST: u32 = 1 << 24;
 
-/// The state of all cells. A cell that no message has named is open, with version 0.
+/// The state of all of a server's cells, that is, of the things that results depend on and that can change. A cell that no message
+/// has named is open, with version 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cells(Vec<Option<Box<[Cell; PAGE]>>>);
 
-/// The state of one cell: its version, shifted left by one. The lowest bit is set while the cell is closed.
+/// The state of one cell: its version, shifted left by one. The lowest bit is set while the cell is closed, that is, while a write
+/// is in progress on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cell(u64);
 
@@ -20,10 +22,12 @@ impl Cell {
         Cell(version.min(u64::MAX >> 1) << 1)
     }
 
+    /// The server's sequence number of the last change that the near cache knows of. It may be older than a write in progress.
     pub fn version(self) -> u64 {
         self.0 >> 1
     }
 
+    /// True while a write is in progress: results that depend on the cell must not be served.
     pub fn is_closed(self) -> bool {
         self.0 & 1 != 0
     }
@@ -36,14 +40,15 @@ impl Cells {
         page.map_or(Cell::default(), |page| page[number as usize % PAGE])
     }
 
-    /// Returns none if `number` is not below the limit of cell numbers.
+    /// Marks a cell as being written, and keeps its version. Returns none, and changes nothing, if `number` is not below the limit of
+    /// cell numbers.
     pub fn close(&mut self, number: u32) -> Option<()> {
         self.at(number)?.0 |= 1;
         Some(())
     }
 
-    /// Opens a cell with this version; a version never decreases. Returns none if `number` is not below the limit of cell
-    /// numbers.
+    /// Marks a cell as not being written, with this version or its present one if that is greater. Returns none, and changes nothing,
+    /// if `number` is not below the limit of cell numbers.
     pub fn open(&mut self, number: u32, version: u64) -> Option<()> {
         let cell = self.at(number)?;
         *cell = Cell::open(version.max(cell.version()));

@@ -8,41 +8,49 @@ use crate::message::{CommandReport, FromNear};
 use crate::{check_of, command_check};
 use std::collections::VecDeque;
 
-/// The byte of COM_STMT_PREPARE.
+/// The first byte of the command COM_STMT_PREPARE.
 const PREPARE: u8 = 0x16;
-/// The maximum number of commands that are kept while their reports may still arrive. It exceeds the usual number of commands in
-/// flight. If more are sent, the contexts are forgotten.
+/// The maximum number of commands that are remembered while their reports may still arrive. If more are sent without a report, the
+/// session contexts are forgotten.
 const REMEMBERED: usize = 16;
 
-/// The session context of a connection, as the server has last reported it. Results are stored and looked up under its number.
+/// The session context of a connection, as the server has last reported it: everything besides a statement's text that can change
+/// its result, such as account, schema and settings. Results are stored and looked up under its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SessionContext {
-    /// The server's number for the account, the schema, the settings and everything else that can change a result.
+    /// The server's number for this session context. Sessions with the same number get the same results. It is valid within one
+    /// attachment.
     pub context: u64,
-    /// The stamp of the last report. The context is valid while [`Near::may_serve`](crate::Near::may_serve) returns true for this
-    /// stamp without cells: nothing has changed everything since.
+    /// The stamp of the last report, a position in the server's sequence of changes. The context is valid while
+    /// [`Near::may_serve`](crate::Near::may_serve) returns true for this stamp without cells; it returns false after a change that
+    /// affects everything.
     pub stamp: u64,
-    /// The number of the command since which the context has been in force. A statement that was prepared later was prepared
-    /// under it.
+    /// The number of the connection's command, counted from 1 after the log-in, since which the context has been in force. A statement
+    /// that was prepared by a later command was prepared under it.
     pub since: u64,
 }
 
+/// One connection of a client to the server, as the near cache knows it: the commands that were sent, and the session contexts that
+/// the server has reported. A host keeps one for each connection.
 #[derive(Clone, Debug)]
 pub struct Connection {
+    /// The server's number of the connection.
     number: u32,
+    /// [`check_of`] the payload of the greeting.
     greeting: u64,
     /// The number of commands that were sent to the server.
     forwarded: u64,
-    /// The last commands that were sent after the one that was reported last, oldest first.
+    /// The commands that were sent after the one that the server reported on last, oldest first, at most [`REMEMBERED`].
     since: VecDeque<Sent>,
     /// The session contexts, indexed by [`Protocol`].
     sessions: [Option<SessionContext>; 2],
     /// True if the last report says that COM_STMT_PREPARE does not change the session.
     holds_over_preparations: bool,
-    /// [`CommandReport::snapshot`] of the last message about this connection.
+    /// [`CommandReport::snapshot`] of the last report on this connection.
     snapshot: Option<u64>,
 }
 
+/// A command that was sent to the server and that no report has arrived for.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     number: u64,
@@ -59,6 +67,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// Returns the protocol of a command. `payload` is that of the command's first packet.
     pub fn of(payload: &[u8]) -> Protocol {
         const EXECUTE: u8 = 0x17;
         if payload.first() == Some(&EXECUTE) { Protocol::Binary } else { Protocol::Text }
@@ -66,30 +75,33 @@ impl Protocol {
 }
 
 impl Connection {
-    /// Creates the view of a connection that has received its greeting. `number` is the connection's number in that greeting, and
-    /// `greeting` is [`check_of`] the payload of that packet.
+    /// Creates the view of a connection that has received its greeting and sent no command yet. `number` is the connection's number in
+    /// that greeting, and `greeting` is [`check_of`] the payload of that packet.
     pub fn greeted(number: u32, greeting: u64) -> Connection {
         let (since, sessions) = (VecDeque::new(), [None; 2]);
         Connection { number, greeting, forwarded: 0, since, sessions, holds_over_preparations: false, snapshot: None }
     }
 
-    /// Like [`greeted`](Self::greeted), with the payload of the greeting itself.
+    /// Like [`greeted`](Self::greeted), but takes the payload of the greeting packet instead of its check.
     pub fn new(number: u32, greeting: &[u8]) -> Connection {
         Connection::greeted(number, check_of(greeting))
     }
 
+    /// The server's number of the connection.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Returns the message that makes the server report on this connection. The host sends it on the feed once the feed is
-    /// attached.
+    /// Returns the message that makes the server report on this connection's commands. The host must send it on the feed, again for
+    /// each new attachment.
     pub fn mark(&self) -> FromNear {
         FromNear::Mark { connection: self.number, scramble: self.greeting }
     }
 
-    /// Notes a command that goes to the server, and returns its number. Each command after the log-in counts, also those that the
-    /// near cache sends itself. For a command of several packets, `payload` is that of the first one.
+    /// Notes a command that goes to the server, and returns its number on the connection, counted from 1. Call it for each command
+    /// after the log-in, also for those that the near cache sends itself, or else reports are not recognized. For a command of several
+    /// packets, `payload` is that of the first one. Until a report on the command arrives, [`session_context`](Self::session_context)
+    /// returns none, except after a COM_STMT_PREPARE that is known to change nothing.
     pub fn forward(&mut self, payload: &[u8]) -> u64 {
         self.forwarded += 1;
         let check = command_check(self.greeting, payload);
@@ -102,13 +114,15 @@ impl Connection {
         self.forwarded
     }
 
-    /// Counts a command that changes nothing of the session, such as a ping or COM_STMT_CLOSE.
+    /// Like [`forward`](Self::forward), for a command that certainly changes nothing of the session, such as COM_PING or
+    /// COM_STMT_CLOSE: no report on it is awaited.
     pub fn forward_harmless(&mut self) {
         self.forwarded += 1;
     }
 
-    /// Takes the server's report on one of the last commands. Returns false if the report is about another command; the host then
-    /// ignores it.
+    /// Applies the server's report on a command, after which the session contexts describe the session after that command. Returns
+    /// false, and changes nothing, if the report is about another connection or none of the commands that reports are awaited for; the
+    /// host must then ignore the report.
     pub fn hear(&mut self, report: &CommandReport) -> bool {
         let is_it = |sent: &Sent| (sent.number, sent.check) == (report.command, report.check);
         let Some(at) = self.since.iter().position(is_it).filter(|_| report.connection == self.number) else {
@@ -131,19 +145,21 @@ impl Connection {
         true
     }
 
+    /// True if this command is a COM_STMT_PREPARE, and the server has reported that those leave the session as it is.
     fn is_passed_over(&self, sent: &Sent) -> bool {
         sent.is_preparation && self.holds_over_preparations
     }
 
-    /// Returns the session context for reads of this protocol. None while the server has not reported on the last command, which
-    /// may have changed the session.
+    /// Returns the session context for reads of this protocol. None while the context is not certain: the server has not reported on
+    /// the last command, which may have changed the session, or on any command of this protocol. The read then goes to the server.
     pub fn session_context(&self, protocol: Protocol) -> Option<SessionContext> {
         self.session_context_through(protocol, |_, _| false)
     }
 
-    /// Like [`session_context`](Self::session_context), but the caller can show that commands have changed nothing. `is_known` is
-    /// called for each command since the last report, with the command's number and the context of its protocol. It returns true
-    /// for example for a read that has a servable result under that context.
+    /// Like [`session_context`](Self::session_context), but the caller can vouch for commands without a report. `is_known` is called
+    /// for commands since the last report, with the command's number and the context of its protocol, and must return true only
+    /// if the command has certainly not changed the session, for example because it is a read that has a servable result under that
+    /// context.
     pub fn session_context_through(
         &self,
         protocol: Protocol,
@@ -155,13 +171,15 @@ impl Connection {
         self.sessions[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
     }
 
-    /// Returns [`CommandReport::snapshot`] of the last report on this connection. It describes the present transaction only while
+    /// Returns [`CommandReport::snapshot`] of the last report on this connection: the stamp up to which the present transaction may be
+    /// served results, or none if it may not be served any. It describes the present transaction only while
     /// [`session_context_through`](Self::session_context_through) is not `None`: then no later command has changed the session.
     pub fn snapshot(&self) -> Option<u64> {
         self.snapshot
     }
 
-    /// Forgets what was reported under an attachment that is over.
+    /// Forgets all session contexts and the snapshot. The host calls it when an attachment is over; then
+    /// [`session_context`](Self::session_context) returns none until the next report. Commands are still counted.
     pub fn forget(&mut self) {
         (self.sessions, self.snapshot) = ([None; 2], None);
     }

@@ -11,21 +11,25 @@ use crate::server_end::Who;
 use std::collections::BTreeMap;
 
 const FIRST_NS: u64 = 250_000_000;
-/// The maximum number of times that the pause is doubled, which gives 8 s. A lease is little more than a hundredth of that.
+/// The maximum number of times that the pause is doubled. It then lasts 8 s.
 const MOST_DOUBLINGS: u32 = 5;
 /// The time without a miss after which earlier misses are forgotten, so that the next pause has the first length again.
 const FORGIVEN_NS: u64 = 60_000_000_000;
 /// The maximum number of accounts with addresses that are remembered. Beyond it, the one with the oldest last miss is forgotten.
 const MOST_REMEMBERED: usize = 1000;
 
-/// A pause, with the number of misses that led to its length. It starts with the last miss.
+/// A time in which the near caches of an account at an address may not attach. It starts with the last miss, that is, when a writer
+/// had to wait until the lease of one of these near caches was over, because the near cache did not acknowledge in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
+    /// The number of misses that led to this length of the pause.
     pub misses: u32,
     pub length_ns: u64,
+    /// The time of the last miss, in nanoseconds by the server's clock.
     last: u64,
 }
 
+/// The pauses of all accounts and addresses whose near caches recently did not acknowledge a write in time.
 #[derive(Debug, Default)]
 pub struct KeptOut(BTreeMap<Who, Pause>);
 
@@ -36,9 +40,9 @@ impl Pause {
 }
 
 impl KeptOut {
-    /// Notes that a writer has waited until the lease of one of this owner's near caches was over, and returns the pause that
-    /// starts now. Returns none if this belongs to a miss that is counted already: if a host is stopped, all its near caches miss
-    /// their time together. `lease_ns` is the time within which misses count as one.
+    /// Notes a miss: a writer has waited until the lease of a near cache of this account and address was over. Returns the pause that
+    /// starts now, or none if the last miss is less than `lease_ns` ago: then both count as one, because if a client's machine is
+    /// stopped, all its near caches miss together. `now` is in nanoseconds by the server's clock.
     pub fn missed(&mut self, who: Who, now: u64, lease_ns: u64) -> Option<Pause> {
         self.0.retain(|_, pause| now < pause.last + FORGIVEN_NS);
         let before = self.0.get(&who).map_or(0, |pause| pause.misses);
@@ -55,7 +59,8 @@ impl KeptOut {
         Some(pause)
     }
 
-    /// Returns the pause that is in effect for this owner now; none if there is none.
+    /// Returns the pause in which near caches of this account and address must not be attached now, or none if they may. `now` is in
+    /// nanoseconds by the server's clock.
     pub fn pause_of(&self, who: &Who, now: u64) -> Option<Pause> {
         self.0.get(who).copied().filter(|pause| !pause.is_over(now))
     }

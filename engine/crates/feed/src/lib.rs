@@ -48,39 +48,40 @@ pub use message::{CommandReport, Counts, Frame, FromNear, Malformed, ToNear};
 pub use near_end::{Heard, Lost, Near};
 pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
-/// The newest version of the protocol that this crate speaks.
+/// The newest version of the feed's protocol that this crate speaks.
 pub const VERSION: u16 = 4;
-/// The oldest version of the protocol that this crate speaks.
+/// The oldest version of the feed's protocol that this crate speaks.
 pub const OLDEST: u16 = 1;
 
 const ATTACH: &str = "ATTACH FQC NEAR";
 
-/// Returns the statement that turns a connection into a feed. `name` is shown to operators; characters that are not allowed in it
-/// are dropped.
+/// Returns the SQL text that turns a logged-in connection into a feed. `name` is the near cache's name for operators: characters
+/// other than ASCII letters, digits and `-._:` are dropped, and it is cut to [`LONGEST_NAME`].
 pub fn attach_statement(name: &str) -> String {
     let name: String = name.chars().filter(|one| one.is_ascii_alphanumeric() || "-._:".contains(*one)).collect();
     format!("{ATTACH} '{}' PROTOCOL {VERSION}", &name[..name.len().min(LONGEST_NAME)])
 }
 
-/// Returns true if `text`, the text of a query, is meant as an attach statement.
+/// Returns true if `text`, the text of a query, begins like [`attach_statement`]. The rest may still be malformed.
 pub fn attaches(text: &[u8]) -> bool {
     text.starts_with(ATTACH.as_bytes())
 }
 
-/// Identifies an attachment of a near cache to a server. No two attachments have the same value, even to different servers.
+/// Identifies an attachment, that is, one feed from its start to its end. No two attachments have the same value, even to different
+/// servers. Cells, stamps and session contexts have a meaning only within the attachment that they were received under.
 pub type Attachment = [u64; 2];
 
 /// The maximum length of a near cache's name, in bytes.
 pub const LONGEST_NAME: usize = 64;
 
-/// Returns a check value, with which both ends verify that they mean the same command. `greeting` is [`check_of`] the payload of the
-/// connection's greeting packet. Greetings differ, so the check also tells apart connections to two servers behind a balancer
-/// that happen to have the same connection number.
+/// Returns a check value of a command; both ends compute it to verify that they mean the same command. `greeting` is [`check_of`]
+/// the payload of the connection's greeting packet, `payload` that of the command's first packet. Greetings differ, so the check
+/// also tells apart connections to two servers behind a balancer that happen to have the same connection number.
 pub fn command_check(greeting: u64, payload: &[u8]) -> u64 {
     check_of(payload) ^ greeting
 }
 
-/// The 64-bit FNV-1a hash.
+/// Returns the 64-bit FNV-1a hash of these bytes. It detects mix-ups, not forgeries.
 pub fn check_of(payload: &[u8]) -> u64 {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     payload.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))

@@ -5,42 +5,48 @@
 //! payload that cannot be decoded completely is [`Malformed`] and ends the feed: both ends agree on a version before the first
 //! message.
 
-/// The payload cannot be decoded.
+/// The error of a payload that cannot be decoded completely. The host must end the feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// One payload from the server. Frames are numbered from 1. They are applied in this order, and each one as a whole.
+/// One payload from the server to a near cache. Frames are numbered from 1 for each attachment. They are applied in this order, and
+/// each one as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     pub number: u64,
     pub messages: Vec<ToNear>,
 }
 
+/// A message from the server to a near cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ToNear {
-    /// The first message of a feed. `attachment` is unique for every attachment to any server. `lease_ns` is the length of a
-    /// lease in nanoseconds.
+    /// The first message of a feed. `attachment` is an [`Attachment`](crate::Attachment). `version` is that of the protocol.
+    /// `lease_ns` is the length of a lease, the time for which results may be served, in nanoseconds.
     Attached {
         version: u16,
         attachment: [u64; 2],
         lease_ns: u64,
     },
-    /// The lease lasts from `sent`, a time by the near cache's own clock, which the server repeats from the request.
+    /// The server grants a lease. It lasts from `sent`, a time in nanoseconds by the near cache's own clock, which the server repeats
+    /// from [`FromNear::Renew`].
     Granted {
         sent: u64,
     },
-    /// Results that depend on these cells may not be served until the cells are open again.
+    /// Writes are in progress on these cells: results that depend on them may not be served until the cells are open again. The
+    /// server lets writers continue when the frame is acknowledged.
     Closed {
         cells: Vec<u32>,
     },
-    /// These cells have these versions, and no write is in progress on them.
+    /// No write is in progress on these cells any more. Each has the version that follows its number; results with a lesser stamp
+    /// are stale.
     Opened {
         cells: Vec<(u32, u64)>,
     },
     Report(CommandReport),
 }
 
-/// The dependencies of one command's result. Its cells are open at this point of the feed and have these versions.
+/// The server's report on one command of a near cache: the session context that it left, and the dependencies of its result. The
+/// cells are open at this point of the feed and have these versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CommandReport {
     /// The server's number of the connection.
@@ -49,34 +55,39 @@ pub struct CommandReport {
     pub command: u64,
     /// The check of the command, see [`command_check`](crate::command_check).
     pub check: u64,
-    /// The session context: sessions with the same number get the same results.
+    /// The server's number of the session context: sessions with the same number get the same results.
     pub context: u64,
+    /// The position in the server's sequence of changes before the command was executed: its result is current while all of its cells
+    /// are open with versions no greater than this.
     pub stamp: u64,
-    /// True if COM_STMT_PREPARE does not change the session context. Sent from protocol version 2 on.
+    /// True if a later COM_STMT_PREPARE does not change the session context. Sent from protocol version 2 on, otherwise false.
     pub holds_over_preparations: bool,
-    /// True if the result may also be served to sessions in transactions. Sent from protocol version 3 on.
+    /// True if the result may also be served to sessions in transactions. Sent from protocol version 3 on, otherwise false.
     pub is_for_transactions: bool,
-    /// After this command the connection is in a transaction that has written nothing. It may be served results that have not
-    /// changed since this stamp; `u64::MAX` means that each read has its own snapshot. `None`: the connection is outside of
-    /// transactions, or in one that may not be served. Sent from protocol version 3 on.
+    /// Set if the connection is in a transaction after this command that has written nothing and may be served results that have not
+    /// changed since this stamp. `u64::MAX` means any current result, because each read has its own snapshot. `None`: the connection
+    /// is outside of transactions, or in one that may not be served. Sent from protocol version 3 on.
     pub snapshot: Option<u64>,
     /// True if this report only describes the session: the command's result must not be stored. Sent from protocol version 4 on.
     pub is_of_session: bool,
+    /// The cells that the result depends on, each with its version.
     pub cells: Vec<(u32, u64)>,
 }
 
+/// A message from a near cache to the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FromNear {
-    /// Requests a lease. `sent` is the near cache's time before it sent this message. The server repeats it in its answer.
+    /// Requests a lease. `sent` is the time by the near cache's own clock before it sent this message. The server repeats it in
+    /// [`ToNear::Granted`].
     Renew {
         sent: u64,
     },
-    /// All frames up to this one have been applied.
+    /// All frames up to this number have been applied: no thread of the near cache serves what they have closed.
     Acknowledge {
         number: u64,
     },
-    /// Asks for reports on this connection of the near cache. `scramble` is [`check_of`](crate::check_of) the payload of the
-    /// connection's greeting.
+    /// Asks for reports on the commands of this connection, by its number at the server, until `Unmark`. `scramble` is
+    /// [`check_of`](crate::check_of) the payload of the connection's greeting.
     Mark {
         connection: u32,
         scramble: u64,
@@ -86,7 +97,7 @@ pub enum FromNear {
     },
     /// The near cache's counters, for the server's statistics.
     Counted(Counts),
-    /// The near cache serves nothing any more under this attachment.
+    /// The near cache serves nothing any more under this attachment, so no writer need wait for it.
     Left,
 }
 
@@ -115,19 +126,21 @@ const COUNTED: u8 = 69;
 const LEFT: u8 = 70;
 
 impl Frame {
+    /// Returns the frame as the payload of a packet.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = self.number.to_le_bytes().to_vec();
         self.messages.iter().for_each(|message| message.encode(&mut out));
         out
     }
 
+    /// Decodes the payload of a packet from the server. Err if any part of it is not valid; the feed is over then.
     pub fn decode(payload: &[u8]) -> Result<Frame, Malformed> {
         let mut input = Input(payload);
         let number = input.u64()?;
         Ok(Frame { number, messages: input.messages(ToNear::decode)? })
     }
 
-    /// Returns the cells that this frame closes or opens. A cell may occur more than once.
+    /// Returns the numbers of the cells that this frame closes or opens, also by its reports. A cell may occur more than once.
     pub fn cells(&self) -> Vec<u32> {
         let mut named = Vec::new();
         for message in &self.messages {
@@ -143,12 +156,14 @@ impl Frame {
 }
 
 impl FromNear {
+    /// Returns these messages as the payload of one packet to the server.
     pub fn encode_all(messages: &[FromNear]) -> Vec<u8> {
         let mut out = Vec::new();
         messages.iter().for_each(|message| message.encode(&mut out));
         out
     }
 
+    /// Decodes the payload of a packet from a near cache. Err if any part of it is not valid; the feed is over then.
     pub fn decode_all(payload: &[u8]) -> Result<Vec<FromNear>, Malformed> {
         Input(payload).messages(FromNear::decode)
     }
@@ -186,7 +201,7 @@ impl FromNear {
 }
 
 impl ToNear {
-    /// Returns the number of cells that this message names.
+    /// Returns how many cells this message lists. Queues are limited by this number.
     pub fn cells(&self) -> usize {
         match self {
             ToNear::Attached { .. } | ToNear::Granted { .. } => 0,
@@ -244,9 +259,11 @@ impl ToNear {
     }
 }
 
-/// Bits of the facts byte of a report.
+/// A bit of a report's byte of facts: [`CommandReport::holds_over_preparations`].
 const OVER_PREPARATIONS: u8 = 1;
+/// A bit of a report's byte of facts: [`CommandReport::is_for_transactions`].
 const FOR_TRANSACTIONS: u8 = 2;
+/// A bit of a report's byte of facts: [`CommandReport::snapshot`] is set.
 const HAS_SNAPSHOT: u8 = 4;
 
 fn facts(report: &CommandReport) -> u8 {
@@ -329,6 +346,7 @@ impl<'a> Input<'a> {
         Ok(all)
     }
 
+    /// Reads messages until the input is empty. `decode` receives the kind and the body of each, and must use up the body.
     fn messages<T>(&mut self, decode: fn(u8, &mut Input) -> Result<T, Malformed>) -> Result<Vec<T>, Malformed> {
         let mut all = Vec::new();
         while !self.0.is_empty() {

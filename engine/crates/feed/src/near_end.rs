@@ -12,32 +12,37 @@ use crate::message::{CommandReport, Frame, FromNear, ToNear};
 /// The cell that stands for everything. Each result depends on it without naming it.
 const EVERYTHING: u32 = 0;
 
+/// The near cache's end of a feed: the attachment, the lease, and the state of the server's cells. It decides which results may be
+/// served. Without an attachment (as by `default`) none may.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Near {
     attachment: Option<[u64; 2]>,
     lease_ns: u64,
-    /// The time at which the lease ends, by the near cache's own clock.
+    /// The time at which the lease ends, in nanoseconds by the near cache's own clock; 0 without a lease.
     until: u64,
     /// The number of the last frame that was applied.
     heard: u64,
     cells: Cells,
 }
 
-/// An action that the host has to take after a frame.
+/// Something that the host has to act on after [`Near::hear`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// A new attachment has started. No result of an earlier one may be served.
+    /// A new [`Attachment`](crate::Attachment) has started. The host must not serve results of earlier ones any more.
     Attached([u64; 2]),
-    /// The host gives this report to the [`Connection`](crate::Connection) that has this number.
+    /// The host gives this report to [`Connection::hear`](crate::Connection::hear) of the connection with the number
+    /// [`CommandReport::connection`].
     Report(CommandReport),
 }
 
-/// A frame is missing or invalid. The feed is over: no result is served until the next attachment.
+/// The error of a frame that is missing or invalid. The host must close the feed; no result may be served until the next attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost;
 
 impl Near {
-    /// Applies a frame and returns what the host has to do next. After an error the state is as after [`lose`](Self::lose).
+    /// Applies a frame and returns what the host has to act on. A frame that was applied before is skipped. On an error, which ends the
+    /// feed, the state is as after [`lose`](Self::lose). After success, send [`acknowledgement`](Self::acknowledgement) once all
+    /// threads see the effects.
     pub fn hear(&mut self, frame: Frame) -> Result<Vec<Heard>, Lost> {
         if frame.number <= self.heard {
             return Ok(Vec::new());
@@ -82,48 +87,57 @@ impl Near {
         Ok(None)
     }
 
-    /// Returns the message to send when all threads see the effects of the last frame.
+    /// Returns the message that acknowledges all frames up to the last one that was applied. Send it only when lookups on all threads
+    /// see the effects of that frame: the server then lets writes become visible.
     pub fn acknowledgement(&self) -> FromNear {
         FromNear::Acknowledge { number: self.heard }
     }
 
-    /// Returns the message that requests a lease, to be sent at once: the lease will start at `now`.
+    /// Returns the message that requests a new lease, which will start at `now`: send it at once. `now` is in nanoseconds by the near
+    /// cache's own clock.
     pub fn renew(&self, now: u64) -> FromNear {
         FromNear::Renew { sent: now }
     }
 
-    /// Returns the interval between two renewals in nanoseconds, a quarter of the lease.
+    /// Returns the interval in which to send [`renew`](Self::renew), in nanoseconds: a quarter of the lease. Zero if there is no
+    /// attachment.
     pub fn renew_every(&self) -> u64 {
         self.lease_ns / 4
     }
 
-    /// Forgets all state. The host calls this when the feed or its connection has ended.
+    /// Forgets the attachment, the lease and all cells, so that nothing may be served until the next attachment. The host calls this
+    /// when the feed or its connection has ended.
     pub fn lose(&mut self) {
         *self = Near::default();
     }
 
+    /// Returns the present [`Attachment`](crate::Attachment), or none before a feed's first frame and after its end.
     pub fn attachment(&self) -> Option<[u64; 2]> {
         self.attachment
     }
 
-    /// Returns the time at which the lease ends, and no result may be served any more. Zero means that no lease has been granted.
+    /// Returns the time, in nanoseconds by the near cache's own clock, at which the lease ends: no result may be served then unless the
+    /// lease was renewed. Zero if no lease has been granted.
     pub fn lease_ends(&self) -> u64 {
         self.until
     }
 
-    /// Returns the version of a cell, or none while the cell is closed.
+    /// Returns the version of a cell, the server's sequence number of its last change (0 if none is known). None while a write on the
+    /// cell is in progress.
     pub fn open_version(&self, cell: u32) -> Option<u64> {
         let cell = self.cells.get(cell);
         (!cell.is_closed()).then(|| cell.version())
     }
 
-    /// Returns true if the lease is in force. `now` must be noted after the read has arrived.
+    /// Returns true if the lease is in force at `now`, a time in nanoseconds by the near cache's own clock. For a read, take `now` after
+    /// the read has arrived, since the process may have been stopped before.
     pub fn has_lease(&self, now: u64) -> bool {
         self.attachment.is_some() && now < self.until
     }
 
-    /// Returns true if a result may be served that was reported with these cells and this stamp under this attachment. `now` must
-    /// be noted after the read has arrived.
+    /// Returns true if a result may be served that was reported with these cells and this stamp under this attachment: the attachment
+    /// still exists, the lease is in force, and nothing that the result depends on has changed or is being written. Take `now` after
+    /// the read has arrived, in nanoseconds by the near cache's own clock. False: the read goes to the server.
     pub fn may_serve(&self, attachment: [u64; 2], mut cells: impl Iterator<Item = u32>, stamp: u64, now: u64) -> bool {
         self.attachment == Some(attachment)
             && self.has_lease(now)
@@ -131,8 +145,8 @@ impl Near {
             && cells.all(|cell| self.is_unchanged(cell, stamp))
     }
 
-    /// Returns true if a result with these cells and this stamp is current, or will be once its closed cells are open again
-    /// unchanged. If false, the result can be dropped.
+    /// Returns false if one of these cells has changed since the stamp, so that a result with them is stale for ever and can be dropped.
+    /// True does not mean that it may be served: leases and writes in progress are not considered.
     pub fn may_be_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
         cells.all(|cell| self.cells.get(cell).version() <= stamp)
     }
@@ -146,8 +160,8 @@ impl Near {
         cells.iter().try_for_each(|cell| self.cells.close(*cell)).ok_or(Lost)
     }
 
-    /// Opens these cells in one step. The caller must not let reads see some of them before all are done: opening one cell may
-    /// make a result servable that another cell of the same message invalidates.
+    /// Opens these cells with these versions. Other threads must not see some of them before all are done: opening one cell may make a
+    /// result servable that another cell of the same message invalidates. Err if a number exceeds the limit of cell numbers.
     fn open(&mut self, cells: &[(u32, u64)]) -> Result<(), Lost> {
         cells.iter().try_for_each(|(cell, version)| self.cells.open(*cell, *version)).ok_or(Lost)
     }

@@ -16,10 +16,12 @@
 use crate::message::{CommandReport, Counts, Frame, FromNear, ToNear};
 use std::collections::BTreeMap;
 
+/// The server's number of an attached near cache. A number is never used again.
 pub type NearId = u64;
 
+/// The cell that stands for everything. Each result depends on it without naming it.
 const EVERYTHING: u32 = 0;
-/// Since this protocol version, near caches know which contexts hold over COM_STMT_PREPARE.
+/// Since this protocol version, near caches understand [`CommandReport::holds_over_preparations`].
 const PREPARATIONS: u16 = 2;
 /// Since this protocol version, near caches support transactions.
 const TRANSACTIONS: u16 = 3;
@@ -29,13 +31,15 @@ const SESSIONS: u16 = 4;
 const MOST_WAITING: usize = 1 << 16;
 /// The maximum number of cells in the messages that are queued for one near cache.
 const MOST_CELLS_WAITING: usize = 1 << 18;
-/// The maximum number of messages of one frame, which has to fit into a packet.
+/// The maximum number of messages in one frame, which has to fit into a packet.
 const MOST_AT_ONCE: usize = 512;
 
-/// The length of a lease, and the margin that the server adds to it because clocks run at different speeds.
+/// The length of leases, that is, of the time for which a near cache may serve results after its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
+    /// The length of a lease by the near cache's clock.
     pub lease_ns: u64,
+    /// The time for which the server counts a lease longer than that, because clocks run at different speeds.
     pub margin_ns: u64,
 }
 
@@ -45,63 +49,74 @@ impl Default for Terms {
     }
 }
 
-/// The account of a near cache's feed, and the address of its client.
+/// The owner of a near cache: the account that its feed is logged in with, and the address that the feed comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Who {
     pub account: String,
     pub address: String,
 }
 
-/// An attached near cache, with the figures that the server's statistics show.
+/// A near cache (a cache outside of the server, next to an application) that receives invalidations over a feed, with its statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Attached {
     pub name: String,
     pub who: Who,
+    /// The version of the protocol that both ends speak.
     pub version: u16,
+    /// The counters that the near cache has last sent.
     pub counts: Counts,
-    /// The number of writes that have waited for this near cache.
-    /// The total time that writers have waited for it, in nanoseconds.
+    /// The number of writes that had to wait for this near cache.
     pub waits: u64,
+    /// The total time of those waits, in nanoseconds.
     pub waited_ns: u64,
     /// The time in nanoseconds that the last measured acknowledgement took, from a closing that a writer waited for.
     pub lag_ns: u64,
-    /// The time at which the lease ends, by the server's clock.
+    /// The time at which the lease ends, in nanoseconds by the server's clock.
     pub until: u64,
+    /// True if the feed has ended. The near cache may serve until its lease ends.
     is_gone: bool,
     attachment: [u64; 2],
     outgoing: Vec<ToNear>,
     /// The number of cells in `outgoing`.
     cells_waiting: usize,
-    /// The number of the last frame that was taken.
+    /// The number of the last frame that was taken for sending.
     taken: u64,
+    /// The number of the last frame that the near cache has acknowledged.
     acknowledged: u64,
-    /// The first closing that a writer waits for and that is not acknowledged yet: the number of its frame, and the time of the
+    /// The first frame that closes cells, that a writer waits for, and that is not acknowledged yet: its number, and the time of the
     /// closing.
     asked: Option<(u64, u64)>,
-    /// The tables for which this near cache may hold results, each with the greatest stamp of those results.
+    /// The cells of the tables for which this near cache may hold results, each with the greatest stamp of those results.
     holds: BTreeMap<u32, u64>,
 }
 
-/// The acknowledgements that a writer waits for: near cache, frame number, and the time when its lease ends.
+/// The acknowledgements that a writer waits for after [`Nears::close`], before its change may become visible: near cache, frame
+/// number, and the time when the near cache's lease ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wait(Vec<(NearId, u64, u64)>);
 
 impl Wait {
+    /// Returns true if there is nothing to wait for.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The dependencies of a result. `tables` are cells that every write to the table closes; `cells` are the cells of the report.
+/// The dependencies of a result that is reported to a near cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Basis<'a> {
+    /// For each table that was read, the cell that every write to the table closes.
     pub tables: &'a [u32],
+    /// The cells that the result depends on, as the report lists them; they may be finer, such as those of rows.
     pub cells: &'a [u32],
 }
 
+/// The server's end of all its feeds: the near caches (caches outside of the server, next to applications), which tables each may hold
+/// results of, and the messages queued for each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nears {
     terms: Terms,
+    /// The first half of all attachments, different for each start of the server.
     life: u64,
     next: NearId,
     attached: BTreeMap<NearId, Attached>,
@@ -110,11 +125,14 @@ pub struct Nears {
 }
 
 impl Nears {
-    /// Creates the server's end. `life` must be different for each start of the server.
+    /// Creates the server's end, without near caches. `life` must be different for each start of any server, since it makes
+    /// [`Attachment`](crate::Attachment)s unique.
     pub fn new(terms: Terms, life: u64) -> Nears {
         Nears { terms, life, next: 1, attached: BTreeMap::new(), missed: Vec::new() }
     }
 
+    /// Attaches a near cache and queues the first message for it. It has no lease until it requests one. `version` is that of the
+    /// protocol that both ends speak; `now` is in nanoseconds by the server's clock, here and in all other methods.
     pub fn attach(&mut self, name: &str, who: Who, version: u16, now: u64) -> NearId {
         let id = self.next;
         self.next += 1;
@@ -142,7 +160,9 @@ impl Nears {
         id
     }
 
-    /// Applies a message from a near cache. The host itself keeps track of marked connections.
+    /// Applies a message from a near cache, which arrived at `now` (nanoseconds by the server's clock); it may queue an answer. Ignored
+    /// if the near cache is not attached any more. Does nothing for `Mark` and `Unmark`: the host itself keeps track of marked
+    /// connections.
     pub fn hear(&mut self, id: NearId, message: &FromNear, now: u64) {
         let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return };
         match message {
@@ -162,9 +182,10 @@ impl Nears {
         }
     }
 
-    /// Closes these cells for all near caches that may hold results of them, and returns the acknowledgements to wait for.
-    /// Writers have closed the cells before. `cells` must contain the table's own cell, which every write to the table closes: near
-    /// caches are found by it.
+    /// Queues the closing of these cells for all near caches that may hold results that depend on them, and returns the
+    /// acknowledgements to wait for: poll [`is_over`](Self::is_over) until it returns true. The caller has closed the cells at the
+    /// server before. `cells` must contain the cell that every write to the table closes, because near caches are found by it. `now` is
+    /// in nanoseconds by the server's clock.
     pub fn close(&mut self, cells: &[u32], now: u64) -> Wait {
         self.forget_gone(now);
         let mut wait = Wait::default();
@@ -180,8 +201,10 @@ impl Nears {
         wait
     }
 
-    /// Returns true if no near cache can still serve what was closed: each one has acknowledged it, or its lease is over. Near
-    /// caches whose lease ended without an acknowledgement are detached. Satisfied entries are removed from `wait`.
+    /// Returns true if no near cache can still serve what was closed: each one has acknowledged it, or its lease is over. If false,
+    /// call it again after the next message from a near cache, or at [`next_deadline`](Self::next_deadline). Removes from `wait` what
+    /// need not be waited for any more, and detaches near caches whose lease ended without an acknowledgement. `now` is in nanoseconds
+    /// by the server's clock.
     pub fn is_over(&mut self, wait: &mut Wait, now: u64) -> bool {
         wait.0.retain(|(id, frame, until)| {
             let Some(near) = self.attached.get_mut(id) else { return false };
@@ -198,21 +221,26 @@ impl Nears {
         wait.is_none()
     }
 
-    /// Returns the next time at which the lease of one of these near caches is over; none if nothing is awaited.
+    /// Returns the next time at which the lease of a near cache in `wait` is over, in nanoseconds by the server's clock; none if `wait`
+    /// is empty.
     pub fn next_deadline(&self, wait: &Wait) -> Option<u64> {
         wait.0.iter().map(|(_, _, until)| *until).min()
     }
 
-    /// Adds the time that a writer has waited to the figures of the near caches in `wait`.
+    /// Adds the time that a writer has waited to the statistics of all near caches in `wait`, which should be as
+    /// [`close`](Self::close) returned it: [`is_over`](Self::is_over) removes near caches from it.
     pub fn note_waited(&mut self, wait: &Wait, waited_ns: u64) {
         for (id, ..) in &wait.0 {
             self.attached.get_mut(id).into_iter().for_each(|near| near.waited_ns += waited_ns);
         }
     }
 
-    /// Announces that writers have opened these cells. `version_if_open` returns a cell's current version, or none while it is
-    /// closed. `outdated` lists tables whose earlier results are all stale, each with the cell whose change did that. Results
-    /// that were reported after this change still count as held, since the cells may have been open for a while.
+    /// Queues the opening of these cells for the near caches that may hold results that depend on them. `version_if_open` returns the
+    /// version of a cell at the server, or none while a write on it is in progress; such a cell is left out.
+    ///
+    /// The second parameter lists the cells of tables whose earlier results are all stale, each with the cell whose change did that, so
+    /// that near caches need not be notified of those tables any more. Results that were reported after this change still count as
+    /// held, since the cells may have been open for a while.
     pub fn open(&mut self, cells: &[u32], outdated: &[(u32, u32)], version_if_open: impl Fn(u32) -> Option<u64>) {
         let mut opened: Option<Vec<(u32, u64)>> = None;
         for near in self.attached.values_mut().filter(|near| near.may_hold(cells)) {
@@ -230,8 +258,10 @@ impl Nears {
         }
     }
 
-    /// Reports a result to this near cache if the result is still current; returns false if nothing was sent. The cells of
-    /// `report` are filled in here.
+    /// Queues a report on a result for this near cache, which then counts as holding results of `basis.tables`. Returns false, and
+    /// queues nothing, if the result is not current any more, or the near cache is not attached or does not know reports of this kind.
+    /// `version_if_open` returns the version of a cell at the server, or none while a write on it is in progress. The cells of
+    /// `report` are filled in here, and what the near cache's protocol version does not have is left out.
     pub fn tell(
         &mut self,
         id: NearId,
@@ -259,7 +289,8 @@ impl Nears {
         true
     }
 
-    /// Returns the next frame to send to this near cache; none if there is nothing to send.
+    /// Removes the next frame from the queue of this near cache and returns it; none if there is nothing to send. The host must send all
+    /// frames in this order. Call it again until it returns none.
     pub fn take(&mut self, id: NearId) -> Option<Frame> {
         let near = self.attached.get_mut(&id).filter(|near| !near.is_gone && !near.outgoing.is_empty())?;
         near.taken += 1;
@@ -269,18 +300,20 @@ impl Nears {
         Some(Frame { number: near.taken, messages })
     }
 
-    /// Returns the near caches for which messages are queued.
+    /// Returns the near caches for which messages are queued: call [`take`](Self::take) for them.
     pub fn pending(&self) -> impl Iterator<Item = NearId> {
         self.attached.iter().filter(|(_, near)| !near.outgoing.is_empty()).map(|(id, _)| *id)
     }
 
-    /// Detaches near caches whose lease has been over for longer than `silence_ns`.
+    /// Detaches near caches that have not renewed their lease for longer than `silence_ns` after its end. `now` is in nanoseconds by
+    /// the server's clock.
     pub fn detach_silent(&mut self, now: u64, silence_ns: u64) {
         self.attached.values_mut().filter(|near| near.until + silence_ns < now).for_each(Attached::go);
         self.forget_gone(now);
     }
 
-    /// Marks the feed of this near cache as ended. The near cache may serve until its lease is over.
+    /// Marks the feed of this near cache as ended. Nothing is sent to it any more, but it may serve until its lease is over, so writers
+    /// still wait for that. `now` is in nanoseconds by the server's clock.
     pub fn detach(&mut self, id: NearId, now: u64) {
         if let Some(near) = self.attached.get_mut(&id) {
             near.go();
@@ -288,50 +321,56 @@ impl Nears {
         self.forget_gone(now);
     }
 
-    /// Marks all feeds as ended, and returns the time when the last lease is over.
+    /// Marks all feeds as ended, and returns the time when the last lease is over, in nanoseconds by the server's clock (0 without near
+    /// caches). Until then the near caches may serve, so the host waits for it.
     pub fn detach_all(&mut self) -> u64 {
         self.attached.values_mut().for_each(Attached::go);
         self.attached.values().map(|near| near.until).max().unwrap_or(0)
     }
 
-    /// Returns true if the feed of this near cache has not ended.
+    /// Returns true if the feed of this near cache has not ended. False: the host should close the feed's connection.
     pub fn is_attached(&self, id: NearId) -> bool {
         self.attached.get(&id).is_some_and(|near| !near.is_gone)
     }
 
-    /// Returns true if no near cache has to be notified or waited for.
+    /// Returns true if there are no near caches, not even detached ones with a lease: no write has to be announced.
     pub fn is_idle(&self) -> bool {
         self.attached.is_empty()
     }
 
-    /// Returns the near caches whose feed has not ended.
+    /// Returns the near caches whose feed has not ended, for statistics.
     pub fn list(&self) -> impl Iterator<Item = &Attached> {
         self.attached.values().filter(|near| !near.is_gone)
     }
 
-    /// Removes detached near caches whose lease is over: they may not serve anything they hold.
+    /// Removes detached near caches whose lease is over at `now` (nanoseconds by the server's clock): they may not serve anything, so no
+    /// writer has to wait for them.
     pub fn forget_gone(&mut self, now: u64) {
         for (_, near) in self.attached.extract_if(.., |_, near| near.is_gone && near.until <= now) {
             self.missed.extend(near.asked.map(|_| near.who));
         }
     }
 
-    /// Returns the owners of near caches for which writers have waited until the lease was over: one entry for each near cache.
-    /// The list is empty afterwards.
+    /// Returns the owners of near caches that did not acknowledge a closing before their lease was over, one entry for each near
+    /// cache, since the last call. For [`KeptOut::missed`](crate::KeptOut::missed).
     pub fn take_missed(&mut self) -> Vec<Who> {
         std::mem::take(&mut self.missed)
     }
 
+    /// Returns the length of leases, as it was given to [`new`](Self::new).
     pub fn terms(&self) -> Terms {
         self.terms
     }
 }
 
 impl Attached {
+    /// Returns true if the near cache may hold results that depend on one of these cells: it holds some of the table, or the cell stands
+    /// for everything.
     fn may_hold(&self, cells: &[u32]) -> bool {
         cells.iter().any(|cell| *cell == EVERYTHING || self.holds.contains_key(cell))
     }
 
+    /// Queues a message. Detaches the near cache instead if too much is queued already. Does nothing if it is detached.
     fn say(&mut self, message: ToNear) {
         self.cells_waiting += message.cells();
         if self.outgoing.len() >= MOST_WAITING || self.cells_waiting > MOST_CELLS_WAITING {
@@ -349,16 +388,19 @@ impl Attached {
         if self.is_gone { u64::MAX } else { self.taken + frames }
     }
 
+    /// Marks the feed as ended and drops what is queued.
     fn go(&mut self) {
         self.is_gone = true;
         self.outgoing = Vec::new();
         self.cells_waiting = 0;
     }
 
+    /// The number of tables for which this near cache may hold results.
     pub fn holds(&self) -> usize {
         self.holds.len()
     }
 
+    /// Returns the [`Attachment`](crate::Attachment) of this near cache.
     pub fn attachment(&self) -> [u64; 2] {
         self.attachment
     }

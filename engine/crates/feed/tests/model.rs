@@ -21,6 +21,7 @@ const OUTSIDE: u32 = 0;
 /// The number of the connection that is in a transaction.
 const INSIDE: u32 = 1;
 
+/// A fault that is built into the model on purpose. The search must then find a state in which a near cache serves a wrong value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Flaw {
     None,
@@ -46,7 +47,8 @@ enum Flaw {
     SnapshotStampedTooLate,
 }
 
-/// How often each step is tried.
+/// The limits of one search: how many near caches and writers there are, and how often each other step is tried at most. `misses`,
+/// `renewals` and `attachments` count for each near cache.
 #[derive(Clone, Copy)]
 struct Bounds {
     caches: usize,
@@ -58,7 +60,7 @@ struct Bounds {
     /// The number of frames that are lost.
     lost: u8,
     repeated: u8,
-    /// True if clocks differ and feeds end.
+    /// True if near caches' clocks may be slower than the server's, and feeds may end.
     is_rough: bool,
     /// True if a connection of each near cache opens a snapshot, by reading a table that never changes.
     opens_snapshots: bool,
@@ -107,7 +109,7 @@ struct Held {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Cache {
     near: Near,
-    /// The lag of this near cache's clock behind the server's.
+    /// How far this near cache's clock is behind the server's, in ticks.
     lag: u64,
     feed: Option<NearId>,
     down: Vec<Frame>,
@@ -147,7 +149,7 @@ struct Search {
     has_served_inside: bool,
 }
 
-/// Returns the number of states, or the first state that violates the property.
+/// Searches all states within the bounds. Returns their number, or the first state in which a near cache serves a wrong value.
 fn search(flaw: Flaw, bounds: Bounds) -> Result<usize, Box<System>> {
     let mut search = Search { flaw, bounds, visited: HashSet::new(), has_served: false, has_served_inside: false };
     let mut open = vec![System::new(flaw, bounds)];
@@ -206,7 +208,7 @@ impl System {
         system
     }
 
-    /// Puts all queued frames in transit at once. How long their delivery takes is left to the search.
+    /// Takes the next frame for each near cache from the server's end and puts it in transit. The search decides when it arrives.
     fn send(&mut self) {
         for cache in &mut self.caches {
             let frames = cache.feed.and_then(|id| self.nears.take(id));
@@ -219,7 +221,8 @@ impl System {
         move |cell| if cell == TABLE { word } else { Some(0) }
     }
 
-    /// Returns true if no result is held or will be, so that nothing can be served any more.
+    /// Returns true if no near cache holds a result or can still get one, so that nothing can be served any more and the search need not
+    /// go on from this state.
     fn is_hopeless(&self) -> bool {
         let holds_nothing = |cache: &Cache| {
             let may_be_told = cache.down.iter().flat_map(|frame| &frame.messages);
@@ -235,7 +238,8 @@ impl System {
         self.in_flight == 0 && self.version <= stamp
     }
 
-    /// Returns the time by this near cache's clock. It starts late enough never to go below zero.
+    /// Returns the time by the clock of the near cache with this index. It is one ahead of the server's minus the lag, so that it never
+    /// goes below zero.
     fn clock(&self, cache: usize) -> u64 {
         self.now + 1 - self.caches[cache].lag
     }
@@ -256,7 +260,7 @@ impl Search {
         })
     }
 
-    /// Returns true if a result could be served in the transaction that differs from its snapshot.
+    /// Returns true if the near cache could serve a result in the transaction that differs from the transaction's snapshot.
     fn is_torn(&mut self, cache: &Cache, snapshot: Snapshot, clock: u64) -> bool {
         let newest = if self.flaw == Flaw::SnapshotIsNotHeeded { u64::MAX } else { snapshot.stamp };
         let is_served =
@@ -486,7 +490,8 @@ impl Search {
         Some(())
     }
 
-    /// Ends a feed for the server. The near cache may notice that much later, and still receives what was sent before.
+    /// Step: the feed of this near cache ends for the server. The near cache may notice that much later, and still receives what was
+    /// sent before. None if the feed has ended already.
     fn server_loses(&self, system: &mut System, index: usize) -> Option<()> {
         let id = system.caches[index].feed.filter(|id| system.nears.is_attached(*id))?;
         system.nears.detach(id, system.now);
@@ -496,7 +501,8 @@ impl Search {
         Some(())
     }
 
-    /// Ends a feed for the near cache. The server may notice at once, or later because no acknowledgement arrives.
+    /// Step: the feed ends for this near cache. The server may notice at once, or later because no acknowledgement arrives. None if there
+    /// is no feed.
     fn near_loses(&self, system: &mut System, index: usize) -> Option<()> {
         let cache = &mut system.caches[index];
         // Without another attachment left, this near cache would do nothing any more.
@@ -514,7 +520,7 @@ impl Cache {
     }
 }
 
-/// Bounds for a lease that is renewed.
+/// Bounds for a search about a lease that is renewed.
 const LEASES: Bounds = Bounds {
     caches: 1,
     writers: 1,
@@ -527,7 +533,7 @@ const LEASES: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Bounds for two concurrent writers.
+/// Bounds for a search with two concurrent writers.
 const WRITERS: Bounds = Bounds {
     caches: 1,
     writers: 2,
@@ -540,7 +546,7 @@ const WRITERS: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Bounds for frames that are lost or repeated, and for a feed that starts again.
+/// Bounds for a search about frames that are lost or repeated, and a feed that starts again.
 const FAULTS: Bounds = Bounds {
     caches: 1,
     writers: 1,
@@ -553,7 +559,7 @@ const FAULTS: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Bounds for two near caches.
+/// Bounds for a search with two near caches.
 const TWO: Bounds = Bounds {
     caches: 2,
     writers: 1,
@@ -566,7 +572,7 @@ const TWO: Bounds = Bounds {
     is_rough: false,
     opens_snapshots: false,
 };
-/// Bounds for one transaction, in addition to the misses that fill the cache.
+/// Bounds for a search with one transaction, in addition to the misses that fill the cache.
 const TRANSACTIONS: Bounds = Bounds {
     caches: 1,
     writers: 1,

@@ -2,29 +2,32 @@
 
 use crate::UniqueKey;
 
-/// The single column of an integer primary key. The table's rows change only by statements that name the table: there are no triggers,
-/// and no cascades into it.
+/// The single column of a table's integer primary key, which identifies the rows. To derive the touched rows from a statement's text, the
+/// table must have no triggers and no foreign keys with cascades; this type does not say so, the caller checks it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
-    /// The column's name as defined. The server compares column names without case.
+    /// The column's name as the table defines it. The server compares column names without case.
     pub name: Vec<u8>,
-    /// The least and the greatest value that the column's type can hold.
+    /// The least value that the column's type can hold.
     pub least: i128,
+    /// The greatest value that the column's type can hold.
     pub most: i128,
-    /// The index of the column's value in an INSERT without a list of columns, from 0. None if it is not certain.
+    /// The index of the column's value, from 0, in the list of values of an INSERT that names no columns. None if it is not certain.
     pub position: Option<usize>,
-    /// AUTO_INCREMENT: if an INSERT gives no value, or 0, the server generates one.
+    /// True if the column is AUTO_INCREMENT: if an INSERT gives no value, or 0, the server generates one.
     pub is_generated: bool,
-    /// No other key of the table is unique, so a new row can only conflict with a row that has the same value here.
+    /// True if the table is known to have no other unique key, so that a new row can conflict only with a row of the same primary key.
     pub is_sole: bool,
-    /// Unique keys besides this one. A read can name a single row by each of them.
+    /// The usable unique keys besides the primary key: a read that compares all columns of one with constants finds at most one row. Keys
+    /// whose comparisons are not certain are left out, so this may be empty although `is_sole` is false.
     pub unique_keys: Vec<UniqueKey>,
-    /// The table has virtual columns. They are computed from a row whenever it is read, which can raise warnings or fail.
+    /// True if the table has virtual columns. They are computed from a row whenever it is read, which can raise warnings or fail.
     pub computes: bool,
 }
 
 impl KeyColumn {
-    /// A column with this range of values. Everything else about it is unknown.
+    /// Returns a column with this name and this least and greatest value. The other fields say that nothing is known: `None`, false or
+    /// empty.
     pub fn new(name: Vec<u8>, least: i128, most: i128) -> KeyColumn {
         KeyColumn {
             name,
@@ -38,21 +41,22 @@ impl KeyColumn {
         }
     }
 
-    /// Whether the column's type can hold the value. The server may change a literal outside of the range to the nearest bound.
+    /// True if the column's type can hold the value. The server may change a literal outside of the range to the nearest bound.
     pub fn holds(&self, key: i128) -> bool {
         (self.least..=self.most).contains(&key)
     }
 
-    /// The value at the front of these bytes, in the format of servers: the least significant byte first. Bytes beyond the type's width
-    /// are ignored.
+    /// Returns the column's value from bytes in the server's format, least significant byte first. The value is as wide as the column's
+    /// type; the bytes after it are ignored.
     pub fn read(&self, bytes: [u8; 8]) -> i128 {
         let span = self.most - self.least;
         let value = i128::from(u64::from_le_bytes(bytes)) & span;
         if value > self.most { value - span - 1 } else { value }
     }
 
-    /// The value as a result shows it: in digits, or in the binary protocol as bytes that may be followed by bytes of other values. None
-    /// if it is not in the column's range, or longer than eight bytes.
+    /// Parses the column's value as a result set shows it: in digits, or, if `is_binary`, in the binary protocol, least significant byte
+    /// first; the bytes after the column's width are ignored. None if the digits are no number in the column's range, or the bytes are more
+    /// than eight.
     pub fn shown(&self, value: &[u8], is_binary: bool) -> Option<i128> {
         if !is_binary {
             return std::str::from_utf8(value).ok()?.parse().ok().filter(|key| self.holds(*key));

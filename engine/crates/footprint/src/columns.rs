@@ -2,7 +2,8 @@
 
 use crate::KeyColumn;
 
-/// A row of `information_schema.COLUMNS`: name, type, full type, key, attributes and expression.
+/// A row of a server's answer about a table; `None` stands for NULL. For the functions here it is one of `information_schema.COLUMNS` with
+/// these values: COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA, GENERATION_EXPRESSION.
 pub type Told = Vec<Option<Vec<u8>>>;
 
 struct Column {
@@ -13,24 +14,28 @@ struct Column {
     extra: String,
 }
 
-/// Returns the index of the key column among all columns of the table, in their order, and what is known about it. None if rows cannot be
-/// distinguished by a single integer key.
+/// Finds the table's primary key in rows of all its columns, in the table's order. Returns the key column's index in `columns`, from 0, and
+/// the column; `is_sole` and `unique_keys` are left unknown. None if the primary key is not a single integer column with a name in ASCII,
+/// or if a row is incomplete.
 pub fn key_of(columns: &[Told]) -> Option<(usize, KeyColumn)> {
     let columns: Option<Vec<_>> = columns.iter().map(column).collect();
     of_columns(&columns?)
 }
 
-/// True if a column holds a TIME. The server completes such a value with today's date when it compares it with a date.
+/// True if one of the columns has the type TIME. The server completes such a value with today's date when it compares it with a date, so
+/// the result of a read can change from day to day.
 pub fn has_time(columns: &[Told]) -> bool {
     columns.iter().any(|column| value(column, 1).eq_ignore_ascii_case(b"time"))
 }
 
-/// The expressions of virtual columns, which are computed whenever they are read.
+/// Returns the defining expressions, as SQL, of those columns that are virtual, that is, computed whenever they are read. An expression
+/// that the row lacks is empty.
 pub fn computed(columns: &[Told]) -> impl Iterator<Item = &[u8]> {
     let is_virtual = |column: &&Told| value(column, 4).to_ascii_lowercase().windows(7).any(|word| word == b"virtual");
     columns.iter().filter(is_virtual).map(|column| value(column, 5))
 }
 
+/// Returns the value at this index of a row; empty if it is NULL or missing.
 fn value(column: &Told, place: usize) -> &[u8] {
     column.get(place).and_then(|value| value.as_deref()).unwrap_or_default()
 }
@@ -60,6 +65,7 @@ fn of_columns(columns: &[Column]) -> Option<(usize, KeyColumn)> {
     Some((position, key))
 }
 
+/// Returns the least and the greatest value of an integer type, None for any other type. `data_type` is in lower case.
 fn bounds(data_type: &str, is_unsigned: bool) -> Option<(i128, i128)> {
     let bits = match data_type {
         "tinyint" => 8,

@@ -1,10 +1,11 @@
 //! The keys of the rows of one table that a statement touches.
 
+/// A superset of the primary keys of the rows of one table that a statement reads or writes. It can touch no row with any other key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// Single keys in no order, perhaps with repetitions. Empty if the statement can touch no row.
     Points(Vec<i128>),
-    /// From `low` to `high`, both included.
+    /// All keys from `low` to `high`, both included; none if `low` is greater.
     Range { low: i128, high: i128 },
 }
 
@@ -16,7 +17,7 @@ impl Keys {
         }
     }
 
-    /// The keys one by one. None if there are more than `most`.
+    /// Returns the keys one by one, in no order and perhaps with repetitions. None if there are more than `most`, repetitions included.
     pub fn points(&self, most: usize) -> Option<Vec<i128>> {
         match self {
             Keys::Points(points) => (points.len() <= most).then(|| points.clone()),

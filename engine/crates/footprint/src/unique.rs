@@ -7,32 +7,39 @@
 
 use crate::Told;
 
-/// The columns of one unique key, in any order.
+/// The columns of one unique key, in no particular order. No two rows of the table have the same values in all of them.
 pub type UniqueKey = Vec<KeyPart>;
 
+/// One column of a unique key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPart {
-    /// The column's name as defined. The server compares column names without case.
+    /// The column's name as the table defines it. The server compares column names without case.
     pub name: Vec<u8>,
     pub kind: PartKind,
 }
 
-/// The constants that a column can be compared with, so that at most rows with the key's equal values are found.
+/// The type of a column of a unique key. It decides which constants in a comparison are certain to find only rows that the key holds to be
+/// equal: those that the server does not convert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
+    /// TINYINT to BIGINT.
     Integer,
-    /// The column has a collation. Constants beyond ASCII are left out, since the server may convert the column instead of them.
+    /// CHAR or VARCHAR, compared by a collation. Only constants in ASCII are certain: for others, the server may convert the column.
     Text,
+    /// BINARY or VARBINARY.
     Binary,
 }
 
-/// The usable keys among `parts`, which are rows of `Catalogue::unique_keys`, ordered by key. `columns`: all columns of the table.
+/// Returns the unique keys that comparisons with constants can be relied on for; those with any other column are left out. `parts` has a
+/// row for each column of each unique key except the primary key: key name, column name, and `1` if the key contains the column's value
+/// unchanged. The rows of a key follow one another. `columns` has a [`Told`] for each column of the table.
 pub fn unique_keys(parts: &[Told], columns: &[Told]) -> Vec<UniqueKey> {
     let keys = parts.chunk_by(|one, next| value(one, 0) == value(next, 0));
     keys.filter_map(|key| key.iter().map(|part| usable(part, columns)).collect()).collect()
 }
 
-/// `part`: the key's name, the column's name, and 1 if the key contains the column's value unchanged. None if the column is not usable.
+/// Returns the column of one row of [`unique_keys`]; None if a key with this column cannot be relied on, for example because the column is
+/// generated or of another type, or because the key contains only a prefix.
 fn usable(part: &Told, columns: &[Told]) -> Option<KeyPart> {
     let name = value(part, 1)?;
     let column = columns.iter().find(|column| value(column, 0) == Some(name))?;
@@ -46,6 +53,7 @@ fn usable(part: &Told, columns: &[Told]) -> Option<KeyPart> {
     is_plain.then(|| KeyPart { name: name.to_vec(), kind })
 }
 
+/// Returns the value at this index of a row; None if it is NULL or missing.
 fn value(row: &Told, place: usize) -> Option<&[u8]> {
     row.get(place)?.as_deref()
 }

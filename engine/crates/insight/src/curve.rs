@@ -17,63 +17,79 @@ use locks::Mutex;
 use sampled::{Before, Sampled};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The sizes for which the ratio is predicted, in eighths of the current one.
+/// The cache sizes for which the hit ratio is predicted, in eighths of the current size.
 pub const FACTORS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 const PRESENT: usize = 3;
 
 const BITS: u32 = 24;
 const ALL: u32 = 1 << BITS;
 const LEAST: u32 = 1 << (BITS - 16);
-/// The number of keys that are tracked.
+/// With more keys in the sample than this, the threshold falls.
 const KEYS: usize = 8192;
-/// The number of requests that are tracked in a second.
+/// With more tracked requests in a second than this, the threshold falls.
 const REQUESTS: u64 = 20_000;
-/// The threshold rises again after `IDLE_TICKS` ticks in which less than `1 / IDLE` of the possible keys and requests was tracked.
+/// The sample gets larger again after `IDLE_TICKS` calls of `tick` in a row at which it had less than `1 / IDLE` of its maximum of keys and
+/// requests.
 const IDLE: u64 = 16;
 const IDLE_TICKS: u32 = 50;
 /// When the sampled requests exceed this number, all counts are halved, so that the past counts less and less.
 const MEMORY: f64 = 32_768.0;
-/// With fewer expected requests there is no prediction.
+/// With fewer requests in the sample than this, there is no prediction.
 const ENOUGH: f64 = 200.0;
 
-/// The part of a stored result that the sample keeps. `V` is what the caller needs to decide whether the result is still fresh.
+/// A result in the sample of a [`Curve`], without its bytes. `V` is the caller's data for deciding whether the result is still fresh.
 #[derive(Clone, Debug)]
 pub struct Sample<V> {
-    /// All bytes that it takes in the cache.
+    /// All bytes that the result takes in the cache, its share of the index included.
     pub bytes: u32,
+    /// How long the server took to compute the result, in microseconds.
     pub cost_us: u32,
+    /// The caller's data, which [`Curve::requested`] passes back to it.
     pub validity: V,
 }
 
+/// A prediction: with a cache of this size, this part of the requests would be hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     pub size_bytes: u64,
+    /// From 0 to 1.
     pub hit_ratio: f64,
 }
 
-/// The totals that `tick` needs.
+/// The totals that [`Curve::tick`] needs, at the time of the call.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// All requests so far, tracked or not.
+    /// All requests so far, in the sample or not.
     pub requests: u64,
-    /// The requests among them that were only observed, which form the trial.
+    /// The requests among them that were only observed: the cache was off for them, and the [`Trial`] estimates what it would have done.
     pub observed: u64,
+    /// The current size of the cache.
     pub size_bytes: u64,
-    /// True while the trial goes on. A hit is counted when its request arrives, and `observed` when the server has responded.
+    /// True while requests are only observed. It decides whether the hits since the last `tick` belong to the trial, since a hit is counted
+    /// when its request arrives, and `observed` only when the server has responded.
     pub is_trial: bool,
+    /// The time in nanoseconds, by any clock that never goes back.
     pub now_ns: u64,
 }
 
-/// The outcome of a trial: what a cache of the current size would have done while the cache was off and requests were only observed.
+/// The outcome of a trial: an estimate of what a cache of the current size would have done while the cache was off and requests were only
+/// observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
+    /// The observed requests.
     pub requests: u64,
+    /// The observed requests that the cache would have answered.
     pub hits: u64,
+    /// The server's time for those, in microseconds.
     pub saved_us: u64,
 }
 
+/// Predicts the hit ratio of a cache at other sizes from a sample of its requests. The methods that sessions call for a request never wait
+/// for a lock. Nothing is recorded before the first [`tick`](Self::tick).
 pub struct Curve<V> {
+    /// A key is in the sample if its [`place`] is below this.
     threshold: AtomicU32,
+    /// The requests since the last `tick` that were not recorded because another thread held the lock.
     lost: AtomicU64,
     inner: Mutex<Inner<V>>,
 }
@@ -81,11 +97,13 @@ pub struct Curve<V> {
 struct Inner<V> {
     sampled: Sampled<V>,
     size_bytes: u64,
-    /// Sampled requests, the number that there should have been, and hits at each size; all halved from time to time.
+    /// The recorded requests. This and the next two are halved from time to time, so that the past counts less and less.
     requests: f64,
+    /// The requests that should have been recorded, by the threshold and the number of all requests.
     expected: f64,
+    /// The recorded requests that would have been hits, for each of [`FACTORS`].
     hits: [f64; FACTORS.len()],
-    /// Counts since the last `tick`.
+    /// The counts in the sample since the last [`Curve::tick`].
     fresh: Fresh,
     total: u64,
     observed: u64,
@@ -94,22 +112,25 @@ struct Inner<V> {
     idle_ticks: u32,
 }
 
-/// Sums of a trial. The sampled ones are not scaled to all requests.
+/// Sums of a trial, see [`Trial`].
 #[derive(Clone, Copy, Default)]
 struct Tried {
     requests: f64,
     hits: f64,
+    /// The hits in the sample, not scaled to all requests.
     sampled_hits: f64,
+    /// The server's time for the hits in the sample, not scaled, in microseconds.
     sampled_us: f64,
 }
 
-/// How much there is to track.
+/// Whether the sample has too many keys or requests, the right number, or so few that it can be larger.
 enum Pace {
     TooMuch,
     Right,
     Idle,
 }
 
+/// The counts in the sample since the last `tick`.
 #[derive(Clone, Copy, Default)]
 struct Fresh {
     requests: u64,
@@ -137,36 +158,39 @@ impl<V> Default for Curve<V> {
 }
 
 impl<V> Curve<V> {
-    /// True if requests with this hash are tracked. Check it first: it costs next to nothing.
+    /// True if the key with this hash is in the sample. For others, no other method that takes a hash may be called. It costs next to
+    /// nothing.
     #[inline]
     pub fn wants(&self, hash: u64) -> bool {
         // Relaxed, here and below: a lock protects the sample, and the threshold is only a hint.
         place(hash) < self.threshold.load(Ordering::Relaxed)
     }
 
-    /// Records a request. Returns false if its result is not in the sample: the caller then calls [`stored`](Self::stored) for a result
-    /// from the cache or the server, or [`missed`](Self::missed) if it has no result that can be stored.
+    /// Records a request of a key in the sample. `is_fresh` is asked whether the result that the sample knows is still current. Returns
+    /// false if the sample has no current result: the caller then calls [`stored`](Self::stored) once it has a result from the cache or the
+    /// server, or [`missed`](Self::missed) if it gets none that can be stored. True: nothing more is to be done.
     pub fn requested(&self, hash: u64, is_fresh: impl Fn(&V) -> bool) -> bool {
         self.with(|inner| inner.requested(hash, is_fresh)).unwrap_or(true)
     }
 
-    /// Records a result that could be stored, or was found in the cache. Returns whether a cache of the current size would have answered
-    /// the request; none if the request is not tracked.
+    /// Records the result of a request of a key in the sample: one that could be stored, or was found in the cache. Returns whether a cache
+    /// of the current size would have answered the request; none if that is not known, because the sample was locked, full or not started.
     pub fn stored(&self, hash: u64, sample: Sample<V>) -> Option<bool> {
         self.with(|inner| inner.stored(hash, sample)).flatten()
     }
 
-    /// One in this many statements is tracked.
+    /// Returns the share of keys in the sample: one in this many.
     pub fn one_in(&self) -> u64 {
         u64::from(ALL / self.threshold.load(Ordering::Relaxed))
     }
 
-    /// Records a request whose result could not be stored.
+    /// Records a request of a key in the sample whose result could not be stored: it counts as a miss at each size.
     pub fn missed(&self) {
         self.with(|inner| inner.fresh.requests += 1);
     }
 
-    /// Never waits: the number of requests that found the sample locked is taken into account.
+    /// Runs `change` unless another thread holds the lock or `tick` was never called; then returns none. Never waits. Requests that found
+    /// the sample locked are counted, and the prediction takes them into account.
     fn with<R>(&self, change: impl FnOnce(&mut Inner<V>) -> R) -> Option<R> {
         match self.inner.try_lock() {
             Ok(mut inner) if inner.size_bytes > 0 => Some(change(&mut inner)),
@@ -178,7 +202,8 @@ impl<V> Curve<V> {
         }
     }
 
-    /// Brings counts, sizes and the threshold up to date. Call several times a second.
+    /// Adds up the counts since the last call and adapts the sample to the size of the cache and the number of requests. Call it several
+    /// times a second, on a background thread. A new cache size resets the prediction, but not the trial.
     pub fn tick(&self, moment: Moment) {
         let size_bytes = moment.size_bytes;
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
@@ -201,7 +226,7 @@ impl<V> Curve<V> {
         inner.sampled.resize(FACTORS.map(|factor| scaled(factor) as u64));
     }
 
-    /// Returns the prediction; empty until enough requests were seen.
+    /// Returns the predicted hit ratio for each of [`FACTORS`], in order of size; empty until enough requests were recorded.
     pub fn points(&self) -> Vec<Point> {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         if inner.expected < ENOUGH {
@@ -218,11 +243,13 @@ impl<V> Curve<V> {
         sizes.into_iter().zip(ratios).map(|(size_bytes, hit_ratio)| Point { size_bytes, hit_ratio }).collect()
     }
 
+    /// Starts the trial again with zero counts.
     pub fn forget_trial(&self) {
         self.inner.lock().unwrap_or_else(|e| e.into_inner()).trial = Tried::default();
     }
 
-    /// Returns the totals of the trial, estimated for all of its requests.
+    /// Returns what the cache would have done for the requests that were only observed, since the last
+    /// [`forget_trial`](Self::forget_trial), estimated from the sample.
     pub fn trial(&self) -> Trial {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         let Tried { requests, hits, sampled_hits, sampled_us } = inner.trial;
@@ -232,14 +259,15 @@ impl<V> Curve<V> {
     }
 }
 
-/// The bytes that a cache of this size has for results. The rest is reserve for evictions, segments that are being filled, and ended
+/// Returns the bytes that a cache of this size has for results. The rest is reserve for evictions, segments that are being filled, and dead
 /// entries in full segments.
 fn usable(size_bytes: u64) -> f64 {
     const FIXED_BYTES: u64 = 20 << 10;
     size_bytes.saturating_sub(FIXED_BYTES) as f64 * 59.0 / 64.0
 }
 
-/// Returns the number that the threshold is compared with. It uses other bits than the cache does to place entries.
+/// Returns the number of a key, from its hash, that the threshold is compared with. It uses other bits of the hash than the cache does to
+/// place entries.
 fn place(hash: u64) -> u32 {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - BITS)) as u32
 }
@@ -276,7 +304,8 @@ impl<V> Inner<V> {
         Some(before == Before::Held)
     }
 
-    /// Adds the counts since the last call. Returns how much there is to track.
+    /// Adds the counts since the last call, and resets them. `lost` requests were not recorded. Returns whether the sample has the right
+    /// size.
     fn note(&mut self, moment: Moment, lost: u64, threshold: u32) -> Pace {
         let fresh = std::mem::take(&mut self.fresh);
         let rate = f64::from(threshold) / f64::from(ALL);
@@ -318,7 +347,7 @@ impl<V> Inner<V> {
         Pace::Idle
     }
 
-    /// Resets the counts, which belong to other sizes.
+    /// Resets the counts of the prediction, because the size of the cache has changed.
     fn forget_counts(&mut self) {
         (self.requests, self.expected, self.hits) = (0.0, 0.0, Default::default());
     }

@@ -20,26 +20,28 @@ use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use stripes::{Stripe, Stripes};
 
-/// The number of tables that are kept per shape.
+/// The maximum number of tables that are kept for each shape of statement.
 pub const TABLES: usize = 4;
-/// The number of reasons for not storing, which the caller numbers.
+/// The number of reasons for not storing a result that can be counted. The caller numbers them from 0.
 pub const REASONS: usize = 64;
 const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
-/// A shape returns to level 0 if fewer than `SELDOM` of its reads were missed in this time.
+/// The interval, in nanoseconds, at which [`Digests::age`] reviews the levels of shapes. While the cache has room, all results of a shape
+/// are stored again if fewer than `SELDOM` of its reads were missed in the interval.
 const AGE_NS: u64 = 10_000_000_000;
 const SELDOM: u64 = 200;
 /// The number of shapes that lose their number at once when new shapes need some.
 const GIVEN_UP: usize = SHAPES / 16;
 
-/// The number of a shape's counters.
+/// The number of a shape's counters. A *shape* is a statement without its literals: all statements that differ only in literals have the
+/// same. The number may be reused for another shape later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ShapeId(pub u16);
 
-/// The id of all shapes without counters of their own.
+/// The number that all shapes share that have no counters of their own, because there are too many shapes.
 pub const NOBODY: ShapeId = ShapeId(0);
 
-/// The outcome of a request that the server answered.
+/// What became of the result of a request that the server answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Stored {
@@ -48,11 +50,12 @@ pub enum Outcome {
     Refused {
         reason: usize,
     },
-    /// Not stored because of too little reuse. Not counted, because many threads would count it at once: it follows from the other counts.
+    /// Not stored because results of this shape are rarely reused, see [`Digests::admits`]. It has no counter, because many threads would
+    /// count it at once: [`Digest::passed_over`] derives the number from the other counts.
     PassedOver,
 }
 
-/// The counters that change seldom; the others are in the stripes.
+/// The counters of one shape that change seldom; the others are in [`Stripes`].
 #[derive(Default)]
 #[repr(align(64))]
 struct Counters {
@@ -71,81 +74,95 @@ impl Default for Reasons {
     }
 }
 
-/// The statistics of one shape.
+/// The statistics of one shape of statement, since it got its number or since [`Digests::flush`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
     pub shape: ShapeId,
-    /// The digest; 0 for all shapes without counters of their own.
+    /// The hash of the shape that identifies it for users; 0 for all shapes without counters of their own.
     pub id: u128,
-    /// The statement with `?` instead of its literals.
+    /// The statement with `?` instead of its literals, cut after 1024 bytes.
     pub text: Vec<u8>,
+    /// Requests that the cache answered.
     pub hits: u64,
-    /// Those hits that returned a stale result, as verification found.
+    /// Those hits that returned a stale result, as a comparison with the server's answer has shown.
     pub stale_hits: u64,
+    /// The time that the server would have taken for the hits, in microseconds.
     pub saved_us: u64,
+    /// The size of the results that the hits returned.
     pub saved_bytes: u64,
-    /// Results that were found, but stale.
+    /// How often a stored result was found that was stale.
     pub outdated: u64,
+    /// Requests that the server answered.
     pub misses: u64,
+    /// Misses whose result was stored.
     pub stored: u64,
+    /// The size of those results.
     pub stored_bytes: u64,
-    /// At level 0 all results are stored. Above, hardly any but those of repeated statements, and of these one in 2^(level-1).
+    /// How few of the results are stored. At level 0 all are; above, nearly only those of repeated statements, and of these one in
+    /// 2^(level-1). See [`policy`].
     pub level: u8,
-    /// The caller's numbers of the tables that its last stored result was read from, at most [`TABLES`].
+    /// The tables that the last stored result of the shape was read from, by the caller's numbers, at most [`TABLES`].
     pub tables: Vec<u32>,
-    /// How often each reason occurred, by the caller's number. Reasons that did not occur are left out.
+    /// How often a result was not stored for each reason, as pairs of the caller's number of the reason and the count. Reasons that did not
+    /// occur are left out.
     pub reasons: Vec<(usize, u32)>,
-    /// Reads that could have been stored while the cache was off, and what it would have done. They are neither hits nor misses.
+    /// Reads while the cache was off whose results could have been stored, and what the cache would have done. They are neither hits nor
+    /// misses.
     pub observed: Trial,
 }
 
 impl Digest {
+    /// All requests: hits, misses, and those that were only observed.
     pub fn executions(&self) -> u64 {
         self.hits + self.misses + self.observed.requests
     }
 
-    /// Misses whose result was not stored because of too little reuse.
+    /// Misses whose result was not stored because results of this shape are rarely reused.
     pub fn passed_over(&self) -> u64 {
         let refused = self.reasons.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
         self.misses.saturating_sub(self.stored + refused)
     }
 
-    /// Stored results that were never used: at least this many.
+    /// The least number of stored results that were never used; there may be more.
     pub fn wasted(&self) -> u64 {
         self.stored.saturating_sub(self.hits)
     }
 }
 
+/// The statistics of all shapes of statements. A bounded number of shapes have counters of their own; the others share those of number 0.
 pub struct Digests {
     counters: Box<[Counters]>,
     stripes: Stripes,
     missed: Missed,
     observed: Observed,
     index: Index,
-    /// True if no number is free.
+    /// True if no shape number is free.
     is_full: AtomicBool,
-    /// True if the memory has room for more results.
+    /// True if the cache has room for more results without evicting others.
     has_room: AtomicBool,
     book: Mutex<Book>,
 }
 
-/// Which shape has which number.
+/// The assignment of numbers to shapes.
 struct Book {
+    /// The shape that has each number; `None` for a number that is free.
     owners: Vec<Option<Owner>>,
     free: Vec<ShapeId>,
-    /// When `age` last reviewed the levels.
+    /// The time at which [`Digests::age`] last reviewed the levels, in nanoseconds.
     aged_ns: u64,
 }
 
+/// The shape that has a number.
 #[derive(Clone, Default)]
 struct Owner {
+    /// See [`Digest::id`].
     id: u128,
     text: Vec<u8>,
-    /// The number of executions when numbers were last reassigned.
+    /// The number of executions when numbers were last taken from shapes.
     executions: u64,
-    /// The counters at the last judgement.
+    /// The counters when the level was last decided; `None` if that has not happened yet.
     judged: Option<Evidence>,
-    /// The number of misses at `Book::aged_ns`.
+    /// The number of the shape's misses at the time [`Book::aged_ns`].
     misses: u64,
 }
 
@@ -169,11 +186,14 @@ impl Default for Digests {
 
 // Counts order nothing: all accesses are Relaxed.
 impl Digests {
-    /// Returns the shape's number, without a lock if it has one. `text` is called if the shape is new.
+    /// Returns the number of the shape with this digest, and gives it one if it has none. `text` is called for the shape's text only if it
+    /// is new. Returns number 0, which such shapes share, if no number is free or another thread is just changing the numbers. Never waits
+    /// for a lock.
     pub fn find(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeId {
         self.index.find(id).unwrap_or_else(|| self.take(id, text))
     }
 
+    /// Gives a new shape a free number; 0 if there is none or another thread holds the lock.
     fn take(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeId {
         if self.is_full.load(Ordering::Relaxed) {
             return NOBODY;
@@ -196,7 +216,8 @@ impl Digests {
         shape
     }
 
-    /// Frees numbers for new shapes. Call now and then, unless `judge` is called.
+    /// Takes numbers from rarely requested shapes if few are free, so that new shapes get one. Call it now and then, unless
+    /// [`judge`](Self::judge) is called, which does the same.
     pub fn make_room(&self) {
         self.make_room_in(&mut self.book());
     }
@@ -208,7 +229,7 @@ impl Digests {
         }
     }
 
-    /// Frees the numbers of the shapes with the fewest recent requests, and among equals of those that saved least.
+    /// Frees the numbers of the shapes with the fewest requests since the last call, and among equals of those that saved least time.
     fn give_up(&self, book: &mut Book) {
         let mut worth = Vec::with_capacity(SHAPES);
         for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {
@@ -237,7 +258,8 @@ impl Digests {
         &self.counters[usize::from(shape.0) % SHAPES]
     }
 
-    /// Counts a hit, with the time and the bytes that it saved the server.
+    /// Counts a request that the cache answered, with the time that the server would have taken, in microseconds, and the size of the
+    /// result. Never waits for a lock.
     #[inline]
     pub fn hit(&self, shape: ShapeId, saved_us: u64, bytes: u64) {
         let own = self.stripes.own(shape);
@@ -246,17 +268,17 @@ impl Digests {
         own.saved_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Counts a hit that returned a stale result.
+    /// Counts a hit that returned a stale result. The hit itself is counted separately, by [`hit`](Self::hit).
     pub fn stale(&self, shape: ShapeId) {
         self.of(shape).stale_hits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a result that was found, but stale.
+    /// Counts that a stored result was found, but was stale, so that the request goes to the server.
     pub fn outdated(&self, shape: ShapeId) {
         self.of(shape).outdated.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a request that the server answered.
+    /// Counts a request that the server answered, and whether its result was stored. A reason from [`REASONS`] on is not counted.
     pub fn missed(&self, shape: ShapeId, outcome: Outcome) {
         let own = self.stripes.own(shape);
         own.misses.fetch_add(1, Ordering::Relaxed);
@@ -272,18 +294,21 @@ impl Digests {
         }
     }
 
-    /// Counts a read that the server answered and that could have been stored, had the cache been on. `would_hit` says whether the cache
-    /// would have answered it, none if that is unknown. Nothing was stored, so this says nothing about what is worth storing.
+    /// Counts a read that the server answered in `us` microseconds while the cache was off, and whose result could have been stored.
+    /// `would_hit` says whether the cache would have answered it, as [`Curve::stored`](crate::Curve::stored) returns it; none if that is
+    /// unknown. It has no influence on what is stored.
     pub fn observed(&self, shape: ShapeId, us: u64, would_hit: Option<bool>) {
         self.observed.note(shape, us, would_hit);
     }
 
-    /// Sets that for one in `one_in` statements it is known whether the cache would have answered them.
+    /// Sets the share of statements for which [`observed`](Self::observed) gets to know whether the cache would have answered them: one in
+    /// `one_in`, see [`Curve::one_in`](crate::Curve::one_in).
     pub fn follows(&self, one_in: u64) {
         self.observed.follows(one_in);
     }
 
-    /// Sets the tables that a result was read from. Their numbers are above zero.
+    /// Sets the tables that results of a shape are read from, by the caller's numbers, which must be above zero. Those after the first
+    /// [`TABLES`] are left out.
     pub fn reads(&self, shape: ShapeId, tables: impl Iterator<Item = u32>) {
         for (known, table) in self.of(shape).tables.iter().zip(tables.chain(std::iter::repeat(0))) {
             if known.load(Ordering::Relaxed) != table {
@@ -292,12 +317,13 @@ impl Digests {
         }
     }
 
-    /// True if all results of this shape are stored.
+    /// True if all results of this shape are to be stored. Then [`admits`](Self::admits) need not be called.
     pub fn admits_all(&self, shape: ShapeId) -> bool {
         self.of(shape).level.load(Ordering::Relaxed) == 0
     }
 
-    /// True if the result of a missed statement of this shape is to be stored. Call once per miss, because it is counted.
+    /// True if the result of a missed statement of this shape is to be stored, false if such results are too rarely reused. `hash` is that
+    /// of the statement's key in the cache. Call it once for each miss, because it records the miss.
     pub fn admits(&self, shape: ShapeId, hash: u64) -> bool {
         let level = self.of(shape).level.load(Ordering::Relaxed);
         if level == 0 {
@@ -309,19 +335,22 @@ impl Digests {
         policy::admits(level, own.chances.fetch_add(1, Ordering::Relaxed), returns)
     }
 
-    /// True if the `n`th request of a session is to be looked up if it is of this shape.
+    /// True if a request of this shape is to be looked up in the cache; false for most requests of a shape that hardly ever hits. `n` is
+    /// the number of the request in its session.
     pub fn looks_up(&self, shape: ShapeId, n: u32) -> bool {
         policy::looks_up(self.of(shape).level.load(Ordering::Relaxed), n)
     }
 
-    /// Sets the number of entries, the evictions so far, and whether the memory has room for more results. Call several times a second.
+    /// Sets the number of entries in the cache, its evictions so far, and whether it has room for more results without evicting others.
+    /// Call it several times a second, on one thread.
     pub fn tick(&self, entries: u64, evictions: u64, has_room: bool) {
         self.has_room.store(has_room, Ordering::Relaxed);
         self.missed.tick(entries, evictions);
     }
 
-    /// Sets seldom missed shapes back to level 0 while the memory has room. Storing all their results then costs next to nothing, and an
-    /// import, for example, says little about the reads after it. Call several times a second.
+    /// Lets all results of seldom missed shapes be stored again while the cache has room. That costs next to nothing then, and an import,
+    /// for example, says little about the reads after it. Call it several times a second; it acts every ten seconds. `now_ns` is by any
+    /// clock.
     pub fn age(&self, now_ns: u64) {
         let mut book = self.book();
         if now_ns.saturating_sub(book.aged_ns) < AGE_NS {
@@ -340,8 +369,9 @@ impl Digests {
         }
     }
 
-    /// Judges all shapes again. Call several times a second. `ended` returns how many results of a shape have ended so far; it may wrap.
-    /// What was refused for a temporary reason, one of `passing`, does not count against its shape.
+    /// Decides for each shape again how many of its results are stored ([`Digest::level`]), and frees numbers for new shapes. Call it
+    /// several times a second, on a background thread. `ended` returns how many results of a shape were invalidated, evicted or replaced so
+    /// far; the number may wrap. `passing` are numbers of temporary reasons: what was refused for them does not count against its shape.
     pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeId) -> u32) {
         let mut book = self.book();
         self.make_room_in(&mut book);
@@ -357,14 +387,15 @@ impl Digests {
         }
     }
 
-    /// Returns the digest and the text of a shape, none if the number is not in use.
+    /// Returns the [`Digest::id`] and the text of the shape that has this number, none if the number is not in use. Waits for a lock.
     pub fn get(&self, shape: ShapeId) -> Option<(u128, Vec<u8>)> {
         let book = self.book();
         let owner = book.owners.get(usize::from(shape.0))?.as_ref()?;
         Some((owner.id, owner.text.clone()))
     }
 
-    /// Returns all requested shapes, ordered by the time that they saved or would have saved, most first.
+    /// Returns the statistics of all shapes with requests, ordered by the time that they saved, or would have saved while the cache was
+    /// off, most first.
     pub fn list(&self) -> Vec<Digest> {
         let book = self.book();
         let numbered = book.owners.iter().enumerate();
@@ -376,7 +407,7 @@ impl Digests {
         list
     }
 
-    /// Resets the statistics that are shown.
+    /// Resets the statistics that [`list`](Self::list) returns, except for levels and tables. Shapes keep their numbers.
     pub fn flush(&self) {
         let mut book = self.book();
         for (at, owner) in book.owners.iter_mut().enumerate() {
@@ -435,7 +466,7 @@ impl Digests {
     }
 }
 
-/// Returns the difference of two sets of counters, which wrap.
+/// Returns the difference of two sets of counters, also if counters wrapped between them.
 fn since(then: Evidence, now: Evidence) -> Evidence {
     Evidence {
         misses: now.misses.wrapping_sub(then.misses),

@@ -11,38 +11,47 @@
 //! repeated. And where results are large, a few that were not requested again are enough for level 1, because filling new memory
 //! costs more than anything else.
 
-/// At this level one repeated statement's result in 32 is stored, and one of all that are looked up in 64.
+/// The highest level, at which the fewest results are stored: of the requests that are looked up and missed, one in 32 of the repeated
+/// statements and one in 64 of all.
 pub const HIGHEST: u8 = 6;
 
-/// The ended results that are needed for a judgement against a shape.
+/// The least number of ended results before the level is raised because of them.
 const ENDS: u32 = 64;
-/// The stored results, or hits, that are needed for one in its favour.
+/// With this many stored results, the level may be lowered because they are hit.
 const STORED: u32 = 8;
+/// With this many hits, the level may be lowered because of them.
 const HITS: u32 = 32;
-/// The misses that are enough to judge whether anything is repeated, and whether much of it is.
+/// The misses that are enough to see that hardly any statement is repeated.
 const FEW: u32 = 512;
+/// The misses that are enough to see that a good part of the statements are repeated.
 const MANY: u32 = 2048;
-/// If fewer than one request in this many is repeated, that is hardly any; if more than one in this many is, a good part.
+/// If fewer than one request in this many is repeated, hardly any is.
 const HARDLY_ANY: u64 = 64;
+/// If more than one request in this many is repeated, a good part is.
 const GOOD_PART: u64 = 12;
-/// The bytes and results after which large results must have shown some reuse.
+/// After this many bytes of stored results, large results must have shown some reuse.
 const BULK: u64 = 256 << 10;
+/// After this many stored results, large results must have shown some reuse.
 const SOME: u32 = 16;
-/// The hits per stored result below which even repeated statements are not worth storing, and above which every result is.
+/// The hits per stored result below which even the results of repeated statements are not worth storing.
 const POOR: f64 = 1.0 / 16.0;
+/// The hits per stored result above which every result is worth storing.
 const RICH: f64 = 1.0 / 2.0;
 
-/// At the highest level one request in this many is looked up. Fewer than one in a hundred of the others would be a hit.
+/// At the highest level one request in this many is looked up in the cache. Fewer than one in a hundred of the others would be a hit.
 const LOOKED_UP: u32 = 4;
 
-/// What happened to a shape's results since the last judgement that changed its level.
+/// What happened to the requests and results of a shape since [`judge`] last returned a level for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
+    /// Requests that the server answered, without those whose result could not be stored for a temporary reason.
     pub misses: u32,
-    /// The statements among them that had been missed recently. Not counted at level 0.
+    /// The misses of statements that had been missed recently before. Not counted at level 0.
     pub returns: u32,
+    /// Misses whose result was stored.
     pub stored: u32,
     pub stored_bytes: u64,
+    /// Requests that the cache answered.
     pub hits: u32,
     /// Results that were invalidated, evicted or replaced.
     pub ended: u32,
@@ -50,7 +59,9 @@ pub struct Evidence {
     pub has_room: bool,
 }
 
-/// Returns the next level, after which the evidence is collected from zero again; none if there is not enough evidence.
+/// Decides how many results of a shape (statements that differ only in literals) are stored from now on. Returns the next level, from 0
+/// (all) to [`HIGHEST`] (fewest), which may be the present one; the caller then collects evidence from zero again. None: there is not
+/// enough evidence yet, so the level stays and the caller goes on collecting.
 pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     let Evidence { misses, returns, stored, stored_bytes, hits, ended, has_room } = evidence;
     let looked_up = if level == HIGHEST { LOOKED_UP } else { 1 };
@@ -80,14 +91,15 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     }
 }
 
-/// True if the `n`th result of a shape at this level is to be stored. `returns` says that its statement was missed recently.
+/// True if the result of a missed request is to be stored. `level` is that of its shape, `n` counts the shape's misses on one thread, and
+/// `returns` is true if the same statement was missed recently before.
 pub fn admits(level: u8, n: u32, returns: bool) -> bool {
     let one_in = |power: u8| n & ((1 << power) - 1) == 0;
     level == 0 || one_in(HIGHEST) || returns && one_in(level - 1)
 }
 
-/// True if the `n`th request of a session is to be looked up if its shape is at this level. Scattered, because sessions request the same
-/// shapes in the same order again and again.
+/// True if the `n`th request of a session is to be looked up in the cache if its shape is at this level. Which requests are is scattered,
+/// because sessions request the same shapes in the same order again and again.
 pub fn looks_up(level: u8, n: u32) -> bool {
     level < HIGHEST || n.wrapping_mul(0x9E37_79B9) < u32::MAX / LOOKED_UP
 }

@@ -7,18 +7,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 const PLACES: usize = 1 << 16;
-/// One in this many statements is in the long sample.
+/// One in this many statements, by hash, is in the long sample.
 const LONG: u64 = 64;
 
-/// The counts of all statements or of a sample.
+/// The counts of a sample of statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub requests: u64,
+    /// The requests of statements that had been requested before in the same sample, as far as the sample remembers.
     pub repeats: u64,
 }
 
 impl Count {
-    /// The part of the requests that had been made before.
+    /// The part of the requests that were repeats, from 0 to 1; 0 if there were no requests.
     pub fn ratio(self) -> f64 {
         if self.requests == 0 { 0.0 } else { self.repeats as f64 / self.requests as f64 }
     }
@@ -26,7 +27,7 @@ impl Count {
 
 #[derive(Default)]
 struct Sample {
-    /// One fingerprint in each place; a new one replaces it.
+    /// Fingerprints of requested statements, one in each place; a new one replaces it. Allocated at the first request.
     places: OnceLock<Box<[AtomicU32]>>,
     requests: AtomicU64,
     repeats: AtomicU64,
@@ -61,16 +62,19 @@ impl Sample {
     }
 }
 
+/// Counts repeated statements while nothing is stored, in two samples: a short one of all statements for a few seconds, and a long one of
+/// some statements all the time.
 #[derive(Default)]
 pub struct Repeats {
-    /// All statements, for a short time.
+    /// All statements while the short sample is open.
     short: Sample,
     is_short_open: AtomicBool,
-    /// One statement in `LONG`, until the next `begin`.
+    /// One statement in [`LONG`], until the next `begin`.
     long: Sample,
 }
 
 impl Repeats {
+    /// Counts a request in the samples that it belongs to. `hash` is that of the statement with its parameters. Never waits for a lock.
     #[inline]
     pub fn note(&self, hash: u64) {
         if hash.is_multiple_of(LONG) {
@@ -81,28 +85,30 @@ impl Repeats {
         }
     }
 
-    /// Resets all counts. Call on one thread at a time, like the following methods.
+    /// Ends the short sample and restarts the long one with zero counts. Call it on one thread at a time, like the following methods.
     pub fn begin(&self) {
         self.close_short();
         self.long.begin();
     }
 
-    /// Starts the short sample with zero counts.
+    /// Starts the short sample, which contains all statements, with zero counts. Close it after a few seconds.
     pub fn open_short(&self) {
         self.short.begin();
         self.is_short_open.store(true, Ordering::Relaxed);
     }
 
+    /// True between [`open_short`](Self::open_short) and [`close_short`](Self::close_short) or [`begin`](Self::begin).
     pub fn is_short_open(&self) -> bool {
         self.is_short_open.load(Ordering::Relaxed)
     }
 
-    /// Ends the short sample and returns its counts.
+    /// Ends the short sample and returns its counts, which stay until the next [`open_short`](Self::open_short).
     pub fn close_short(&self) -> Count {
         self.is_short_open.store(false, Ordering::Relaxed);
         self.short.count()
     }
 
+    /// Returns the counts of the long sample, since the last [`begin`](Self::begin), and does not reset them.
     pub fn long(&self) -> Count {
         self.long.count()
     }
@@ -112,7 +118,7 @@ impl Repeats {
 mod tests {
     use super::*;
 
-    /// Returns a well mixed number, as hashes are.
+    /// Returns a number that is mixed as well as a hash is, always the same for the same argument.
     fn hash(number: u64) -> u64 {
         let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ mixed >> 32

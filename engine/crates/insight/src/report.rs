@@ -3,11 +3,13 @@
 use crate::{Digest, Digests, Point};
 use std::collections::{HashMap, HashSet};
 
+/// A row of a result set; `None` stands for NULL.
 pub type Row = Vec<Option<String>>;
 
-/// The number of shapes that are shown for what they saved, and as many for what was stored unused.
+/// The number of shapes that are shown because they saved the most time, and of those that are shown for the most unused results.
 const SHOWN: usize = 500;
 
+/// The columns of `SHOW FQC QUERIES`.
 pub const QUERIES: [&str; 20] = [
     "Digest",
     "Query",
@@ -31,21 +33,25 @@ pub const QUERIES: [&str; 20] = [
     "Observed_time_saved_us",
 ];
 
-/// `Share` is that of all reads. `Statement` is the shape that was refused most often for the reason.
+/// The columns of `SHOW FQC REASONS`, which lists why results were not stored. `Share` is the part of all reads. `Statement` is the shape
+/// that was refused most often for the reason.
 pub const REASONS: [&str; 6] = ["Reason", "Count", "Share", "Time_us", "Meaning", "Statement"];
 
+/// The columns of `SHOW FQC CURVE`.
 pub const CURVE: [&str; 2] = ["Size_bytes", "Hit_ratio"];
 
-/// The host's names for reasons and tables, which are only numbered here.
+/// The names of the host, the server's plugin or `fqc-near`, for reasons and tables. In this crate they only have numbers.
 pub trait Names {
+    /// Returns the name of a reason for not storing a result, by the host's number in [`Digest::reasons`].
     fn reason(&self, index: usize) -> &'static str;
-    /// The name of the reason that a result was not stored because of too little reuse.
+    /// Returns the name of the reason that results of a shape are rarely reused, see [`Digest::passed_over`].
     fn passed_over(&self) -> &'static str;
-    /// Returns the table's name, none if it is no longer known.
+    /// Returns the name of a table, with its schema, by the host's number in [`Digest::tables`]; none if the table is no longer known.
     fn table(&self, number: u32) -> Option<&str>;
 }
 
-/// Returns the shapes that saved or would have saved the most time, those first, and those with the most unused results.
+/// Returns the rows of `SHOW FQC QUERIES`, ordered by the time saved, or that would have been saved while the cache was off. The 500 shapes
+/// with the most are shown, and the 500 with the most unused results.
 pub fn queries(digests: &Digests, names: &impl Names) -> Vec<Row> {
     let list = digests.list();
     let mut by_waste: Vec<_> = (0..list.len()).collect();
@@ -81,8 +87,8 @@ fn row(digest: &Digest, names: &impl Names) -> Row {
     values.into_iter().map(Some).collect()
 }
 
-/// Maps the caller's number of each reason to the text of the shape that was refused most often for it. Shapes without counters of their
-/// own are left out.
+/// Maps the host's number of each reason for not storing a result to the text of the shape that was refused most often for it. Shapes
+/// without counters of their own are left out.
 pub fn most_refused(digests: &Digests) -> HashMap<usize, String> {
     let mut list = digests.list();
     list.retain(|digest| digest.id != 0);
@@ -98,17 +104,18 @@ pub fn most_refused(digests: &Digests) -> HashMap<usize, String> {
     most.into_iter().map(|(reason, (_, digest))| (reason, String::from_utf8_lossy(&digest.text).into_owned())).collect()
 }
 
+/// Formats the part of the requests that were hits with four decimals; `0.0000` if there were no requests.
 pub fn ratio(hits: u64, requests: u64) -> String {
     format!("{:.4}", hits as f64 / requests.max(1) as f64)
 }
 
-/// Formats the tables: `shop.items, shop.prices`.
+/// Formats the names of a shape's tables, such as `shop.items, shop.prices`, without tables that are no longer known.
 fn tables(digest: &Digest, names: &impl Names) -> String {
     let known = digest.tables.iter().filter_map(|table| names.table(*table));
     known.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats the reasons: `table_unknown=1, changed=3`.
+/// Formats how often each reason kept a result from being stored, most frequent first, such as `changed=3, table_unknown=1`.
 fn reasons(digest: &Digest, names: &impl Names) -> String {
     let told = digest.reasons.iter().map(|(index, count)| (names.reason(*index), u64::from(*count)));
     let mut counts: Vec<_> = told.chain([(names.passed_over(), digest.passed_over())]).collect();
@@ -118,7 +125,7 @@ fn reasons(digest: &Digest, names: &impl Names) -> String {
     told.join(", ")
 }
 
-/// Returns the predicted hit ratio by size; empty until there was enough traffic.
+/// Returns the rows of `SHOW FQC CURVE` from [`Curve::points`](crate::Curve::points): size and predicted hit ratio.
 pub fn curve(points: &[Point]) -> Vec<Row> {
     let row = |point: &Point| vec![Some(point.size_bytes.to_string()), Some(format!("{:.4}", point.hit_ratio))];
     points.iter().map(row).collect()

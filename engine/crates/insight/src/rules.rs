@@ -2,11 +2,12 @@
 //!
 //! `[{"table": "shop.orders", "cache": "never"}, {"account": "report@%", "cache": "always", "ttl": 5}]`
 //!
-//! A rule names what it fits (`digest`, `table`, `schema`, `account`, `text`, `shape`), and fits if all of that does. In names `%` stands for
-//! any text. `never` fits a statement if it reads any such table. `always` fits only if all its tables do, because it serves a result
-//! for `ttl` seconds whatever is written in that time.
+//! A rule has conditions (`digest`, `table`, `schema`, `account`, `text`, `shape`), and fits a statement that meets all of them. In names
+//! `%` stands for any text. A rule with `never` fits a statement if it reads any such table. A rule with `always` fits only if all tables
+//! of the statement are such, because it serves a result for `ttl` seconds whatever is written in that time.
 //!
-//! The grammar is the same in the server and in `fqc-near`. A [`Place`] says what is honoured there. A rule that asks for more is refused.
+//! The grammar is the same in the server and in `fqc-near`. A [`Place`] says what each of them supports. A rule that asks for more is
+//! refused.
 
 mod pattern;
 
@@ -18,42 +19,51 @@ use std::time::Duration;
 /// The caching that a rule sets for the statements that it fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Caching {
+    /// Results are not cached.
     Never,
-    /// A result is served until it has this age, even if it is stale.
+    /// A result is served until it has the age [`Terms::ttl`], even if it is stale.
     Always(Terms),
+    /// The rule changes nothing: the host caches the statement as it does without rules.
     #[default]
     Normal,
 }
 
-/// How long a result is served, and when the server is queried for it.
+/// The settings of a rule with the caching `always`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
+    /// The age at which a result is not served any more.
     pub ttl: Duration,
-    /// From this age on, one client's read goes to the server, and the others are served the cached result.
+    /// From this age of a result on, one client's read goes to the server to refresh it, while the others are served the cached result.
+    /// Equal to `ttl` if the rule does not set it.
     pub soft_ttl: Duration,
-    /// How long a read waits for another client's response to the same one; zero if it does not wait.
+    /// How long a read for which no result is cached waits for the response to another client's same read; zero if it does not wait.
     pub coalesce: Duration,
-    /// Reads in a transaction that has written nothing are served, too.
+    /// True if reads in a transaction that has written nothing are served, too.
     pub in_transactions: bool,
 }
 
-/// Where rules are read, and which of their settings are honoured there.
+/// A program that reads rules, the server or `fqc-near`, and the settings that it supports. A rule with a setting that is not supported is
+/// an error.
 pub trait Place {
+    /// The expressions for `text` and `shape`; [`Infallible`] if these are not supported.
     type Expression: Expression;
     /// The shortest `ttl`. If it is a second, every `ttl` is a whole number of seconds.
     const STEP: Duration;
+    /// The longest `ttl`.
     const LONGEST: Duration;
-    /// True if `soft_ttl`, `coalesce_ms` and `in_transactions` are honoured.
+    /// True if `soft_ttl`, `coalesce_ms` and `in_transactions` are supported.
     const HAS_FURTHER_TERMS: bool;
 }
 
-/// An expression that a statement's text may have to match.
+/// An expression in a rule that the text of a statement has to match, such as a regular expression.
 pub trait Expression: Sized {
+    /// Parses the expression. The error says what is wrong, for the user who wrote the rule.
     fn parse(text: &str) -> Result<Self, String>;
+    /// True if the text matches.
     fn fits(&self, text: &[u8]) -> bool;
 }
 
-/// For a place without expressions.
+/// The expression of a [`Place`] that does not support expressions: parsing one is always an error.
 impl Expression for Infallible {
     fn parse(_: &str) -> Result<Self, String> {
         Err("\"text\" and \"shape\" are words of fqc-near's rules".into())
@@ -64,41 +74,50 @@ impl Expression for Infallible {
     }
 }
 
-/// A fact about a statement.
+/// A fact about a statement that a rule may ask for, such as its account.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<T> {
+    /// The fact is known; the rule is compared with it.
     Known(T),
-    /// The fact cannot be determined. The statement fits only a rule that says `never`.
+    /// The fact cannot be determined. Of the rules that ask for it, the statement fits only those that say `never`.
     Unknown,
-    /// The fact will be known later, and the rules will be applied again then. Until then the statement fits only a rule that says
-    /// `always`.
+    /// The fact will be known later, and the caller applies the rules again then. Until then, of the rules that ask for it, the statement
+    /// fits only those that say `always`.
     Later,
 }
 
 impl<T> Fact<T> {
+    /// Returns the fact, or [`Fact::Unknown`] for `None`.
     pub fn or_unknown(fact: Option<T>) -> Fact<T> {
         fact.map_or(Fact::Unknown, Fact::Known)
     }
 
+    /// Returns the fact, or [`Fact::Later`] for `None`.
     pub fn or_later(fact: Option<T>) -> Fact<T> {
         fact.map_or(Fact::Later, Fact::Known)
     }
 }
 
-/// A statement as the rules see it.
+/// A statement as [`Rule::fits`] sees it.
 pub trait Facts {
+    /// The hash of the statement's shape, as `SHOW FQC QUERIES` shows it.
     fn digest(&self) -> Fact<u128>;
+    /// The account that executes the statement, as `user@host`.
     fn account(&self) -> Fact<&str>;
+    /// The text of the statement as the client sent it.
     fn text(&self) -> &[u8];
     /// The text without comments, with `?` instead of literals.
     fn shape(&self) -> Fact<&[u8]>;
-    /// Calls `see` with schema and name of every table that the statement reads. Returns false if they cannot be determined.
+    /// Calls `see` with schema and name of every table that the statement reads. Returns false if the tables cannot be determined; then the
+    /// calls do not count.
     fn tables(&self, see: &mut dyn FnMut(Fact<&str>, &str)) -> bool;
 }
 
+/// One rule: the conditions that a statement has to meet, and the caching that the rule then sets. Deserializing one checks it.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Written", bound = "")]
 pub struct Rule<P: Place> {
+    /// The user's name for the rule, if it has one. It has no effect on what the rule fits.
     pub name: Option<String>,
     digest: Option<u128>,
     table: Option<(Pattern, Pattern)>,
@@ -109,6 +128,7 @@ pub struct Rule<P: Place> {
     pub caching: Caching,
 }
 
+/// A rule as JSON, with all its settings unchecked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -134,10 +154,11 @@ enum Word {
     Normal,
 }
 
-/// The longest time that a read waits for another client's read.
+/// The maximum of `coalesce_ms`, the time that a read waits for another client's read.
 const LONGEST_WAIT_MS: u64 = 60_000;
 
-/// Parses rules from JSON. An error says what is wrong, in which line and column, and what would be right.
+/// Parses a list of rules from JSON, in order. Blank text is an empty list. The error says what is wrong and what would be right, for the
+/// user; where it can, with line and column. One wrong rule makes the whole list an error.
 pub fn of_json<P: Place>(text: &str) -> Result<Vec<Rule<P>>, String> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -149,6 +170,7 @@ pub fn of_json<P: Place>(text: &str) -> Result<Vec<Rule<P>>, String> {
 }
 
 impl<P: Place> Rule<P> {
+    /// True if the statement meets all conditions of this rule. A condition on a fact that is not known counts as [`Fact`] says.
     pub fn fits(&self, facts: &impl Facts) -> bool {
         let fits_shape = |shape: &P::Expression| self.holds(facts.shape(), |told| shape.fits(told));
         self.digest.is_none_or(|digest| self.holds(facts.digest(), |told| told == digest))
@@ -158,6 +180,7 @@ impl<P: Place> Rule<P> {
             && self.fits_tables(facts)
     }
 
+    /// True if a condition on this fact is met. If the fact is not known, that depends on what the rule says, see [`Fact`].
     fn holds<T>(&self, fact: Fact<T>, holds: impl FnOnce(T) -> bool) -> bool {
         match fact {
             Fact::Known(told) => holds(told),
@@ -166,6 +189,8 @@ impl<P: Place> Rule<P> {
         }
     }
 
+    /// True if the rule's conditions on tables and schemas are met: for `always` by all tables of the statement, otherwise by any. False if
+    /// the statement reads no table. If the tables cannot be determined, true only for `never`. True if the rule has no such condition.
     fn fits_tables(&self, facts: &impl Facts) -> bool {
         if self.table.is_none() && self.schema.is_none() {
             return true;
@@ -209,6 +234,7 @@ impl<P: Place> TryFrom<Written> for Rule<P> {
 }
 
 impl Written {
+    /// Checks `cache` and the settings that belong to it. The error is for the user who wrote the rule.
     fn caching<P: Place>(&self) -> Result<Caching, String> {
         let &Written { cache, ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
         let has_further = soft_ttl.is_some() || coalesce_ms.is_some() || in_transactions.is_some();
@@ -237,6 +263,7 @@ impl Written {
     }
 }
 
+/// Checks a number of seconds that is required. `name` is the setting's name for the error.
 fn seconds<P: Place>(name: &str, written: Option<f64>) -> Result<Duration, String> {
     let read = written.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let is_right = |read: &Duration| (P::STEP..=P::LONGEST).contains(read) && is_multiple(*read, P::STEP);
@@ -249,19 +276,19 @@ fn seconds<P: Place>(name: &str, written: Option<f64>) -> Result<Duration, Strin
     })
 }
 
-/// True if the time is a multiple of the step. A step of less than a second only limits the shortest time.
+/// True if the time is a multiple of the step, or the step is less than a second: such a step only limits the shortest time.
 fn is_multiple(time: Duration, step: Duration) -> bool {
     step < Duration::from_secs(1) || time.as_nanos().is_multiple_of(step.as_nanos())
 }
 
-/// Parses a digest as a rule writes it.
+/// Parses a digest as a rule writes it: 32 hexadecimal digits. The error says that, for the user.
 pub fn digest_of(text: &str) -> Result<u128, String> {
     let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = is_hex.then(|| u128::from_str_radix(text, 16).ok()).flatten();
     number.ok_or_else(|| format!("\"digest\" is 32 hexadecimal digits as SHOW FQC QUERIES shows them, not \"{text}\""))
 }
 
-/// Parses schema and name as a rule writes them.
+/// Parses the patterns of schema and table as a rule writes them, `schema.table`. The error says that, for the user.
 fn table_of(text: &str) -> Result<(Pattern, Pattern), String> {
     let (schema, name) =
         text.split_once('.').ok_or_else(|| format!("\"table\" is written \"schema.table\", not \"{text}\""))?;

@@ -1,10 +1,11 @@
-//! The rules of the system variable `fqc_rules`: see `rules`.
+//! The rules of the server's system variable `fqc_rules`: see `rules`.
 
 use crate::rules::{Caching, Fact, Facts, Place, Rule, of_json};
 use crate::timeline::LONGEST_SECONDS;
 use std::convert::Infallible;
 use std::time::Duration;
 
+/// The server as a reader of rules: without expressions, and with whole seconds.
 #[derive(Debug)]
 struct InServer;
 
@@ -15,12 +16,14 @@ impl Place for InServer {
     const HAS_FURTHER_TERMS: bool = false;
 }
 
-/// A statement that the server has run.
+/// A read that the server has executed, for [`Rules::of`].
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
+    /// The hash of the statement's shape, as `SHOW FQC QUERIES` shows it.
     pub digest: u128,
+    /// The account that executed the statement, as `user@host`.
     pub account: &'a str,
-    /// Schema and name of every table that it reads.
+    /// Schema and name of every table that the statement reads.
     pub tables: &'a [(&'a str, &'a str)],
 }
 
@@ -47,11 +50,12 @@ impl Facts for Subject<'_> {
     }
 }
 
+/// The rules of the server's system variable `fqc_rules`, in order.
 #[derive(Debug, Default)]
 pub struct Rules(Vec<Rule<InServer>>);
 
 impl Rules {
-    /// Parses the variable's text. An empty text has no rules.
+    /// Parses the text of `fqc_rules`, a list in JSON. Blank text is an empty list. The error says what is wrong, for the user.
     pub fn parse(text: &str) -> Result<Rules, String> {
         of_json(text).map(Rules)
     }
@@ -60,11 +64,12 @@ impl Rules {
         self.0.is_empty()
     }
 
-    /// Returns true if some rule lets stale results be served.
+    /// Returns true if some rule says `always`, which lets stale results be served.
     pub fn has_ttl(&self) -> bool {
         self.0.iter().any(|rule| matches!(rule.caching, Caching::Always(_)))
     }
 
+    /// Returns the caching that the first fitting rule sets for this read; [`Caching::Normal`] if no rule fits.
     pub fn of(&self, subject: &Subject) -> Caching {
         self.0.iter().find(|rule| rule.fits(subject)).map_or(Caching::Normal, |rule| rule.caching)
     }

@@ -3,35 +3,41 @@
 //! A hit saves what the server would have spent on the statement. Following costs about the same for every statement that the server
 //! runs. Where statements are expensive, few hits are enough; where they are cheap, about one in ten has to be a hit.
 
-/// The extra cost of following a statement compared with light mode (dozing), in the engine and in the server that generates the events:
-/// measured on a virtual machine, where it is 7 600 instructions.
+/// The extra processor time for following a statement, that is, for knowing what it reads and writes, compared with light mode, in which
+/// the engine does not. It includes the server's time for generating events, and was measured on a virtual machine: 7 600 instructions.
 const FOLLOWING_NS: f64 = 4500.0;
-/// The cost of storing a result: 7 600 instructions.
+/// The processor time for storing a result, measured where it takes 7 600 instructions.
 const STORING_NS: f64 = 4300.0;
-/// Below this part of one processor, there is nothing to gain.
+/// If the cache costs less than this part of one processor, there is nothing to gain by switching it off.
 const NOTICEABLE: f64 = 0.005;
 /// If one result is stored in this many statements, without evicting another, the cache is being filled, and may be worth more when it
 /// is full.
 const FILLING: u64 = 16;
 
-/// What happened in an interval.
+/// The work of a server and of its cache in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct While {
-    /// The statements that the server ran.
+    /// The statements that the server executed itself, without those that the cache answered.
     pub statements: u64,
+    /// The statements that the cache answered.
     pub hits: u64,
+    /// The results that were stored.
     pub inserts: u64,
+    /// The results that were evicted.
     pub evictions: u64,
-    /// How long the server had taken for the results that were served, and for those that were stored.
+    /// How long the server had taken to compute the results that were served.
     pub saved_ns: u64,
+    /// How long the server took to compute the results that were stored.
     pub stored_ns: u64,
-    /// The processor time of the whole server.
+    /// The processor time that the whole server process used.
     pub cpu_ns: u64,
+    /// The length of the interval.
     pub elapsed_ns: u64,
 }
 
 impl While {
-    /// True if following costs noticeably more than hits save, and the cache is not just being filled.
+    /// True if the cache cost noticeably more processor time in this interval than its hits saved, and is not just being filled. If that is
+    /// so for long, the engine can stop following statements (light mode).
     pub fn is_in_vain(self) -> bool {
         let costs = self.statements as f64 * FOLLOWING_NS + self.inserts as f64 * STORING_NS;
         let is_noticeable = costs >= NOTICEABLE * self.elapsed_ns as f64;
@@ -43,8 +49,8 @@ impl While {
         inserts * FILLING >= self.statements
     }
 
-    /// The estimated time of a statement that is served: that of the average statement. If many results are stored, their times show
-    /// whether served ones are cheaper, such as repeated point reads next to reports that are not repeated.
+    /// Estimates the processor time that the server would have used for one hit: that of the average statement. If many results are stored,
+    /// their times show whether hits are cheaper, such as repeated point reads next to reports that are not repeated.
     fn per_hit_ns(self) -> f64 {
         let share = if self.is_many(self.inserts) {
             let of = |total: u64, count: u64| total as f64 / count.max(1) as f64;
@@ -59,7 +65,8 @@ impl While {
         self.cpu_ns as f64 / self.statements.max(1) as f64
     }
 
-    /// True if serving could be worth its cost. For a time in which nothing was served; `repeated` is the part of repeated statements.
+    /// True if a cache could be worth its cost, judged by an interval in which nothing was served. `repeated` is the part of the statements
+    /// that were repeated, from 0 to 1. Only `statements` and `cpu_ns` are used.
     pub fn could_pay(self, repeated: f64) -> bool {
         repeated * self.per_statement_ns() > (1.0 - repeated) * FOLLOWING_NS
     }
@@ -71,7 +78,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// One second of one processor, busy with point reads of 27 us each.
+    /// Returns an interval of one second in which one processor is busy with point reads of 27 us each, and there are this many hits.
     fn point_reads(hits: u64) -> While {
         While { statements: 37_000, hits, inserts: 500, cpu_ns: SECOND, elapsed_ns: SECOND, ..While::default() }
     }
@@ -90,7 +97,7 @@ mod tests {
         assert!(!While { inserts: 10_000, ..point_reads(0) }.is_in_vain());
     }
 
-    /// Most reads are stored, nearly as many results are evicted for them, and one read in eight is served.
+    /// Returns an interval in which most reads are stored, nearly as many results are evicted for them, and one read in eight is a hit.
     fn reports_and_point_reads(saved_ns: u64) -> While {
         let stored = While { inserts: 12_000, evictions: 11_900, stored_ns: 12_000 * 100_000, ..point_reads(3000) };
         While { statements: 19_000, saved_ns, ..stored }

@@ -6,7 +6,7 @@ use insight::{Curve, FACTORS, Moment, Sample};
 const REQUESTS: u64 = 100_000;
 const KEYS: u64 = 20_000;
 const TEXT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
-/// The bytes that an entry takes beyond its result: see `Cache`.
+/// The bytes that an entry takes in the cache beyond its result: header, index, key and padding.
 const OVERHEAD: usize = 44 + 16 + TEXT.len() + 8;
 const ERROR: f64 = 0.03;
 
@@ -28,18 +28,18 @@ impl Random {
         (self.share() * count as f64) as u64
     }
 
-    /// The inverse of the distribution function of a continuous Zipf law with exponent 0.9.
+    /// Returns a number below `count` by a continuous Zipf law with exponent 0.9: small numbers are the most frequent.
     fn zipf(&mut self, count: u64) -> u64 {
         ((self.share() * ((count as f64).powf(0.1) - 1.0) + 1.0).powf(10.0)) as u64
     }
 }
 
-/// A fixed hash, because the cache's own differs from run to run.
+/// Returns the hash of a request for the curve. It is fixed, because the cache's own hash differs from run to run.
 fn hash(number: u64) -> u64 {
     (number ^ number >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(32).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
-/// Returns true if the request was a hit. A miss is stored.
+/// Makes a request to the real cache. Returns true if it was a hit; stores the result of a miss.
 fn request(cache: &Cache, request: Request) -> bool {
     let parameter = request.number.to_le_bytes();
     let key = Key { context: 0, parts: [TEXT, &parameter] };
@@ -55,7 +55,7 @@ fn request(cache: &Cache, request: Request) -> bool {
     is_hit
 }
 
-/// Returns the hit ratio of the last three quarters of the requests.
+/// Returns the hit ratio of a real cache of this size for the last three quarters of the requests, after the first quarter has filled it.
 fn measured(trace: &[Request], size_bytes: u64) -> f64 {
     let cache = Cache::new(size_bytes);
     let (warm_up, counted) = trace.split_at(trace.len() / 4);

@@ -40,7 +40,7 @@ fn what_happens_to_a_shape_is_listed_under_its_text() {
     assert_eq!(digests.find(id(1), || unreachable!("it is known")), shape);
 }
 
-/// Observes a shape: the number of all reads, of tracked ones, and of hits among these.
+/// Observes reads of shape `n`: their number, how many of them have a known outcome, and how many of those would have been hits.
 fn observed(digests: &Digests, n: u64, [requests, followed, hits]: [u64; 3]) -> ShapeId {
     let shape = digests.find(id(n), || text(n));
     let would_hit = |request: u64| (request < followed).then_some(request < hits);
@@ -139,7 +139,7 @@ fn all_threads_are_counted() {
 /// The number of a temporary reason, which does not count against a shape.
 const PASSING: usize = 5;
 
-/// A shape in front of the real cache. Its statements are numbered.
+/// A shape of statement whose requests go to a real cache, and are stored as [`Digests`] decides. Its statements are numbered.
 struct Shape {
     cache: Cache,
     versions: Versions,

@@ -2,7 +2,7 @@
 
 use insight::Timeline;
 
-/// Returns a timeline with a note for every tenth of a second, whose number equals the time.
+/// Returns a timeline with a note for every tenth of a second from `from_ms` to `to_ms`. The noted number equals the time in milliseconds.
 fn noted(from_ms: u64, to_ms: u64) -> Timeline {
     let timeline = Timeline::default();
     (from_ms..to_ms).step_by(100).for_each(|now_ms| timeline.note(now_ms, now_ms));

@@ -6,6 +6,7 @@
 
 use std::sync::{LockResult, MutexGuard, RwLockReadGuard, RwLockWriteGuard, TryLockResult};
 
+/// [`std::sync::Mutex`] that, with debug assertions, counts its `lock` calls in [`asked_for`].
 #[derive(Debug, Default)]
 pub struct Mutex<T>(std::sync::Mutex<T>);
 
@@ -14,19 +15,21 @@ impl<T> Mutex<T> {
         Mutex(std::sync::Mutex::new(value))
     }
 
+    /// Like [`std::sync::Mutex::lock`]: waits for the lock. Err if a thread panicked while it held the lock.
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         count();
         self.0.lock()
     }
 
-    /// Never waits, and is not counted.
+    /// Like [`std::sync::Mutex::try_lock`]: never waits. Err if the lock is held, or if a thread panicked while it held it. Not counted.
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         self.0.try_lock()
     }
 }
 
+/// [`std::sync::RwLock`] that, with debug assertions, counts its `read` and `write` calls in [`asked_for`].
 #[derive(Debug, Default)]
 pub struct RwLock<T>(std::sync::RwLock<T>);
 
@@ -35,18 +38,20 @@ impl<T> RwLock<T> {
         RwLock(std::sync::RwLock::new(value))
     }
 
+    /// Like [`std::sync::RwLock::read`]: waits until no thread writes. Err if a thread panicked while it was writing.
     #[inline]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         count();
         self.0.read()
     }
 
-    /// Never waits, and is not counted.
+    /// Like [`std::sync::RwLock::try_read`]: never waits. Err if a thread is writing, or panicked while it was writing. Not counted.
     #[inline]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         self.0.try_read()
     }
 
+    /// Like [`std::sync::RwLock::write`]: waits until no other thread reads or writes. Err if a thread panicked while it was writing.
     #[inline]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         count();
@@ -65,7 +70,8 @@ fn count() {
     let _ = ASKED_FOR.try_with(|count| count.set(count.get() + 1));
 }
 
-/// The number of times that this thread has asked for a lock that it might have had to wait for.
+/// Returns how often the calling thread has called [`Mutex::lock`], [`RwLock::read`] or [`RwLock::write`] since it started, whether or not
+/// it had to wait. For tests; it exists with debug assertions only.
 #[cfg(debug_assertions)]
 pub fn asked_for() -> u64 {
     ASKED_FOR.get()

@@ -29,7 +29,7 @@ fn main() {
     }
 }
 
-/// The least of several turns: what else runs only adds to it.
+/// Returns the processor time of one call in nanoseconds, the least of several measurements, because other work only adds to it.
 fn cost(mut call: impl FnMut()) -> f64 {
     let mut turn = || {
         let start = cpu_nanoseconds();
@@ -39,7 +39,7 @@ fn cost(mut call: impl FnMut()) -> f64 {
     (0..TURNS).map(|_| turn()).fold(f64::INFINITY, f64::min)
 }
 
-/// The processor time that this thread has used, in nanoseconds.
+/// Returns the processor time that this thread has used so far, in nanoseconds.
 fn cpu_nanoseconds() -> u64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells it");
     told.split(' ').next().and_then(|first| first.parse().ok()).expect("a number comes first")

@@ -1,10 +1,10 @@
 //! A statement as reports show it: without most of the columns that an ORM lists, so that its tables and conditions can be seen.
 
-/// Lists with fewer items are left as they are.
+/// Select lists with fewer items are left as they are.
 const FEWEST: usize = 6;
 
-/// The text of a shape in which runs of plain column names in the first select list are replaced by their number:
-/// ``SELECT `p`.`id`, [24 more], COUNT(*) FROM ...``.
+/// Returns the text of a statement for reports, in which runs of plain column names in the first select list are replaced by their number:
+/// ``SELECT `p`.`id`, [24 more], COUNT(*) FROM ...``. The first item stays. Short lists and other statements are returned unchanged.
 pub fn abbreviated(shape: &[u8]) -> Vec<u8> {
     let Some((start, end)) = first_list(shape) else { return shape.to_vec() };
     let items = items(&shape[start..end]);
@@ -16,7 +16,7 @@ pub fn abbreviated(shape: &[u8]) -> Vec<u8> {
     [&shape[..start], &list, b" ", &shape[end..]].concat()
 }
 
-/// Replaces each run of two or more plain names by its length.
+/// Returns the items of a select list with each run of two or more plain column names replaced by its length, such as `[24 more]`.
 fn shortened<'a>(items: &'a [&'a [u8]]) -> impl Iterator<Item = Vec<u8>> + 'a {
     items.chunk_by(|one, other| is_plain(one) && is_plain(other)).map(|run| match run {
         [one] => one.to_vec(),
@@ -28,7 +28,7 @@ fn is_plain(item: &[u8]) -> bool {
     item.iter().all(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_.` $\"".contains(byte))
 }
 
-/// The range from the first item after SELECT to the FROM behind the list. None if the shape is no SELECT with a FROM.
+/// Returns the range of bytes from the first item after SELECT to the FROM after the list. None if the text is no SELECT with a FROM.
 fn first_list(shape: &[u8]) -> Option<(usize, usize)> {
     const SELECT: &[u8] = b"select ";
     let start = SELECT.len();
@@ -42,7 +42,7 @@ fn first_list(shape: &[u8]) -> Option<(usize, usize)> {
     outside(shape, start).find(|at| is_from(*at)).map(|at| (start, at + 1))
 }
 
-/// The items of a list, without the blanks around them.
+/// Splits a list at its commas outside of parentheses and quotes. The items have no blanks around them.
 fn items(list: &[u8]) -> Vec<&[u8]> {
     let mut items = Vec::new();
     let mut start = 0;
@@ -54,7 +54,7 @@ fn items(list: &[u8]) -> Vec<&[u8]> {
     items
 }
 
-/// The positions from `start` on that are outside of parentheses and quotes.
+/// Returns the positions from `start` on that are outside of parentheses and quotes, and are not a parenthesis or quote themselves.
 fn outside(shape: &[u8], start: usize) -> impl Iterator<Item = usize> {
     let (mut depth, mut quote) = (0usize, None);
     shape.iter().enumerate().skip(start).filter_map(move |(at, byte)| {

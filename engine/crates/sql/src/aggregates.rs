@@ -2,7 +2,7 @@
 //!
 //! If a condition rules out all rows beforehand, MariaDB answers an aggregate query with a row, but leaves FOUND_ROWS() unchanged.
 
-/// The names are sorted, for binary search.
+/// The names of all aggregate functions, in lower case and sorted for binary search.
 const NAMES: [&[u8]; 18] = [
     b"avg",
     b"bit_and",
@@ -25,16 +25,16 @@ const NAMES: [&[u8]; 18] = [
 ];
 const LONGEST: usize = 14;
 
-/// Whether a word, in lower case, is the name of an aggregate function.
+/// True if a word, which must be in lower case, is the name of an aggregate function such as `count`.
 pub fn is_aggregate(word: &[u8]) -> bool {
     NAMES.binary_search(&word).is_ok()
 }
 
-/// The aggregates of a read.
+/// The aggregate functions of a read, as far as its text shows them. `No` means that there certainly are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregates {
     No,
-    /// The first value is an aggregate of a plain column or of `*`, and nothing is computed from it. `counts`: it is COUNT.
+    /// The first value of the select list is an aggregate of a plain column or of `*`, alone. `counts` is true if the function is COUNT.
     First {
         counts: bool,
     },
@@ -43,6 +43,7 @@ pub enum Aggregates {
 }
 
 impl Aggregates {
+    /// Finds the aggregate functions in the text of a read.
     pub fn of(text: &[u8]) -> Aggregates {
         if let Some(name) = first_alone(text) {
             return Aggregates::First { counts: name.eq_ignore_ascii_case(b"count") };
@@ -58,8 +59,8 @@ impl Aggregates {
         if words.any(is_named) { Aggregates::Perhaps } else { Aggregates::No }
     }
 
-    /// True if the first value of the only row proves that rows were aggregated. `value` is None for NULL. A binary value may be cut to
-    /// eight bytes.
+    /// True if the first value of an aggregate query's only row proves that the server has read and aggregated rows. `value` is the bytes
+    /// of that value, in the binary protocol perhaps only the first eight, or None for NULL. False means that it is not known.
     pub fn show_rows(self, value: Option<&[u8]>) -> bool {
         // Zero bytes come from a wide character set or from a binary number.
         let mut bytes = value.unwrap_or_default().iter().filter(|byte| **byte != 0);
@@ -75,6 +76,8 @@ fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// Returns the name of the aggregate function that is the first item of the select list, as written. None if the item is anything else, or
+/// if more than a plain column is in its parentheses.
 fn first_alone(text: &[u8]) -> Option<&[u8]> {
     const SELECT: &[u8] = b"select";
     let text = text.trim_ascii_start();

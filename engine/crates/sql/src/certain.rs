@@ -6,7 +6,7 @@
 use crate::LexMode;
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
 
-/// With these words the server may combine several scans, lock rows, or send the result elsewhere.
+/// Words that make a read count as not understood: with them the server may combine several scans, lock rows, or send the result elsewhere.
 const OTHERS: [&str; 12] = [
     "having",
     "union",
@@ -24,20 +24,22 @@ const OTHERS: [&str; 12] = [
 const JOINS: [&str; 7] = ["join", "inner", "left", "right", "cross", "natural", "straight_join"];
 const ENDS: [&str; 4] = ["where", "group", "order", "limit"];
 
-/// Returns true if the server certainly looks for a row. `text` must be a read with a single SELECT.
+/// True if the server, to execute this read, certainly looks at a row of its tables or at the place where one would be. The engine
+/// concludes from it that the transaction's snapshot is open. `text` must be a read with a single SELECT. False means that it is not known.
 pub fn certainly_reads(text: &[u8], mode: LexMode) -> bool {
     let mut scan = Scan { lexer: Lexer::new(text, mode), columns: Vec::new() };
     scan.selection().and_then(|()| scan.tables()).and_then(|()| scan.rest()).is_some()
 }
 
+/// A position in the text of a read. Its methods check one part of the text each; None means that the part is not understood.
 struct Scan<'a> {
     lexer: Lexer<'a>,
-    /// The names of the columns that were compared so far, without their tables.
+    /// The names of the columns that were compared so far, without their tables, in lower case.
     columns: Vec<Vec<u8>>,
 }
 
 impl<'a> Scan<'a> {
-    /// Skips to the FROM of the SELECT. A FROM inside a function's arguments is another word.
+    /// Skips the select list and takes its FROM. A FROM in parentheses, as among a function's arguments, does not count.
     fn selection(&mut self) -> Option<()> {
         self.lexer.accept("select").then_some(())?;
         let mut depth = 0u32;
@@ -52,6 +54,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Checks the list of tables after FROM, with the conditions of its joins.
     fn tables(&mut self) -> Option<()> {
         loop {
             let next = self.lexer.peek();
@@ -95,7 +98,7 @@ impl<'a> Scan<'a> {
         (is_some && self.lexer.is_at_end()).then_some(())
     }
 
-    /// Checks a condition: comparisons with AND, OR and parentheses.
+    /// Checks a condition: comparisons joined by AND, OR and parentheses. None if it has another form, or could be false for every row.
     fn condition(&mut self) -> Option<()> {
         let mut depth = 0u32;
         loop {
@@ -124,7 +127,7 @@ impl<'a> Scan<'a> {
         self.note([first, second])
     }
 
-    /// `IN (...)`, `LIKE '...'` or `IS NOT NULL`.
+    /// Checks `IN (...)`, `LIKE '...'` or `IS NOT NULL`.
     fn predicate(&mut self) -> Option<()> {
         if self.lexer.accept("in") {
             return self.list();
@@ -135,8 +138,8 @@ impl<'a> Scan<'a> {
         ["is", "not", "null"].iter().all(|word| self.lexer.accept(word)).then_some(())
     }
 
-    /// Notes the columns of a comparison. None if there is no column, or if one was compared before: no row can satisfy two comparisons
-    /// with different values.
+    /// Notes the columns of a comparison. None if there is no column, or if one was compared before: the server could find without reading
+    /// that no row satisfies both comparisons.
     fn note(&mut self, compared: [Option<Vec<u8>>; 2]) -> Option<()> {
         let columns: Vec<_> = compared.into_iter().flatten().collect();
         let is_new = !columns.is_empty() && columns.iter().all(|column| !self.columns.contains(column));
@@ -155,7 +158,7 @@ impl<'a> Scan<'a> {
         begun.then_some(())
     }
 
-    /// The name of a column, or `Some(None)` for a literal.
+    /// Reads an operand of a comparison. Returns the name of a column in lower case, or `Some(None)` for a literal.
     fn operand(&mut self) -> Option<Option<Vec<u8>>> {
         if self.literal().is_some() {
             return Some(None);
@@ -169,7 +172,8 @@ impl<'a> Scan<'a> {
         Some(Some(unquoted(&token, false).to_ascii_lowercase()))
     }
 
-    /// A number, or a string literal in ASCII, which means the same in every character set.
+    /// Skips a number, or a string literal in ASCII, which means the same in every character set. None, and nothing is skipped, if another
+    /// token follows.
     fn literal(&mut self) -> Option<()> {
         let mut ahead = self.lexer;
         let sign = ahead.peek();
@@ -191,7 +195,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The next token. None at the end, and for a token that is not understood here.
+    /// Takes the next token. None at the end of the statement, and for a token that is not understood here.
     fn token(&mut self) -> Option<Token<'a>> {
         use TokenKind::{Broken, End, ExecutableComment, Semicolon};
         let token = self.lexer.next();

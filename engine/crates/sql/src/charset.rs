@@ -3,36 +3,38 @@
 use crate::Value;
 use flavour::Charsets;
 
-/// The variables of a session that `SET NAMES` sets.
+/// The session variables that `SET NAMES` sets.
 pub const CHARACTER_SETS: [&[u8]; 4] =
     [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
 
-/// Assumptions that the lexer may make about bytes of 0x80 and above.
+/// A property of a client character set: which assumptions the lexer may make about the bytes of texts in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
-    /// UTF-8: such bytes are letters of identifiers.
+    /// UTF-8: bytes of 0x80 and above are letters of identifiers.
     #[default]
     Utf8,
-    /// ASCII below 0x80, but above it some bytes are spaces or punctuation: outside quotes they make a
-    /// text opaque. Also the EUC families, whose trail bytes all lie above 0x80.
+    /// Bytes below 0x80 are ASCII, but some of the others may be spaces or punctuation, so outside of quotes they make a text opaque. The
+    /// EUC families belong here, too: their trail bytes all lie above 0x80.
     AsciiSuperset,
-    /// A trail byte may equal a quote or a backslash, or ASCII itself is altered: every text is opaque.
+    /// A trail byte may equal a quote or a backslash, or ASCII itself is altered, so every text is opaque: its kind cannot be determined.
     Unreadable,
 }
 
 impl Charset {
-    /// Finds a character set by its name, as in `SET NAMES latin1`. Unknown names are unreadable.
+    /// Returns what is known of a character set by its name, in any case, as in `SET NAMES latin1`. `known` is the flavour's list; a name
+    /// that is not in it is [`Unreadable`](Charset::Unreadable).
     pub fn of_name(name: &[u8], known: &Charsets) -> Charset {
         let is_in = |names: &[&str]| names.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
         Charset::new(is_in(known.utf8), is_in(known.ascii_supersets))
     }
 
-    /// Reads the value that `SET` assigns. DEFAULT and expressions are unreadable.
+    /// Like [`of_name`](Self::of_name), with the value that SET assigns. DEFAULT and expressions are
+    /// [`Unreadable`](Charset::Unreadable).
     pub fn of_value(value: &Value, known: &Charsets) -> Charset {
         value.plain().map_or(Charset::Unreadable, |name| Charset::of_name(name, known))
     }
 
-    /// Finds a character set by the collation number of the handshake. Unknown numbers are unreadable.
+    /// Like [`of_name`](Self::of_name), by the number of a collation, as the handshake contains it.
     pub fn of_collation(id: u16, known: &Charsets) -> Charset {
         let is_utf8 = known.utf8_collations.iter().any(|range| range.contains(&id));
         Charset::new(is_utf8, !is_utf8 && known.ascii_superset_collations.iter().any(|range| range.contains(&id)))

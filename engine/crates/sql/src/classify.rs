@@ -6,7 +6,8 @@ use crate::{
     Charset, Completion, DdlScope, Flush, Kind, LexMode, Read, Show, Statement, ddl, named, set, show, transaction,
 };
 
-/// Classifies one command text.
+/// Classifies the text of one command, read under this mode. Never fails: a text that is not understood is [`Kind::Opaque`]. A text with a
+/// syntax error may be classified as if it had none.
 pub fn classify(text: &[u8], mode: LexMode) -> Statement {
     if mode.charset == Charset::Unreadable {
         return opaque();
@@ -17,12 +18,13 @@ pub fn classify(text: &[u8], mode: LexMode) -> Statement {
     if mode.is_foreign && !is_common { opaque() } else { statement }
 }
 
-/// Whether a generated column has the same value at every read.
+/// True if this expression of a generated column certainly has the same value at every read of the same row, in every session.
 pub fn is_deterministic(expression: &[u8], mode: LexMode) -> bool {
     let text = [b"SELECT ", expression, b" FROM t"].concat();
     matches!(classify(&text, mode).kind, Kind::Read(read) if read.refusal.is_none())
 }
 
+/// The classification of a text that is not understood: it may do anything.
 fn opaque() -> Statement {
     Statement {
         kind: Kind::Opaque,
@@ -33,7 +35,8 @@ fn opaque() -> Statement {
     }
 }
 
-/// `may_nest`: the statement may be a SET STATEMENT, which contains another one. It nests only once.
+/// Classifies the text from the lexer's position on. `may_nest` is false for a statement inside of another text: then several statements in
+/// one, and SET STATEMENT with a further statement, are not analysed.
 fn statement(lexer: Lexer, may_nest: bool) -> Statement {
     let found = walk(after_written_table(lexer));
     let kind = match found.ending {
@@ -59,11 +62,12 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
     }
 }
 
+/// True if the server of this mode has statements of this kind.
 fn is_known(kind: &Kind, mode: LexMode) -> bool {
     !matches!(kind, Kind::Compound) || mode.flavour.statements.has_compound
 }
 
-/// Whether each of several statements reads or changes rows, or begins or ends a transaction.
+/// True if each of several statements in one text reads or changes rows, is empty, or begins or ends a transaction without further effects.
 fn is_about_rows(mut lexer: Lexer) -> bool {
     let (text, mode) = (lexer.text(), lexer.mode());
     let mut start = 0;
@@ -98,7 +102,8 @@ fn reads_diagnostics(kind: &Kind, found: &Findings) -> bool {
     }
 }
 
-/// Moves the lexer past the header of INSERT and REPLACE, where a parenthesis after the table is no call. Other statements: no change.
+/// Returns the lexer after the table's name of an INSERT or REPLACE, where a parenthesis after the name is no call. For other statements,
+/// returns it unchanged.
 fn after_written_table(lexer: Lexer) -> Lexer {
     let mut ahead = lexer;
     if !ahead.accept_any(&["insert", "replace"]) {
@@ -133,12 +138,14 @@ fn is_values_alone(mut lexer: Lexer) -> bool {
     }
 }
 
+/// True if the statement begins like a read: SELECT, VALUES, TABLE, or WITH before a read, perhaps in parentheses.
 fn is_read(mut lexer: Lexer) -> bool {
     while lexer.accept_kind(TokenKind::Open) {}
     if lexer.peek().is("with") { !writes_after_with(lexer) } else { lexer.accept_any(&["select", "values", "table"]) }
 }
 
-/// True if the first verb outside of parentheses changes rows, or if a comment comes first whose content depends on the server's version.
+/// True if a statement that begins with WITH may change rows: the first verb outside of parentheses does, or an executable comment comes
+/// before it.
 fn writes_after_with(mut lexer: Lexer) -> bool {
     let mut depth = 0u32;
     loop {
@@ -156,6 +163,7 @@ fn writes_after_with(mut lexer: Lexer) -> bool {
     }
 }
 
+/// Classifies a single statement that is no read by its first keyword. None if it is not understood.
 fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
     let first = lexer.next();
     if first.kind == TokenKind::End || first.kind == TokenKind::Semicolon {
@@ -211,7 +219,7 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
     lexer.is_at_end().then_some(kind)
 }
 
-/// Parses what follows ATTACH.
+/// Parses what follows ATTACH in `ATTACH FQC NEAR 'name' PROTOCOL number`. None for anything else.
 fn attach(lexer: &mut Lexer) -> Option<Kind> {
     (lexer.accept("fqc") && lexer.accept("near")).then_some(())?;
     let name = Some(lexer.next()).filter(|token| token.kind == TokenKind::Text)?;
@@ -221,12 +229,13 @@ fn attach(lexer: &mut Lexer) -> Option<Kind> {
     Some(Kind::AttachNear { name, protocol })
 }
 
-/// Classifies INSERT and REPLACE. With DELAYED it is not understood: another thread writes the rows at an unknown later time.
+/// Classifies what follows INSERT or REPLACE. None with DELAYED: another thread writes the rows at an unknown later time.
 fn written(lexer: &mut Lexer) -> Option<Kind> {
     (!lexer.peek().is("delayed")).then_some(Kind::Write)
 }
 
-/// Parses what follows ANALYZE, which runs the statement that it explains. `explains`: the product has that form.
+/// Parses what follows ANALYZE: tables, or a statement, which the server executes and explains if it has that form (`explains`). None for
+/// anything else.
 fn analyze(lexer: &mut Lexer, explains: bool) -> Option<Kind> {
     if lexer.peek().is_any(&["table", "tables", "local", "no_write_to_binlog"]) {
         return Some(ddl::maintain(lexer));
@@ -261,14 +270,15 @@ fn flush(lexer: &mut Lexer) -> Flush {
     if lexer.is_at_end() { flush } else { Flush::Other }
 }
 
-/// True for a variable that SET STATEMENT restores by the name of a character set. Afterwards its collation may be another one.
+/// True for a variable whose character set SET STATEMENT restores by name, so that its collation may be another one afterwards.
 fn is_put_back_by_name(token: &Token) -> bool {
     let name = unquoted(token, false);
     let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
     is("character_set_client") || is("character_set_connection") || is("character_set_results")
 }
 
-/// Parses what follows SET STATEMENT: assignments, FOR and a statement.
+/// Parses what follows SET STATEMENT: assignments, FOR and a statement. None if it is not understood, may not nest, or sets a variable that
+/// may not be restored exactly.
 fn set_statement(lexer: &mut Lexer, may_nest: bool) -> Option<Kind> {
     may_nest.then_some(())?;
     let mut depth = 0u32;

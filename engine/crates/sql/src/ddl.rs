@@ -6,7 +6,7 @@
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{DdlScope, Kind, TableName};
 
-/// Parses what follows CREATE.
+/// Parses what follows CREATE, and returns which tables the statement may touch.
 pub(crate) fn create(lexer: &mut Lexer) -> Kind {
     if lexer.accept("or") {
         lexer.accept("replace");
@@ -26,7 +26,7 @@ pub(crate) fn create(lexer: &mut Lexer) -> Kind {
     ddl(None)
 }
 
-/// Parses what follows DROP.
+/// Parses what follows DROP, and returns which tables the statement may touch. DROP PREPARE is a [`Kind::Deallocate`].
 pub(crate) fn drop(lexer: &mut Lexer) -> Kind {
     if lexer.accept("prepare") {
         return Kind::Deallocate;
@@ -46,7 +46,7 @@ pub(crate) fn drop(lexer: &mut Lexer) -> Kind {
     ddl(None)
 }
 
-/// Parses what follows ALTER.
+/// Parses what follows ALTER, and returns which tables the statement may touch.
 pub(crate) fn alter(lexer: &mut Lexer) -> Kind {
     skip_words(lexer, &["online", "offline", "ignore"]);
     if !lexer.accept("table") {
@@ -62,13 +62,13 @@ pub(crate) fn alter(lexer: &mut Lexer) -> Kind {
     ddl(table.map(|table| vec![table]))
 }
 
-/// Parses what follows TRUNCATE.
+/// Parses what follows TRUNCATE, and returns which table the statement touches.
 pub(crate) fn truncate(lexer: &mut Lexer) -> Kind {
     lexer.accept("table");
     ddl(table(lexer).map(|table| vec![table]))
 }
 
-/// Parses what follows CHECK, OPTIMIZE and REPAIR, and ANALYZE of tables.
+/// Parses what follows CHECK, OPTIMIZE, REPAIR or ANALYZE, and returns which tables the statement may touch.
 pub(crate) fn maintain(lexer: &mut Lexer) -> Kind {
     lexer.accept_any(&["no_write_to_binlog", "local"]);
     if !lexer.accept_any(&["table", "tables"]) {
@@ -77,10 +77,12 @@ pub(crate) fn maintain(lexer: &mut Lexer) -> Kind {
     ddl(tables(lexer))
 }
 
+/// Returns the kind of a data definition statement that counts as touching everything.
 pub(crate) fn everything() -> Kind {
     ddl(None)
 }
 
+/// Returns the kind of a data definition statement that touches these tables; for None, everything.
 fn ddl(tables: Option<Vec<TableName>>) -> Kind {
     Kind::Ddl(tables.map_or(DdlScope::Everything, DdlScope::Tables))
 }
@@ -108,7 +110,7 @@ fn tables(lexer: &mut Lexer) -> Option<Vec<TableName>> {
     Some(tables)
 }
 
-/// Parses the name of an index, then ON and a table.
+/// Parses the name of an index, then ON and a table, and returns the table. None if the text is anything else.
 fn indexed_table(lexer: &mut Lexer) -> Option<Vec<TableName>> {
     name(lexer)?;
     if lexer.accept("using") {

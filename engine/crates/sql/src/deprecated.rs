@@ -8,7 +8,8 @@ use crate::found::asks_for_found_rows_alone;
 use crate::lex::{Lexer, TokenKind};
 use crate::surface::OPTIONS;
 
-/// Counts the deprecated words in the text of a read. The server raises one warning for each. Returns 0 if the count is not certain.
+/// Returns how many warnings the server raises at every execution of this read because its text contains deprecated words, one for each. 0
+/// if it raises none or the number is not certain.
 pub fn deprecations(text: &[u8], mode: LexMode) -> u16 {
     if !mode.flavour.statements.warns_of_words {
         0
@@ -19,7 +20,7 @@ pub fn deprecations(text: &[u8], mode: LexMode) -> u16 {
     }
 }
 
-/// The number of `BINARY` operators after `LIKE` or `=`, and of SQL_CALC_FOUND_ROWS among the options of SELECT. None if a word may
+/// Counts the `BINARY` operators after `LIKE` or `=`, and SQL_CALC_FOUND_ROWS among the options of SELECT. None if one of these words may
 /// have another meaning somewhere in the text.
 fn operators_and_options(text: &[u8], mode: LexMode) -> Option<u16> {
     let (mut lexer, mut count) = (Lexer::new(text, mode), 0u16);

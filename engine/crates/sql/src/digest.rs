@@ -1,21 +1,24 @@
-//! The name of a statement's shape: 128 bits of the shape's bytes, the same on every server and after every restart.
+//! The digest of a statement's shape: a hash of 128 bits, the same on every server and after every restart.
 
 use crate::shape::{shape_id, without_comments};
 
-/// A text with `?` in place of its literals, and its name.
+/// The shape of a statement for users: a hash that identifies it, and its text.
 #[derive(Debug)]
 pub struct Digest {
+    /// The hash, see [`shape_id`].
     pub id: u128,
+    /// The statement with `?` in place of its literals, without comments.
     pub text: Box<[u8]>,
 }
 
 impl Digest {
+    /// Computes the digest of a shape, given without its first byte.
     pub fn new(shape: &[u8]) -> Digest {
         Digest { id: shape_id(shape), text: without_quotes(&without_comments(shape)) }
     }
 }
 
-/// A literal text stands in a shape as `'?'`.
+/// Replaces each `'?'`, the sign for a string literal in a shape, by `?`.
 fn without_quotes(shape: &[u8]) -> Box<[u8]> {
     let mut text = Vec::with_capacity(shape.len());
     let mut rest = shape;

@@ -4,7 +4,7 @@ use crate::LexMode;
 use crate::lex::{Lexer, TokenKind};
 use crate::mentions::places;
 
-/// True for `SELECT FOUND_ROWS()` and nothing else, perhaps with an alias.
+/// True if the text is exactly `SELECT FOUND_ROWS()`, perhaps with an alias.
 pub fn asks_for_found_rows_alone(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     let is_asked = lexer.accept("select")
@@ -18,7 +18,8 @@ pub fn asks_for_found_rows_alone(text: &[u8], mode: LexMode) -> bool {
     lexer.next().is_name() && lexer.is_at_end()
 }
 
-/// True if a text, or the bytes of any command, may call FOUND_ROWS(). The option `SQL_CALC_FOUND_ROWS` is no call.
+/// True if a text, or the payload of any command, may call FOUND_ROWS(): the name occurs somewhere, also in a string or a comment. The
+/// option `SQL_CALC_FOUND_ROWS` does not count.
 pub fn may_ask_for_found_rows(bytes: &[u8]) -> bool {
     const OTHER: &[u8] = b"sql_calc_";
     let is_other =
@@ -26,7 +27,8 @@ pub fn may_ask_for_found_rows(bytes: &[u8]) -> bool {
     places(bytes, b"found_rows").any(|at| !is_other(&bytes[..at]))
 }
 
-/// True if the server may count all rows that the text would find without its LIMIT.
+/// True if the server may count all rows that the text would find without its LIMIT: SQL_CALC_FOUND_ROWS occurs somewhere in it, in any
+/// case.
 pub fn may_count_found_rows(text: &[u8]) -> bool {
     crate::says(text, b"sql_calc_found_rows")
 }

@@ -7,6 +7,7 @@ mod quoted;
 use crate::{Charset, LexMode};
 pub(crate) use quoted::unquoted;
 
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// An unquoted word, perhaps a keyword.
@@ -22,9 +23,9 @@ pub(crate) enum TokenKind {
     Number,
     /// The `@` of a user variable or an account.
     At,
-    /// `@@`
+    /// The `@@` of a system variable.
     AtAt,
-    /// `:=`
+    /// The operator `:=`.
     Assign,
     Equal,
     Open,
@@ -32,28 +33,30 @@ pub(crate) enum TokenKind {
     Comma,
     Dot,
     Semicolon,
-    /// Every other operator, one byte at a time; `?` and `*` too.
+    /// One byte of any other operator, such as `<`; also `?` and `*`.
     Operator,
-    /// A complete `/*! ... */`. The server's version decides whether it executes the content.
+    /// A whole comment such as `/*! ... */`, whose content the server executes or skips, depending on its version.
     ExecutableComment,
-    /// The text cannot be split with certainty from here on.
+    /// The text cannot be split into tokens with certainty from here on.
     Broken,
     End,
 }
 
+/// A token of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub kind: TokenKind,
     /// The bytes of the token, including quotes.
     pub text: &'a [u8],
+    /// The offset of the first byte in the text.
     pub start: usize,
 }
 
-/// No known keyword and no known function name is longer, in bytes.
+/// The maximum length in bytes of the keywords and function names that are known here.
 pub(crate) const LONGEST_WORD: usize = 40;
 
 impl Token<'_> {
-    /// The token in lower case. None if it is too long to be known.
+    /// Returns the bytes of the token in lower case, written to `buffer`. None if it is longer than all known keywords and functions.
     pub fn lowered<'b>(&self, buffer: &'b mut [u8; LONGEST_WORD]) -> Option<&'b [u8]> {
         let word = buffer.get_mut(..self.text.len())?;
         word.copy_from_slice(self.text);
@@ -61,32 +64,36 @@ impl Token<'_> {
         Some(word)
     }
 
-    /// True if the token is this keyword, which is given in lower case.
+    /// True if the token is this keyword, in any case: an unquoted word that does not follow a dot.
     pub fn is(&self, keyword: &str) -> bool {
         self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(keyword.as_bytes())
     }
 
+    /// True if the token is one of these keywords, see [`is`](Self::is).
     pub fn is_any(&self, keywords: &[&str]) -> bool {
         keywords.iter().any(|keyword| self.is(keyword))
     }
 
+    /// True if the token may be the name of something: a word, quoted or not. It may also be a keyword.
     pub fn is_name(&self) -> bool {
         matches!(self.kind, TokenKind::Word | TokenKind::Member | TokenKind::Quoted)
     }
 
+    /// The offset in the text directly after the token.
     pub fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
+/// A position in a text that is read token by token. A copy is used to look ahead: it does not move the original.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lexer<'a> {
     text: &'a [u8],
     mode: LexMode,
     position: usize,
-    /// The last token was a dot, and nothing is between it and the position.
+    /// True if the last token was a dot, and nothing is between it and the position.
     is_after_dot: bool,
-    /// The next token and where it ends, if it was looked at. A token may be compared with many words before it is taken.
+    /// The next token and the position after it, if it was looked at. A token may be compared with many words before it is taken.
     ahead: Option<(Token<'a>, usize)>,
 }
 
@@ -99,10 +106,12 @@ impl<'a> Lexer<'a> {
         self.mode
     }
 
+    /// Returns the whole text, also the part before the position.
     pub fn text(&self) -> &'a [u8] {
         self.text
     }
 
+    /// Returns the next token without taking it.
     pub fn peek(&mut self) -> Token<'a> {
         if let Some((token, _)) = self.ahead {
             return token;
@@ -113,7 +122,7 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// Takes the next token. After the last one it returns `End` each time.
+    /// Takes the next token and returns it. After the last one, and after [`Broken`](TokenKind::Broken), it is `End` each time.
     pub fn next(&mut self) -> Token<'a> {
         if let Some((token, end)) = self.ahead.take() {
             (self.position, self.is_after_dot) = (end, token.kind == TokenKind::Dot);
@@ -131,20 +140,23 @@ impl<'a> Lexer<'a> {
         Token { kind, text: &self.text[start..self.position], start }
     }
 
-    /// Consumes the keyword if it is next.
+    /// Takes the next token if it is this keyword. Returns whether it was.
     pub fn accept(&mut self, keyword: &str) -> bool {
         self.accept_if(|token| token.is(keyword))
     }
 
+    /// Takes the next token if it is one of these keywords. Returns whether it was.
     pub fn accept_any(&mut self, keywords: &[&str]) -> bool {
         self.accept_if(|token| token.is_any(keywords))
     }
 
+    /// Takes the next token if it is of this kind. Returns whether it was.
     pub fn accept_kind(&mut self, kind: TokenKind) -> bool {
         self.accept_if(|token| token.kind == kind)
     }
 
-    /// True if nothing but blanks and semicolons follows.
+    /// True if the statement ends here and no other follows: there are only blanks and comments, or a semicolon with only blanks and
+    /// semicolons after it. Takes nothing.
     pub fn is_at_end(&mut self) -> bool {
         let token = self.peek();
         match token.kind {
@@ -154,7 +166,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// True if only bytes follow that the server strips.
+    /// True if only blanks and semicolons follow the position, which the server strips from the end of a text.
     pub fn is_exhausted(&self) -> bool {
         is_blank_tail(&self.text[self.position..])
     }
@@ -167,16 +179,18 @@ impl<'a> Lexer<'a> {
         accepted
     }
 
+    /// Returns the byte `ahead` bytes after the position, None after the end.
     fn byte(&self, ahead: usize) -> Option<u8> {
         self.text.get(self.position + ahead).copied()
     }
 
-    /// Gives up: what follows cannot be split with certainty.
+    /// Gives up, because what follows cannot be split into tokens with certainty: moves to the end of the text.
     fn broken(&mut self) -> TokenKind {
         self.position = self.text.len();
         TokenKind::Broken
     }
 
+    /// Moves past the token at the position and returns its kind. `is_member` is true directly after a dot.
     fn scan(&mut self, is_member: bool) -> TokenKind {
         let Some(first) = self.byte(0) else {
             return TokenKind::End;
@@ -232,13 +246,13 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Letters, digits, `_`, `$` and everything beyond ASCII.
+/// True for letters, digits, `_`, `$` and every byte beyond ASCII.
 #[inline]
 pub(crate) fn is_word_byte(byte: u8) -> bool {
     WORD_BYTES[byte as usize]
 }
 
-/// A table, because this is asked for each byte of each text.
+/// The answers of [`is_word_byte`] as a table, because it is called for each byte of each text.
 static WORD_BYTES: [bool; 256] = {
     let mut are = [false; 256];
     let mut byte = 0;
@@ -250,7 +264,8 @@ static WORD_BYTES: [bool; 256] = {
     are
 };
 
-/// The server strips these from the end of a text before it looks for further statements.
+/// True if all of these bytes are blanks or semicolons, which the server strips from the end of a text before it looks for further
+/// statements.
 fn is_blank_tail(tail: &[u8]) -> bool {
     tail.iter().all(|byte| matches!(byte, b' ' | b'\t'..=b'\r' | b';'))
 }

@@ -1,4 +1,4 @@
-//! Classifies statements by their bytes alone: the kind of a statement, whether its result may be kept, and, given a table's key column,
+//! Classifies statements by their bytes alone: the kind of a statement, whether its result may be cached, and, given a table's key column,
 //! the rows that it can touch.
 //!
 //! Invariants: total (any bytes give an answer), linear in the text, no recursion, no I/O. What is not

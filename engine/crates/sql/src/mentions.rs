@@ -3,9 +3,9 @@
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{Charset, LexMode};
 
-/// True if a word or quoted identifier of the text, without its quotes and in ASCII lower case, is in the set. Also true for a text that
-/// cannot be split into tokens with certainty, and for one with a name beyond ASCII in another encoding than UTF-8. Letters beyond ASCII
-/// keep their case.
+/// True if the text may mention one of the caller's names. `is_in_set` is called for words and quoted identifiers, without their quotes and
+/// with ASCII letters in lower case (others keep their case), until it returns true. Also true for a text that cannot be split into tokens
+/// with certainty, and for one with a name beyond ASCII in another encoding than UTF-8.
 pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -> bool {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
         return true;
@@ -23,8 +23,9 @@ pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -
     }
 }
 
-/// True if a write or SET may do more than look at the rows of one table. It then sets FOUND_ROWS() itself. A view that it writes to may
-/// have several tables.
+/// True if this statement may do more than look at the rows of one table, for example join tables or execute a query, so that the server
+/// may change FOUND_ROWS(). False only for INSERT, REPLACE, UPDATE, DELETE and SET that certainly do not, unless the table is a view of
+/// several.
 pub fn may_search(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     let first = lexer.next();
@@ -50,8 +51,8 @@ pub fn may_search(text: &[u8], mode: LexMode) -> bool {
     }
 }
 
-/// True if a statement that runs or prepares another text may create a temporary table. The other text is known only if it is a string
-/// literal without escapes, and not a variable or an expression.
+/// True if this statement, or another one whose text it prepares or executes, may create a temporary table: it says TEMPORARY anywhere, or
+/// the other text is not a plain string literal.
 pub fn may_make_temporary(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     let is_prepared = match lexer.next() {
@@ -65,12 +66,12 @@ pub fn may_make_temporary(text: &[u8], mode: LexMode) -> bool {
     text.contains(&b'@') || says(text, b"temporary") || is_prepared && !is_told
 }
 
-/// True if these letters occur anywhere in the text, in any case. `word` contains a letter.
+/// True if this word occurs anywhere in the text, in any case, also within a longer word, a string or a comment. `word` must not be empty.
 pub fn says(text: &[u8], word: &[u8]) -> bool {
     places(text, word).next().is_some()
 }
 
-/// Every position at which these letters occur in the text.
+/// Returns every position at which this word occurs in the text, in any case, also within a longer word. `word` must not be empty.
 pub(crate) fn places(text: &[u8], word: &[u8]) -> impl Iterator<Item = usize> {
     // Search for the word's rarest letter, because each occurrence of the letter costs more than the rest of the search.
     let rare = word.iter().position(|letter| is_rare(*letter)).unwrap_or(0);

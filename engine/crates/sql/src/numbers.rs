@@ -1,12 +1,13 @@
 //! The positions of a text's numbers, for those that its shape replaces.
 
-/// The number of positions that are noted. Further numbers of a text are ignored.
+/// The maximum number of positions that are noted. Further numbers of a text are ignored.
 pub(crate) const MOST: usize = 16;
 
-/// The positions of a text's first numbers, in order. In the text's shape each of these numbers is a `?`.
+/// The positions of the first 16 numbers of a text, in order, from [`shape_and_numbers`](crate::shape_and_numbers). In the text's shape
+/// each number is a `?`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    /// Start and length.
+    /// The start and the length of each number, in bytes.
     at: [(u32, u32); MOST],
     count: u8,
 }
@@ -24,7 +25,8 @@ impl Numbers {
         }
     }
 
-    /// The number with this index, as it is written in `text`, which must be the text that was noted. None if no such number was noted.
+    /// Returns the number with this index, from 0, as it is written in `text`, which must be the text that the positions are from. None if
+    /// no such number was noted.
     pub(crate) fn of<'a>(&self, text: &'a [u8], index: usize) -> Option<&'a [u8]> {
         let (start, length) = self.at[..usize::from(self.count)].get(index)?;
         text.get(*start as usize..)?.get(..*length as usize)

@@ -1,10 +1,11 @@
-//! Reasons against keeping a result, apart from the statement's text. Each part of the engine that keeps results has its own list.
+//! Reasons against caching a result, apart from the statement's text. Each part of the engine that caches results has its own list.
 
-/// Defines reasons by their names and explanations: the enum `Own` of these, and the enum `Reason`, which is one of `Own` or a refusal.
+/// Defines the reasons for which a part of the engine does not cache a result, each by its variant, its name and its explanation: the enum
+/// `Own` of these, and the enum `Reason`, which is one of `Own` or a [`Refusal`](crate::Refusal).
 #[macro_export]
 macro_rules! reasons {
     ($($variant:ident $name:literal $text:literal;)*) => {
-        /// A reason in a session, a table or a response against keeping a result.
+        /// A reason in a session, a table or a response, not in a statement's text, why a result is not cached.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Own { $($variant,)* }
 
@@ -25,7 +26,7 @@ macro_rules! reasons {
         impl Reason {
             const COUNT: usize = OWN.len() + $crate::Refusal::ALL.len();
 
-            /// The index of the reason, which is less than `COUNT`.
+            /// The index of the reason, which is less than `COUNT`. It is not stable between versions.
             pub fn index(self) -> usize {
                 match self {
                     Reason::Own(own) => own as usize,
@@ -33,7 +34,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// The name and explanation of each reason, in the order of their indices.
+            /// Iterates over the name and the explanation of each reason, in the order of their indices.
             fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
                 let of_texts = $crate::Refusal::ALL.iter().map(|refusal| (refusal.name(), refusal.explain()));
                 OWN.iter().copied().chain(of_texts)

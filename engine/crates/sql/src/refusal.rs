@@ -4,18 +4,19 @@ use flavour::Objection;
 
 macro_rules! refusals {
     ($($variant:ident, $name:literal, $explanation:literal;)*) => {
+        /// A reason in the text of a read why its result is not cached.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Refusal { $($variant),* }
 
         impl Refusal {
             pub const ALL: &'static [Refusal] = &[$(Refusal::$variant),*];
 
-            /// The refusal's name. It is stable: counters, dashboards and `SHOW FQC REASONS` use it.
+            /// Returns the name, such as `user_variable`. It is stable: counters, dashboards and `SHOW FQC REASONS` use it.
             pub fn name(self) -> &'static str {
                 match self { $(Refusal::$variant => $name),* }
             }
 
-            /// One sentence for users who want to know why a statement is not cached.
+            /// Returns an explanation for users who want to know why a statement is not cached.
             pub fn explain(self) -> &'static str {
                 match self { $(Refusal::$variant => $explanation),* }
             }
@@ -44,7 +45,7 @@ refusals! {
 }
 
 impl Refusal {
-    /// True if a statement with such a part may write or lock something.
+    /// True if a statement with the part that this refusal is about may write or lock something.
     pub(crate) fn may_write(self) -> bool {
         use Refusal::{ExecutableComment, Into, LockingRead, Procedure, SequenceValue, SideEffect, Unrecognised};
         let writes = matches!(self, Into | LockingRead | Procedure | SequenceValue | SideEffect);

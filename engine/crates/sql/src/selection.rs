@@ -9,24 +9,26 @@ mod pattern;
 pub use pattern::Pattern;
 use std::cmp::Ordering;
 
+/// The rows of a report of `SHOW FQC ...` that a user selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
     All,
     /// The first column has to match the pattern.
     Like(Pattern),
+    /// The condition has to be true.
     Where(Condition),
 }
 
-/// The reason why no rows can be selected.
+/// An error in the LIKE or WHERE of a report, for the message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misuse {
-    /// The text is no statement from this byte on. `None` if it ends too early.
+    /// The text cannot be a statement from this byte on, counted from 0. `None` if it ends too early.
     Syntax(Option<usize>),
     /// A construct, in words, that the server's WHERE may contain and this one may not.
     Unsupported(String),
 }
 
-/// The condition in postfix order: operators follow their operands. `a = 1 OR NOT b = 2` is `a = 1`, `b = 2`, NOT, OR.
+/// The condition after WHERE, in postfix order: operators follow their operands. `a = 1 OR NOT b = 2` is `a = 1`, `b = 2`, NOT, OR.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     pub(crate) steps: Vec<Step>,
@@ -73,7 +75,8 @@ pub(crate) enum Literal {
 impl Eq for Literal {}
 
 impl Selection {
-    /// The first name in the condition that is not the name of a column.
+    /// Returns the first name in the condition that is not in `columns`, compared in any case; None if there is none. Check it before
+    /// [`chooses`](Self::chooses), which selects no rows by an unknown column.
     pub fn unknown_column(&self, columns: &[&str]) -> Option<&str> {
         let Selection::Where(condition) = self else { return None };
         let names = condition.steps.iter().filter_map(|step| match step {
@@ -83,6 +86,7 @@ impl Selection {
         names.into_iter().find(|name| place(columns, name).is_none())
     }
 
+    /// True if this row of a report is selected. `columns` are the names of the row's columns; `None` in the row is NULL.
     pub fn chooses(&self, columns: &[&str], row: &[Option<String>]) -> bool {
         match self {
             Selection::All => true,
@@ -97,7 +101,7 @@ fn place(columns: &[&str], name: &str) -> Option<usize> {
 }
 
 impl Condition {
-    /// Evaluates the condition for a row. `None` if it is neither true nor false.
+    /// Evaluates the condition for a row. `None` if it is neither true nor false, because of a NULL or an unknown column.
     fn holds(&self, columns: &[&str], row: &[Option<String>]) -> Option<bool> {
         let mut answers: Vec<Option<bool>> = Vec::new();
         for step in &self.steps {
@@ -150,7 +154,7 @@ impl Comparison {
 }
 
 impl Literal {
-    /// Compares the value with the literal.
+    /// Returns how the value is ordered relative to the literal: texts without regard to case and trailing spaces, numbers by value.
     fn compared(&self, value: &str) -> Option<Ordering> {
         let folded = |text: &str| text.trim_end_matches(' ').to_uppercase();
         match self {
@@ -160,7 +164,7 @@ impl Literal {
     }
 }
 
-/// The number that a text begins with; 0 if it begins with none.
+/// Returns the number that a text begins with; 0 if it begins with none.
 fn leading_number(text: &str) -> f64 {
     let text = text.trim_start();
     let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E');

@@ -1,5 +1,5 @@
-//! SET: a list of targets and values. A value that is not plain is `Complex`; a target that is not understood makes
-//! the whole statement opaque.
+//! SET: a list of targets and values. A value that is not plain is `Complex`; a target that is not understood makes the whole statement
+//! opaque.
 
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
 use crate::{Assignment, Kind, Target, TransactionScope, Value, transaction};
@@ -16,7 +16,7 @@ impl Scope {
     }
 }
 
-/// Parses what follows SET.
+/// Parses what follows SET. None if any part is not understood.
 pub(crate) fn set(lexer: &mut Lexer) -> Option<Kind> {
     if lexer.peek().is("transaction") {
         return transaction::set_transaction(lexer, TransactionScope::Next);
@@ -68,7 +68,7 @@ fn scope(lexer: &mut Lexer) -> Option<Scope> {
     lexer.accept_any(&["session", "local"]).then_some(Scope::Session)
 }
 
-/// Parses what follows `@@`.
+/// Parses the name of a system variable after `@@`, with its scope if it has one.
 fn system_variable(lexer: &mut Lexer) -> Option<Target> {
     let mut ahead = *lexer;
     if let Some(scope) = scope(&mut ahead)
@@ -85,6 +85,7 @@ fn system_variable(lexer: &mut Lexer) -> Option<Target> {
     Some(if is_for_next_transaction { Target::OneShot(name) } else { Target::Session(name) })
 }
 
+/// Parses the name of a system variable, perhaps with a dot in it, and returns it in lower case.
 fn variable_name(lexer: &mut Lexer) -> Option<Vec<u8>> {
     let mut name = plain_name(&lexer.next())?;
     if lexer.accept_kind(TokenKind::Dot) {
@@ -108,7 +109,8 @@ fn skip_user_variable(lexer: &mut Lexer) -> Option<()> {
     Some(())
 }
 
-/// Parses a form that does not assign to a variable. `None` if the text is no such form, `Some(None)` if it is malformed.
+/// Parses a form that does not assign to a variable, such as SET NAMES. `None`, and nothing is taken, if another form follows; `Some(None)`
+/// if it is malformed.
 fn special(lexer: &mut Lexer) -> Option<Option<Assignment>> {
     let mut ahead = *lexer;
     let word = ahead.next();
@@ -135,7 +137,7 @@ fn special(lexer: &mut Lexer) -> Option<Option<Assignment>> {
     Some(assignment)
 }
 
-/// Parses what follows NAMES.
+/// Parses what follows SET NAMES. None if it is malformed.
 fn names(lexer: &mut Lexer) -> Option<Assignment> {
     let value = plain_value(lexer)?;
     let collation = if lexer.accept("collate") { plain_value(lexer)?.plain().map(<[u8]>::to_vec) } else { None };
@@ -156,7 +158,8 @@ fn assigned(lexer: &mut Lexer, target: Target) -> Option<Assignment> {
     Some(Assignment { target, value: value(lexer)? })
 }
 
-/// A plain value if nothing follows it, or else an expression. `None` if there is neither.
+/// Parses the right side of an assignment: a plain value if nothing follows it, otherwise an expression ([`Value::Complex`]). `None` if
+/// there is neither.
 fn value(lexer: &mut Lexer) -> Option<Value> {
     let mut ahead = *lexer;
     let plain = plain_value(&mut ahead);
@@ -192,7 +195,7 @@ fn plain_value(lexer: &mut Lexer) -> Option<Value> {
     }
 }
 
-/// Skips an expression, up to a comma or the end outside of parentheses.
+/// Skips an expression, up to a comma outside of parentheses or the end of the statement.
 fn skip_expression(lexer: &mut Lexer) {
     let mut depth = 0u32;
     loop {

@@ -3,7 +3,8 @@
 use crate::LexMode;
 use crate::lex::{Lexer, TokenKind};
 
-/// Returns true for `SELECT @@SESSION.sql_mode` and its like. They read one setting, and the engine distinguishes sessions by it.
+/// True if the text reads exactly one system variable of its session, such as `SELECT @@SESSION.sql_mode`, perhaps with an alias, and the
+/// variable is one whose value the engine distinguishes sessions by. Its result can then be cached although it reads a system variable.
 pub fn shows_setting_alone(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     if !lexer.accept("select") || !lexer.accept_kind(TokenKind::AtAt) {

@@ -1,4 +1,5 @@
-//! The shape of a text: the text without its literals and without the contents of its comments. Statements of one form share it.
+//! The shape of a text: the text without its literals and without the contents of its comments. Statements that differ in nothing else
+//! share it.
 //!
 //! Invariant: texts of one shape, read under one mode, are of one kind (`classify`) if that is a read, a write, or begins or
 //! ends a transaction, and mention the same names. So what is known of one holds for all.
@@ -15,25 +16,26 @@ struct Spelling {
     is_utf8: bool,
 }
 
-/// The sign for a number in a shape.
+/// The sign that replaces a number in a shape.
 const NUMBER: &[u8] = b"?";
 
-/// The sign in a shape for a comment between `/*` and `*/`.
+/// The sign that replaces a comment between `/*` and `*/` in a shape.
 pub(crate) const COMMENT: &[u8] = b"/**/";
 
-/// Appends the shape to `shape`. Returns false for a text whose literals cannot be found in one plain pass: one with comments to the end
-/// of a line, comments with a meaning, unusual numbers, or several statements.
+/// Appends the shape of a text to `shape`: a first byte for the mode, then the text with `?` in place of each number and `'?'` in place of
+/// each string. Returns false, after which the contents of `shape` are of no use, for a text whose literals cannot be found in one plain
+/// pass: one with comments to the end of a line, comments with a meaning, unusual numbers, variables, `?`, or several statements.
 pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     make(text, mode, shape, |_, _| {})
 }
 
-/// Does the same as `shape`, and notes the positions of the numbers that the shape replaces.
+/// Like [`shape()`], and notes in `numbers` the positions of the first numbers that the shape replaces, instead of what was there.
 pub fn shape_and_numbers(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, numbers: &mut Numbers) -> bool {
     numbers.clear();
     make(text, mode, shape, |start, length| numbers.note(start, length))
 }
 
-/// Calls `note` with the position and length of each number.
+/// Appends the shape, and calls `note` with the position and length of each number that it replaces.
 #[inline]
 fn make(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, mut note: impl FnMut(usize, usize)) -> bool {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
@@ -84,13 +86,13 @@ static STOPS: [bool; 256] = {
     are
 };
 
-/// The name of a shape is a hash without its first byte and its comments. It is the same on every server and after every restart: FNV-1a,
-/// whose high and low bits are mixed in the end.
+/// Returns the hash that identifies a shape for users. `shape` must be given without its first byte; comments do not count. The hash is the
+/// same on every server and after every restart: FNV-1a, whose high and low bits are mixed in the end.
 pub fn shape_id(shape: &[u8]) -> u128 {
     hash(&without_comments(shape))
 }
 
-/// Removes each comment with the blanks after it. Blanks at the end are removed, too.
+/// Returns a shape without its comments and the blanks after each. If there was a comment, blanks at the end are removed, too.
 pub fn without_comments(shape: &[u8]) -> Cow<'_, [u8]> {
     let mut parts = vec![];
     let mut rest = shape;
@@ -113,15 +115,15 @@ fn hash(bytes: &[u8]) -> u128 {
     hash ^ hash >> 59
 }
 
-/// The next bytes of a text, and how many they are.
+/// The next bytes of a text, by their number, and what the shape contains for them.
 enum Piece {
-    /// The shape contains the same bytes. They are copied together with their neighbours, because most texts have few literals.
+    /// The number of bytes, which the shape contains unchanged.
     Same(usize),
-    /// The shape contains this sign instead.
+    /// The number of bytes, and the sign that the shape contains instead of them.
     Literal(usize, &'static [u8]),
 }
 
-/// Reads the piece that begins at this stop byte. `None` if the text can have no shape.
+/// Reads the piece that begins at `at`, where one of the bytes of [`STOPS`] is. `None` if the text can have no shape.
 #[inline]
 fn piece(text: &[u8], at: usize, spelling: Spelling) -> Option<Piece> {
     let rest = &text[at..];
@@ -154,7 +156,8 @@ fn is_prefixed(before: &[u8]) -> bool {
     }
 }
 
-/// Reads a comment. None if it has a meaning, because some server executes it or takes it as a hint.
+/// Reads a comment between `/*` and `*/`. None if it is not closed, or has a meaning, because some server executes it or takes it as a
+/// hint.
 fn comment(rest: &[u8]) -> Option<Piece> {
     const MARKS: &[u8] = b"!M+";
     let body = &rest[2..];
@@ -163,7 +166,7 @@ fn comment(rest: &[u8]) -> Option<Piece> {
     (!has_meaning).then_some(Piece::Literal(length + 4, COMMENT))
 }
 
-/// Reads digits, perhaps with a fraction. None if a word byte or a dot follows, since it may then be something else.
+/// Reads a number of digits, perhaps with a fraction. None if a letter, digit or dot follows, since it may then be something else.
 fn number(rest: &[u8]) -> Option<Piece> {
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut length = digits(rest);
@@ -185,12 +188,14 @@ fn text_literal(rest: &[u8], spelling: Spelling) -> Option<Piece> {
     Some(Piece::Literal(length, b"'?'"))
 }
 
+/// Returns the length of a quoted name, including its quotes. None if it is not closed, or contains a zero byte.
 fn quoted_name(rest: &[u8], quote: u8) -> Option<usize> {
     let length = quoted(rest, quote, false)?;
     if rest[..length].contains(&0) { None } else { Some(length) }
 }
 
-/// The length of a quoted text, including the closing quote. A doubled quote stands for itself. None if it is not closed.
+/// Returns the length of the quoted text that these bytes begin with, including both quotes. A doubled quote stands for itself. None if it
+/// is not closed.
 fn quoted(rest: &[u8], quote: u8, has_escapes: bool) -> Option<usize> {
     let mut at = 1;
     loop {

@@ -5,7 +5,7 @@ mod condition;
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{Filter, FqcTopic, Misuse, Selection, Show, ShowScope};
 
-/// Parses what follows SHOW.
+/// Parses what follows SHOW. [`Show::Other`] if the engine neither answers the statement nor changes the server's answer.
 pub(crate) fn show(lexer: &mut Lexer) -> Show {
     match known(lexer) {
         Some(show) => show,
@@ -67,7 +67,7 @@ fn topic(lexer: &mut Lexer) -> Option<FqcTopic> {
     TOPICS.iter().find(|(name, _)| word.is(name)).map(|(_, topic)| *topic)
 }
 
-/// Parses what follows a report's name.
+/// Parses LIKE or WHERE after the name of a report, to the end of the statement. The error is for the user.
 fn selection(lexer: &mut Lexer) -> Result<Selection, Misuse> {
     if lexer.is_at_end() {
         return Ok(Selection::All);
@@ -82,6 +82,7 @@ fn selection(lexer: &mut Lexer) -> Result<Selection, Misuse> {
     if lexer.is_at_end() { Ok(Selection::Like(pattern)) } else { Err(condition::not_understood(&next)) }
 }
 
+/// Parses LIKE after SHOW STATUS and SHOW VARIABLES, to the end of the statement.
 fn filter(lexer: &Lexer) -> Filter {
     let mut lexer = *lexer;
     if lexer.is_at_end() {

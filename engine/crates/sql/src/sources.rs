@@ -15,8 +15,9 @@ const OF_A_FILE: &[u8] = b"#mysql50#";
 /// The deepest nesting of parentheses that is analysed.
 const DEEPEST: u32 = 63;
 
-/// The names in the text of a read. None if they cannot be determined. A name without a schema belongs to the database in which the text
-/// runs.
+/// Returns the names of all tables and views that a read may name as sources of rows. Some names may stand for something else, such as a
+/// table of its WITH, and a name may occur more than once. A name without a schema belongs to the current database. None if the names
+/// cannot be determined with certainty.
 pub fn sources(text: &[u8], mode: LexMode) -> Option<Vec<TableName>> {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
         return None;
@@ -33,12 +34,14 @@ pub fn sources(text: &[u8], mode: LexMode) -> Option<Vec<TableName>> {
     Some(search.found)
 }
 
+/// The state of a search for names, in one pass over the tokens.
 struct Search<'a> {
     lexer: Lexer<'a>,
-    /// The last token was FOR, as in the hint `USE INDEX FOR ORDER BY`.
+    /// True if the last token was FOR, as in the hint `USE INDEX FOR ORDER BY`.
     is_after_for: bool,
+    /// The number of open parentheses.
     depth: u32,
-    /// One bit for each open parenthesis. It is set if a list of tables begins inside.
+    /// One bit for each open parenthesis. It is set while a list of tables is being read directly inside.
     lists: u64,
     /// One bit for each open parenthesis. It is set while the list of tables is inside of a join's condition.
     conditions: u64,
@@ -67,6 +70,7 @@ impl Search<'_> {
         }
     }
 
+    /// The bit of the innermost open parenthesis in `lists` and `conditions`.
     fn bit(&self) -> u64 {
         1 << self.depth
     }
@@ -75,13 +79,14 @@ impl Search<'_> {
         self.lists & self.bit() != 0
     }
 
+    /// Handles a comma. Returns whether a table's name may follow.
     fn comma(&mut self) -> bool {
         self.conditions &= !self.bit();
         self.is_in_list()
     }
 
-    /// Enters a parenthesis. Inside a list of tables it may contain a part of the list. Returns whether a table's name may follow, or
-    /// none if it is too deep.
+    /// Handles an opening parenthesis. Inside a list of tables it may contain a part of the list. Returns whether a table's name may
+    /// follow, or none if parentheses are nested too deeply.
     fn open(&mut self) -> Option<bool> {
         let is_in_list = self.is_in_list() && self.conditions & self.bit() == 0;
         (self.depth < DEEPEST).then(|| self.depth += 1)?;
@@ -122,6 +127,7 @@ impl Search<'_> {
         token.is_any(&["order", "group"]) && self.lexer.peek().is("by") && !self.is_after_for
     }
 
+    /// Reads a table's name whose first part has been taken. None if the name is not understood.
     fn table(&mut self, first: &Token) -> Option<TableName> {
         let first = self.told(first)?;
         if self.lexer.peek().kind == TokenKind::Number {
@@ -138,6 +144,7 @@ impl Search<'_> {
         Some(TableName { db: Some(first), name: self.told(&second)? })
     }
 
+    /// Returns a part of a table's name without quotes. None if its character set cannot be read, or if it is the name of a file.
     fn told(&self, token: &Token) -> Option<Vec<u8>> {
         let name = unquoted(token, false).into_owned();
         let is_readable = self.lexer.mode().charset == Charset::Utf8 || name.is_ascii();

@@ -8,21 +8,27 @@ use crate::lex::{Lexer, Token, TokenKind, unquoted};
 use crate::{Charset, LexMode, says};
 use flavour::Statements;
 
+/// A statement translated for the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
+    /// The text to send to the server instead.
     pub text: Vec<u8>,
-    /// The replaced names, each of them once, to translate column names of the result back.
+    /// The replaced names, each of them once, to translate column names of the result back by
+    /// `wire::surface::rename_columns`.
     pub renamed: Vec<Renamed>,
 }
 
+/// A name of a system variable that was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
-    /// The name that the user wrote, without quotes.
+    /// The name that the user wrote, such as `query_cache_size`, without quotes.
     pub theirs: Vec<u8>,
+    /// The name that the server knows, such as `fqc_size`.
     pub ours: &'static str,
 }
 
-/// Replaces the known names where they stand for system variables: `None` if there are none.
+/// Replaces names such as `query_cache_size` by the server's own, such as `fqc_size`, where they stand for system variables. `None`: the
+/// statement contains none, or cannot be read, and goes to the server unchanged.
 pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
     let statements = &mode.flavour.statements;
     if mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) {
@@ -53,7 +59,7 @@ pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
     Some(out)
 }
 
-/// Whether the text installs the plugin, or sets or reads a variable of the cache by either of its names.
+/// True if the text may install the plugin, or sets or reads a variable of the cache by either of its names.
 pub fn is_about_plugin(text: &[u8], mode: LexMode) -> bool {
     installs_plugin(text, mode) || names_variable(text, mode)
 }
@@ -88,14 +94,16 @@ fn installs_plugin(text: &[u8], mode: LexMode) -> bool {
 struct Places<'a> {
     lexer: Lexer<'a>,
     position: Position,
+    /// True while the settings of SET STATEMENT are read.
     is_for_statement: bool,
 }
 
+/// A token, and what its position means.
 struct Place<'a> {
     token: Token<'a>,
-    /// The token is a name in the position of a system variable.
+    /// True if the token is a name in the position of a system variable.
     is_variable: bool,
-    /// The token is among the settings of SET STATEMENT.
+    /// True if the token is among the settings of SET STATEMENT.
     is_for_statement: bool,
 }
 
@@ -173,7 +181,7 @@ impl Position {
         }
     }
 
-    /// The position after this token, if the token does not follow `@@`.
+    /// Returns the position after this token, which does not follow `@@`.
     fn after_plain(self, token: &Token) -> Position {
         match (self, token.kind) {
             (Position::Target, TokenKind::At) => Position::UserVariable,
@@ -215,7 +223,8 @@ fn alias(token: &Token, statements: &Statements) -> Option<&'static str> {
     found.map(|alias| alias.ours)
 }
 
-/// The text with the hint SQL_CACHE replaced by blanks, for a server that does not know it. `None` if the text does not contain the hint.
+/// Returns the text with the hint SQL_CACHE replaced by blanks, for a server that does not know it. `None` if the text does not contain the
+/// hint, the server knows it, or the text cannot be read: the text then goes to the server unchanged.
 ///
 /// The word is the hint only where it cannot be the name of a column: as an option of SELECT that an expression follows.
 pub fn without_sql_cache(text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
@@ -241,7 +250,7 @@ pub fn without_sql_cache(text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
 
 const HINT: &str = "sql_cache";
 
-/// The options of SELECT.
+/// The options of SELECT before its list, without SQL_CACHE and SQL_NO_CACHE.
 pub(crate) const OPTIONS: [&str; 9] = [
     "all",
     "distinct",
@@ -287,7 +296,7 @@ const CONTINUATIONS: [&str; 29] = [
     "xor",
 ];
 
-/// True if the tokens after `word` cannot follow the name of a column, so that `word` is an option of SELECT.
+/// True if the tokens after `word`, where the lexer is, cannot follow the name of a column, so that `word` is an option of SELECT.
 fn begins_expression(word: &Token, mut lexer: Lexer) -> bool {
     let next = lexer.next();
     match next.kind {
@@ -305,16 +314,17 @@ fn begins_expression(word: &Token, mut lexer: Lexer) -> bool {
     }
 }
 
-/// True if the text may concern the cache's surface, or may ask the client for a local file.
+/// True if the text may have to be translated for the server (by [`rewrite`] or [`without_sql_cache`]), or may ask the client for a local
+/// file.
 pub fn is_near(text: &[u8], mode: LexMode) -> bool {
     let statements = &mode.flavour.statements;
     let has_lost = || !statements.has_sql_cache && says(text, HINT.as_bytes());
     may_mention_alias(text, statements) || has_lost() || says(text, b"infile")
 }
 
-/// True if the text certainly neither concerns the cache's surface nor asks for a local file. This needs only the first letters and one
-/// pass: all names of the cache contain a `q`. After a word that reads or writes rows or ends a transaction, only a second statement
-/// could ask for a file.
+/// True if the text certainly names nothing of the cache, need not be translated for the server, and does not ask the client for a local
+/// file. False means that it is not known. This is a quick check by the first letters and one pass over the bytes: all names of the cache
+/// contain a `q`, and after a word that reads or writes rows or ends a transaction, only a second statement could ask for a file.
 #[inline]
 pub fn is_far(text: &[u8]) -> bool {
     const FIRST: [[u8; 3]; 8] = [*b"sel", *b"ins", *b"upd", *b"del", *b"rep", *b"beg", *b"com", *b"rol"];
@@ -322,13 +332,14 @@ pub fn is_far(text: &[u8]) -> bool {
         && memchr::memchr3(b'q', b'Q', b';', text).is_none()
 }
 
-/// True if the text may name something of the cache, in names or in literals. If not, no text of its shape concerns `rewrite`,
-/// `is_about_plugin` or `without_sql_cache`: these only examine names, and INSTALL is neither a read nor a write.
+/// True if the text may name something of the cache, in names or in literals. If false, [`rewrite`], [`is_about_plugin`] and
+/// [`without_sql_cache`] need not be called for this text or for any other read or write of the same shape.
 pub fn may_name_cache(text: &[u8], mode: LexMode) -> bool {
     says(text, b"fqc") || may_mention_alias(text, &mode.flavour.statements) || says(text, HINT.as_bytes())
 }
 
-/// A cheap check, which makes the lexer unnecessary for nearly every text.
+/// True if the text may contain a name that is translated: the common beginning of these names occurs in it. A cheap check, which makes the
+/// lexer unnecessary for nearly every text.
 fn may_mention_alias(text: &[u8], statements: &Statements) -> bool {
     !statements.aliases.is_empty() && says(text, statements.alias_prefix.as_bytes())
 }

@@ -22,35 +22,39 @@ use footprint::{KeyColumn, Keys};
 pub use placed::{Placed, placed};
 use scan::{Scan, digits};
 
-/// A statement to be analysed.
+/// A statement to be analysed, with the values bound to it.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     pub text: &'a [u8],
     pub mode: LexMode,
-    /// The integer that is bound to each `?`. None for a value of another type.
+    /// The integer that is bound to each `?` of the text, in order. None for a value of another type. Empty if there are no `?`.
     pub bound: &'a [Option<i128>],
 }
 
-/// The rows that a write can touch.
+/// The rows of one table that a write can touch. It touches no others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
+    /// Rows with these primary keys.
     Keys(Keys),
-    /// One new row. The server generates its key, and reports it in the response.
+    /// One new row. The server generates its key, and reports it in the response as the last inserted id.
     Generated,
 }
 
-/// The rows that a read depends on, and the table that it names. None if they are not certain.
+/// Returns the table that a read names, and the primary keys of the rows that its result depends on. None if these are not certain: the
+/// result then depends on the whole table. `column` is the key column of the table.
 pub fn read(text: Text, column: &KeyColumn) -> Option<(TableName, Keys)> {
     select::read(Scan::new(text, column))
 }
 
-/// The table of a read that finds at most one row by one of the table's unique keys, and the index of the row's primary key among the
-/// result's columns. None for any other read.
+/// For a read that finds at most one row by a unique key of the table other than the primary key, returns the table, and the index of the
+/// row's primary key among the columns of the result. If the result has a row, it depends on the row with that key alone. None for any
+/// other read.
 pub fn read_by_unique_key(text: Text, column: &KeyColumn) -> Option<(TableName, usize)> {
     unique::read(Scan::new(text, column))
 }
 
-/// The rows that a write, or a read that locks rows, can touch, and the table that it names. None if they are not certain.
+/// Returns the table that a write, or a read that locks rows, names, and the rows that it can touch. None if these are not certain: it may
+/// then touch all rows of the table. `column` is the key column of the table.
 pub fn written(text: Text, column: &KeyColumn) -> Option<(TableName, Written)> {
     let mut scan = Scan::new(text, column);
     if scan.accept("select") {

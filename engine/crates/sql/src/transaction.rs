@@ -3,7 +3,7 @@
 use crate::lex::{Lexer, TokenKind};
 use crate::{Begin, Completion, Isolation, Kind, SetTransaction, TransactionScope, Xa};
 
-/// Parses what follows BEGIN.
+/// Parses what follows BEGIN. [`Kind::Compound`] if it is the beginning of a block.
 pub(crate) fn begin(lexer: &mut Lexer) -> Kind {
     if lexer.accept("not") {
         return Kind::Compound;
@@ -12,7 +12,7 @@ pub(crate) fn begin(lexer: &mut Lexer) -> Kind {
     if lexer.is_at_end() { Kind::Begin(Begin::default()) } else { Kind::Compound }
 }
 
-/// Parses what follows START.
+/// Parses what follows START, if it is START TRANSACTION. None for anything else.
 pub(crate) fn start(lexer: &mut Lexer) -> Option<Kind> {
     lexer.accept("transaction").then_some(())?;
     let mut begin = Begin::default();
@@ -35,7 +35,7 @@ pub(crate) fn start(lexer: &mut Lexer) -> Option<Kind> {
     }
 }
 
-/// Parses READ ONLY (true) or READ WRITE (false).
+/// Parses READ ONLY (true) or READ WRITE (false). None for anything else.
 fn read_access(lexer: &mut Lexer) -> Option<bool> {
     lexer.accept("read").then_some(())?;
     access(lexer)
@@ -46,7 +46,7 @@ fn access(lexer: &mut Lexer) -> Option<bool> {
     (is_read_only || lexer.accept("write")).then_some(is_read_only)
 }
 
-/// Parses what follows COMMIT, or ROLLBACK without a savepoint.
+/// Parses what follows COMMIT, or ROLLBACK without a savepoint. None if it is malformed.
 pub(crate) fn completion(lexer: &mut Lexer) -> Option<Completion> {
     lexer.accept("work");
     let mut completion = Completion::default();
@@ -63,7 +63,7 @@ pub(crate) fn completion(lexer: &mut Lexer) -> Option<Completion> {
     Some(completion)
 }
 
-/// Parses what follows ROLLBACK.
+/// Parses what follows ROLLBACK, also TO a savepoint. None if it is malformed.
 pub(crate) fn rollback(lexer: &mut Lexer) -> Option<Kind> {
     let mut ahead = *lexer;
     ahead.accept("work");
@@ -75,7 +75,7 @@ pub(crate) fn rollback(lexer: &mut Lexer) -> Option<Kind> {
     lexer.next().is_name().then_some(Kind::RollbackToSavepoint)
 }
 
-/// Parses what follows SET and a scope, from TRANSACTION on.
+/// Parses what follows SET and a scope, from TRANSACTION on. None if it is not understood.
 pub(crate) fn set_transaction(lexer: &mut Lexer, scope: TransactionScope) -> Option<Kind> {
     lexer.accept("transaction").then_some(())?;
     let mut set = SetTransaction { scope, isolation: None, read_only: None };
@@ -106,7 +106,7 @@ fn isolation(lexer: &mut Lexer) -> Option<Isolation> {
     lexer.accept("uncommitted").then_some(Isolation::ReadUncommitted)
 }
 
-/// Parses what follows XA. Identifiers of XA transactions are left to the server.
+/// Parses the verb after XA. The identifier of the transaction is left to the server. None for an unknown verb.
 pub(crate) fn xa(lexer: &mut Lexer) -> Option<Kind> {
     const VERBS: [(&str, Xa); 7] = [
         ("start", Xa::Start),

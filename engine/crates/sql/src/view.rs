@@ -6,10 +6,10 @@
 use crate::{Hint, Kind, LexMode, Read, Refusal, TableName, classify, sources};
 use flavour::Flavour;
 
-/// The longest definition that is analysed. The server may truncate definitions at some greater length.
+/// The length in bytes of the longest definition that is analysed. The server may truncate longer ones.
 const LONGEST: usize = 16 * 1024;
 
-/// A reason in a view's definition against keeping its results.
+/// A reason in the definition of a view why results of the view are not cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
     NotUnderstood,
@@ -19,7 +19,8 @@ pub enum Against {
     NoCacheHint,
 }
 
-/// The tables and views that the definition may name. A name without a schema is in the view's own schema.
+/// Analyses the definition of a view as the server prints it, in UTF-8. Returns the tables and views that its rows may come from; a name
+/// without a schema is in the view's own schema. Err if results of the view must not be cached.
 pub fn view(flavour: &'static Flavour, definition: &[u8]) -> Result<Vec<TableName>, Against> {
     let mode = LexMode::new(flavour);
     match classify(definition, mode).kind {
@@ -29,6 +30,7 @@ pub fn view(flavour: &'static Flavour, definition: &[u8]) -> Result<Vec<TableNam
     sources(definition, mode).ok_or(Against::NotUnderstood)
 }
 
+/// Returns why results of a view that is defined by this read must not be cached, None if nothing forbids it.
 fn against(read: &Read) -> Option<Against> {
     match read.refusal {
         // A view may consist of constants alone. The read must name some other table in any case.

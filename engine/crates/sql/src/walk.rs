@@ -6,11 +6,14 @@ use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::{Hint, Refusal};
 use flavour::{Flavour, Functions};
 
+/// How a text ends, seen from its first statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
+    /// The text is one statement.
     Single,
+    /// Further statements follow the first one. The walk has ended before them.
     Multiple,
-    /// The text cannot be split into tokens, or has parts that the server may skip.
+    /// The text cannot be split into tokens with certainty.
     Broken,
 }
 
@@ -18,34 +21,45 @@ pub(crate) enum Ending {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Findings {
     pub ending: Ending,
+    /// The first reason why a read with these tokens must not be cached.
     pub refusal: Option<Refusal>,
     pub hint: Hint,
+    /// True if the statement reads from a table.
     pub names_table: bool,
+    /// True if the statement may ask about the previous one, for example by FOUND_ROWS().
     pub reads_diagnostics: bool,
     pub has_executable_comment: bool,
+    /// True if the statement may call a function that is not built in.
     pub calls_stored: bool,
+    /// True if an expression of the statement may write or lock something.
     pub may_write: bool,
 }
 
-/// The deepest nesting of parentheses that is analysed. Deeper ones are refused.
+/// The deepest nesting of parentheses that is analysed. A read with a deeper one is not cached.
 const DEEPEST: u32 = 63;
 
+/// The state of a walk over the tokens of a statement.
 struct Walk<'a> {
     lexer: Lexer<'a>,
+    /// The last token.
     previous: Token<'a>,
+    /// The token before `previous`.
     before: Token<'a>,
+    /// The number of open parentheses.
     depth: u32,
     /// One bit for each open parenthesis. It is set if the parenthesis contains the arguments of CONVERT.
     converts: u64,
-    /// One bit for each open parenthesis, and one for the statement itself. It is set if a SELECT is within it.
+    /// One bit for each open parenthesis, and one for the statement itself. It is set if a SELECT is directly inside.
     selects: u64,
-    /// The walk is between the WITH at the beginning and the statement that follows its list.
+    /// True if the walk is between the WITH at the beginning of the statement and the query that follows the list of common table
+    /// expressions.
     is_in_with: bool,
+    /// True if SQL_CALC_FOUND_ROWS was found.
     counts_found: bool,
     found: Findings,
 }
 
-/// Walks the rest of a text.
+/// Goes through the tokens from the lexer's position to the end of the statement, once.
 pub(crate) fn walk(mut lexer: Lexer) -> Findings {
     let nothing = Token { kind: TokenKind::Semicolon, text: &[], start: 0 };
     let is_in_with = lexer.peek().is("with");
@@ -143,7 +157,7 @@ impl Walk<'_> {
         self.keyword(word);
     }
 
-    /// Handles words that have a meaning at any place. All of them are reserved, except for the hints.
+    /// Handles a word, given in lower case, that has a meaning at any place. All such words are reserved, except for the hints.
     fn keyword(&mut self, word: &[u8]) {
         match word {
             b"set" if self.previous.kind == TokenKind::Semicolon => {}
@@ -189,8 +203,8 @@ impl Walk<'_> {
         }
     }
 
-    /// True if all of the history is read, or its state at a time that the text itself contains. The result then changes only with the
-    /// table.
+    /// True if, after FOR SYSTEM_TIME, the text reads all of the history or its state at a time that the text itself contains. The result
+    /// then changes only with the table.
     fn names_fixed_time(&self) -> bool {
         let mut ahead = self.lexer;
         ahead.accept("all")
@@ -216,7 +230,7 @@ impl Walk<'_> {
         self.selects &= !bit;
     }
 
-    /// The bit of the innermost open parenthesis, or of the statement itself.
+    /// The bit of the innermost open parenthesis, or of the statement itself, in `converts` and `selects`.
     fn bit(&self) -> u64 {
         1u64.checked_shl(self.depth).unwrap_or(0)
     }
@@ -242,6 +256,8 @@ impl Walk<'_> {
         self.previous.is("against") && self.before.kind == TokenKind::Close
     }
 
+    /// Handles a call: the name is the previous token, and `open` the parenthesis after it. Refuses it unless the function is certainly
+    /// deterministic.
     fn call(&mut self, open: &Token) {
         let mut buffer = [0; LONGEST_WORD];
         let name = match self.previous.lowered(&mut buffer) {
@@ -273,7 +289,7 @@ impl Walk<'_> {
         self.refuse(refusal);
     }
 
-    /// Refuses the type TIME in `AS TIME`, `RETURNING TIME` and `CONVERT(..., TIME)`.
+    /// Refuses the read if the last token is the type TIME in `AS TIME`, `RETURNING TIME` or `CONVERT(..., TIME)`. Called at a parenthesis.
     fn time_type(&mut self) {
         let is_type =
             self.before.is_any(&["as", "returning"]) || self.before.kind == TokenKind::Comma && self.is_in_convert();
@@ -307,6 +323,7 @@ impl Walk<'_> {
         self.found.reads_diagnostics |= name.is_some_and(|name| self.functions().diagnostics.contains(name));
     }
 
+    /// Notes a reason why the result must not be cached. The first one counts.
     fn refuse(&mut self, refusal: Refusal) {
         self.found.may_write |= refusal.may_write();
         self.found.refusal.get_or_insert(refusal);

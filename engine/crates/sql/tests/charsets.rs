@@ -11,10 +11,10 @@ fn of_collation(id: u16) -> Charset {
     Charset::of_collation(id, &MARIADB.charsets)
 }
 
-/// `SELECT id, character_set_name FROM information_schema.collation_character_set_applicability`
+/// The answer of servers to `SELECT id, character_set_name FROM information_schema.collation_character_set_applicability`.
 const COLLATIONS: &str = include_str!("fixtures/collations.txt");
 
-/// Never the character set of a client.
+/// Character sets that a server never accepts as that of a client.
 const WIDE: [&str; 4] = ["ucs2", "utf16", "utf16le", "utf32"];
 
 #[test]

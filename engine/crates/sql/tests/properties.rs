@@ -113,7 +113,7 @@ fn any_bytes_have_an_answer() {
     }
 }
 
-/// Fragments with a safe boundary on both sides, and no name before a parenthesis.
+/// Pieces of SQL that can be joined by blanks in any order without becoming another token or a call.
 const TOKENS: &[&str] = &[
     "a",
     "t",
@@ -215,7 +215,7 @@ const LITERALS: &[&str] = &[
     "\"z\"",
 ];
 
-/// A text of the same shape with the plainest literals.
+/// Returns a text of this shape, with `7` for each number and `'7'` for each string.
 fn plainest(shape: &[u8]) -> Vec<u8> {
     shape[1..].iter().map(|byte| if *byte == b'?' { b'7' } else { *byte }).collect()
 }

@@ -16,7 +16,7 @@ fn parsed(tail: &str) -> Result<Selection, Misuse> {
     parsed_in(tail, LexMode::new(&MARIADB))
 }
 
-/// The rows that are chosen out of four.
+/// Returns which of four fixed rows `SHOW FQC ...` with this tail, such as `WHERE a = 1`, selects.
 fn chosen(tail: &str) -> String {
     let selection = parsed(tail).unwrap_or_else(|misuse| panic!("{tail}: {misuse:?}"));
     assert_eq!(selection.unknown_column(&COLUMNS), None, "{tail}");

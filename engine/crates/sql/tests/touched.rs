@@ -289,7 +289,7 @@ fn the_key_by_its_other_name_is_not_understood() {
     assert_eq!(written("UPDATE t SET a = '_rowid' WHERE id = 7"), Some(Written::Keys(Keys::Points(vec![7]))));
 }
 
-/// `id` with UNIQUE (space, title), UNIQUE (name).
+/// Returns a key column `id` of a table with UNIQUE (space, title) and UNIQUE (name).
 fn with_unique_keys() -> KeyColumn {
     let part = |name: &str, kind| KeyPart { name: name.into(), kind };
     let pair = vec![part("space", PartKind::Integer), part("title", PartKind::Binary)];

@@ -8,7 +8,7 @@ use random::Random;
 use sql::touched::{self, Text, Written};
 use sql::{LexMode, Numbers, TableName};
 
-/// A row: its key, and one more column.
+/// A row of the table: its key, and the value of one more column.
 type Row = (i64, Option<i64>);
 
 enum Expression {
@@ -22,7 +22,7 @@ enum Expression {
     In(bool, Box<Expression>, Vec<Expression>),
     IsNull(bool, Box<Expression>),
     Not(Box<Expression>),
-    /// OR, XOR, AND.
+    /// Two expressions joined by OR, XOR or AND.
     Join(&'static str, Box<[Expression; 2]>),
     Case(Box<[Expression; 3]>),
 }
@@ -96,7 +96,7 @@ impl Expression {
         }
     }
 
-    /// How tightly the server's grammar binds it.
+    /// Returns how tightly the expression's operator binds in the server's grammar; a greater number binds more tightly.
     fn level(&self) -> u8 {
         match self {
             Join("OR", _) => 1,
@@ -110,7 +110,7 @@ impl Expression {
         }
     }
 
-    /// Parentheses only where the grammar needs them.
+    /// Returns the expression as SQL, in parentheses if it binds less tightly than `least`.
     fn text(&self, least: u8) -> String {
         let text = match self {
             Id(name) => name.to_string(),
@@ -315,7 +315,7 @@ fn every_row_that_an_insert_adds_is_in_the_footprint() {
     assert!(told > 2_000 && by_shape > 200, "only {told} cases were told, {by_shape} by their shapes");
 }
 
-/// Fragments in any order: no answer where the statement is cut, and never a panic.
+/// Analyses pieces of SQL in any order. It must never panic.
 #[test]
 fn any_text_gives_an_answer() {
     const FRAGMENTS: &[&str] = &[

@@ -2,7 +2,7 @@
 
 macro_rules! commands {
     ($($name:ident = $byte:literal),* $(,)?) => {
-        /// A client's command. Bytes that are not listed are left to the server.
+        /// A client's command, by the first byte of its packet.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Command { $($name = $byte),* }
@@ -10,6 +10,7 @@ macro_rules! commands {
         impl Command {
             pub const ALL: &'static [Command] = &[$(Command::$name),*];
 
+            /// Returns the command with this byte. None if the byte is not listed here: what it means is left to the server.
             pub fn from_byte(byte: u8) -> Option<Command> {
                 match byte { $($byte => Some(Command::$name),)* _ => None }
             }

@@ -5,36 +5,40 @@
 
 use crate::{Bound, BoundType, NO_TYPE, Param, Parameter, Params};
 
-/// The types of a prepared statement's parameters as MySQL interprets them: those from its preparation, and those of the first values
-/// that did not fit these. For the latter MySQL prepares the statement again. After a number, for example, it compares text as a number
-/// from then on.
+/// The types that MySQL takes a prepared statement's parameters for: those from its preparation and, once an execution had values that do
+/// not fit these, the types of those values, because MySQL then prepares the statement again. After a number, for example, it compares text
+/// as a number from then on. The result of an execution depends on these types.
 #[derive(Clone, Debug, Default)]
 pub struct TakenFor {
     parameters: Vec<Parameter>,
-    /// Empty as long as all values have fitted.
+    /// The types of the first values that did not fit `parameters`. Empty as long as all values have fitted.
     reprepared_for: Vec<BoundType>,
 }
 
-/// How the server interprets the values of an execution.
+/// How MySQL interprets the values of an execution. Only `Alike` and `Reprepared` are certain from the types alone, so that the execution's
+/// result can be cached by its types and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// The server interprets the values as in every other execution with the same types.
     Alike,
-    /// The server prepares the statement again for these types. They also apply to later executions.
+    /// The server prepares the statement again for these types, one for each parameter. They also apply to later executions: pass them to
+    /// [`TakenFor::reprepare`].
     Reprepared(Vec<BoundType>),
-    /// Some values are NULL whose parameters had a type when the statement was prepared again.
+    /// The values have the types that the statement was prepared again for, except that some are NULL.
     InPart,
-    /// Some values have another type than the one for which the statement was prepared again.
+    /// Some values have another type than the one that the statement was prepared again for.
     Mixed,
-    /// The interpretation depends on more than the types of the values.
+    /// The interpretation depends on more than the types of the values, or the types from the preparation are not known.
     Unclear,
 }
 
 impl TakenFor {
+    /// Creates the state of a statement that was just prepared. `parameters` are from [`Outcome::parameters`](crate::Outcome::parameters).
     pub fn new(parameters: Vec<Parameter>) -> TakenFor {
         TakenFor { parameters, reprepared_for: Vec::new() }
     }
 
+    /// Determines how the server interprets the values of an execution. Changes nothing: see [`reprepare`](Self::reprepare).
     pub fn take(&self, params: &Params) -> Taken {
         let types = || params.types_of_values();
         match fit(&self.parameters, params) {
@@ -49,33 +53,35 @@ impl TakenFor {
         }
     }
 
-    /// Notes the types of [`Taken::Reprepared`]. To be called once the client has sent such an execution.
+    /// Notes that the server has prepared the statement again. Call it with the types of [`Taken::Reprepared`] once the client has sent
+    /// that execution to the server.
     pub fn reprepare(&mut self, types: Vec<BoundType>) {
         self.reprepared_for = types;
     }
 
-    /// Bytes that identify the types from the statement's preparation.
+    /// Returns bytes that identify the types from the statement's preparation, for use in a key.
     pub fn parameter_bytes(&self) -> impl Iterator<Item = u8> {
         self.parameters.iter().flat_map(Parameter::bytes)
     }
 
-    /// The types that the statement was prepared again for. They are empty if that has not happened.
+    /// Returns the types that the statement was prepared again for, one for each parameter; empty if that has not happened.
     pub fn reprepared_for(&self) -> &[BoundType] {
         &self.reprepared_for
     }
 }
 
+/// Whether values fit the types that parameters have from the preparation. Ordered: the greatest of several decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The parameters are already taken for the types of the values.
+    /// The server takes the parameters for the types of the values already.
     Same,
-    /// The parameters will be taken for the types of the values, because the server prepares the statement again.
+    /// The server will take the parameters for the types of the values, because it prepares the statement again.
     Other,
     /// The outcome depends on more than the types of the values.
     Unclear,
 }
 
-/// The types that the server may assume for a parameter, and that a value may have.
+/// A class of types that the server may assume for a parameter, and that a value may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Integer { is_unsigned: bool },
@@ -87,6 +93,7 @@ enum Class {
     Bytes,
 }
 
+/// Compares all values that are not NULL with the types from the preparation. `Unclear` if the numbers differ.
 fn fit(parameters: &[Parameter], params: &Params) -> Fit {
     let has_all = 2 * parameters.len() == params.types.len();
     let values = params.iter().enumerate().filter(|(_, param)| param.value != Bound::Null);
@@ -109,6 +116,7 @@ fn of_one(parameter: &Parameter, param: &Param) -> Fit {
     }
 }
 
+/// Returns the class of type that the server assumes for a parameter; None if it is not one of those known here.
 fn wanted(parameter: &Parameter) -> Option<Class> {
     Some(match parameter.type_code {
         8 => Class::Integer { is_unsigned: parameter.is_unsigned },
@@ -122,6 +130,7 @@ fn wanted(parameter: &Parameter) -> Option<Class> {
     })
 }
 
+/// Returns the class of type of a value; None if it is not one of those known here.
 fn given(param: &Param) -> Option<Class> {
     Some(match param.type_code {
         1 | 2 | 3 | 8 | 9 => Class::Integer { is_unsigned: param.is_unsigned },
@@ -135,7 +144,7 @@ fn given(param: &Param) -> Option<Class> {
     })
 }
 
-/// True if the server takes this text for a value of the class, no matter what else is set.
+/// True if the server takes this text for a value of the class, whatever the settings of the session are.
 fn reads_as(wanted: Class, value: &Bound) -> bool {
     let Bound::Bytes(text) = value else { return false };
     match wanted {
@@ -147,7 +156,7 @@ fn reads_as(wanted: Class, value: &Bound) -> bool {
     }
 }
 
-/// True for a decimal number. It has so few digits that each numeric type has room for it.
+/// True for a decimal number with so few digits that each numeric type has room for it.
 fn is_number(text: &[u8]) -> bool {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
     let mut parts = unsigned.split(|byte| *byte == b'.');
@@ -155,7 +164,7 @@ fn is_number(text: &[u8]) -> bool {
     text.len() <= 30 && parts.by_ref().take(2).all(is_whole) && parts.next().is_none()
 }
 
-/// True for a date whose day exists in every month.
+/// True for a date such as `2024-02-28` with a day up to 28, which exists in every month, and a year from 1000.
 fn is_date(text: &[u8]) -> bool {
     let has = |at: usize, allowed: std::ops::RangeInclusive<&[u8]>| allowed.contains(&&text[at..][..2]);
     has_form(text, b"0000-00-00") && has(0, b"10"..=b"99") && has(5, b"01"..=b"12") && has(8, b"01"..=b"28")
@@ -166,7 +175,7 @@ fn is_time(text: &[u8]) -> bool {
     has_form(text, b" 00:00:00") && has(1, b"23") && has(4, b"59") && has(7, b"59")
 }
 
-/// `form` has a zero in each place where the text must have a digit.
+/// True if the text has the form of `form`: a digit where `form` has a zero, and otherwise the same bytes.
 fn has_form(text: &[u8], form: &[u8]) -> bool {
     let pairs = || text.iter().zip(form);
     text.len() == form.len()

@@ -4,24 +4,30 @@ use crate::capability::{self, CONNECT_WITH_DB, PLUGIN_AUTH_LENENC, PROTOCOL_41, 
 use crate::greeting::extended_bits;
 use crate::lenenc::Reader;
 
+/// The client's answer to the greeting: its capabilities and its account, or only a request for TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientHello {
     /// The capabilities that the client sent. Only those that the server offers, too, are in force.
     pub capabilities: u64,
+    /// The length of the longest packet that the client accepts, in bytes.
     pub max_packet: u32,
+    /// The number of the client's collation.
     pub charset: u16,
+    /// Empty if the packet only requests TLS.
     pub user: Vec<u8>,
+    /// The default database; none if the client names none.
     pub database: Option<Vec<u8>>,
-    /// The packet only requests TLS. The full hello follows inside TLS.
+    /// True if the packet only requests TLS. The full hello follows inside TLS.
     pub ssl_requested: bool,
+    /// True if the client can compress packets.
     pub compress: bool,
 }
 
-/// The length of the fixed part, and of a request for TLS.
+/// The length of the fixed part of a hello, which is also the length of a request for TLS.
 const FIXED: usize = 32;
 
 impl ClientHello {
-    /// Reads the payload. `None` if it is malformed or of the protocol before 4.1.
+    /// Reads the payload of the client's first packet. `None` if it is malformed or of the protocol before MySQL 4.1.
     pub fn parse(payload: &[u8]) -> Option<ClientHello> {
         let mut reader = Reader::new(payload);
         let low = u64::from(reader.u32()?);
@@ -47,14 +53,14 @@ impl ClientHello {
         Some(hello)
     }
 
-    /// Returns the request for TLS that a client sends before a hello with this payload.
+    /// Returns the payload of the request for TLS that a client sends before a hello with this payload. None if the hello is too short.
     pub fn tls_request(payload: &[u8]) -> Option<Vec<u8>> {
         let mut request = payload.get(..FIXED)?.to_vec();
         Self::ask_tls(&mut request, true)?;
         Some(request)
     }
 
-    /// Sets or clears the flag in a hello's payload that asks for TLS.
+    /// Changes whether a hello asks for TLS, by its capability flag. None, and nothing is changed, if the payload is too short.
     pub fn ask_tls(payload: &mut [u8], is_asked: bool) -> Option<()> {
         capability::set_tls(payload.first_chunk_mut()?, is_asked);
         Some(())
@@ -70,7 +76,7 @@ impl ClientHello {
     }
 }
 
-/// Skips the authentication data, which has three encodings for historical reasons.
+/// Skips the authentication data of a hello, which has three encodings; the agreed `capabilities` say which. None if bytes are missing.
 pub(crate) fn skip_proof(reader: &mut Reader, capabilities: u64) -> Option<()> {
     if capabilities & PLUGIN_AUTH_LENENC != 0 {
         reader.string()?;

@@ -1,6 +1,7 @@
 //! Length-encoded integers and strings, and fixed-width fields, read from the front of a slice.
 
-/// A slice being consumed. Every method returns `None`, and consumes nothing, if there are too few bytes.
+/// Reads fields of the protocol from the front of a slice and consumes them. Every method returns `None`, and consumes nothing, if there
+/// are too few bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -11,6 +12,7 @@ impl<'a> Reader<'a> {
         Reader { rest: bytes }
     }
 
+    /// Returns the bytes that were not consumed, without consuming them.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -19,13 +21,14 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
+    /// Consumes exactly this many bytes and returns them.
     pub fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.rest.split_at_checked(length)?;
         self.rest = tail;
         Some(head)
     }
 
-    /// Reads a little-endian number of `width` bytes, at most 8.
+    /// Reads a little-endian number of `width` bytes. None if `width` is more than 8.
     pub fn uint(&mut self, width: usize) -> Option<u64> {
         let mut wide = [0; 8];
         wide.get_mut(..width)?.copy_from_slice(self.take(width)?);
@@ -44,7 +47,7 @@ impl<'a> Reader<'a> {
         Some(self.uint(4)? as u32)
     }
 
-    /// Reads a length-encoded integer. 0xFB (NULL) and 0xFF (an error) are none.
+    /// Reads a length-encoded integer. None, and nothing is consumed, also for the first bytes 0xFB (NULL) and 0xFF (an error).
     pub fn int(&mut self) -> Option<u64> {
         let mut ahead = *self;
         let value = match ahead.u8()? {
@@ -58,7 +61,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// Reads a length-encoded string.
+    /// Reads a length-encoded string and returns it without its length. None, and nothing is consumed, also for NULL.
     pub fn string(&mut self) -> Option<&'a [u8]> {
         let mut ahead = *self;
         let length = usize::try_from(ahead.int()?).ok()?;
@@ -67,7 +70,7 @@ impl<'a> Reader<'a> {
         Some(string)
     }
 
-    /// Reads one value of a text row. `Some(None)` is NULL.
+    /// Reads one value of a row of a text result. `Some(None)` is NULL; `None` means that the value is not complete.
     pub fn text_value(&mut self) -> Option<Option<&'a [u8]>> {
         if self.rest.first() == Some(&0xFB) {
             self.take(1)?;
@@ -76,7 +79,7 @@ impl<'a> Reader<'a> {
         self.string().map(Some)
     }
 
-    /// Reads up to a NUL, and consumes the NUL.
+    /// Reads up to a zero byte, and consumes that, too. Returns the bytes before it; None if there is no zero byte.
     pub fn nul_terminated(&mut self) -> Option<&'a [u8]> {
         let end = self.rest.iter().position(|byte| *byte == 0)?;
         let string = self.take(end)?;
@@ -84,12 +87,14 @@ impl<'a> Reader<'a> {
         Some(string)
     }
 
-    /// Reads up to a NUL or to the end, because old clients leave out the NUL of the last field.
+    /// Reads up to a zero byte, and consumes that, too, or to the end if there is none: some senders leave out the zero byte after the last
+    /// field.
     pub fn until_nul_or_end(&mut self) -> Option<&'a [u8]> {
         self.nul_terminated().or_else(|| self.take(self.rest.len()))
     }
 }
 
+/// Appends a length-encoded integer.
 pub fn push_int(out: &mut Vec<u8>, value: u64) {
     let bytes = value.to_le_bytes();
     match value {
@@ -100,6 +105,7 @@ pub fn push_int(out: &mut Vec<u8>, value: u64) {
     }
 }
 
+/// Appends a length-encoded string.
 pub fn push_string(out: &mut Vec<u8>, string: &[u8]) {
     push_int(out, string.len() as u64);
     out.extend_from_slice(string);

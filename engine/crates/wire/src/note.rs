@@ -5,32 +5,36 @@
 
 use crate::{Header, push_packet};
 
-/// No server has a command with this byte.
+/// The first byte of a note's payload. No server has a command with this byte.
 const COMMAND: u8 = 0xf7;
 const MAGIC: &[u8] = b"fqc-note";
 const HEAD: usize = 1 + MAGIC.len() + 16;
 
+/// A report on reads that a library in the application's process has answered from its cache, without the server. The library sends it as a
+/// packet before the client's next command, to `fqc-near`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note<'a> {
-    /// The number of reads answered since the last command.
+    /// The number of reads that the library has answered since the last command that it sent.
     pub hits: u64,
     /// The number of rows of the last of these reads.
     pub rows: u64,
-    /// The packet of the last of these reads, as it would have been sent to the server.
+    /// The packet of the last of these reads, header included, as it would have been sent to the server.
     pub packet: &'a [u8],
 }
 
-/// The beginning of the bytes that a client has sent.
+/// The result of [`Begins::with`]: whether the bytes that a client has sent begin with a [`Note`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Begins<'a> {
-    /// A note, and the bytes after it.
+    /// A complete note, and the bytes after it.
     Note(Note<'a>, &'a [u8]),
-    /// There are too few bytes to decide whether this is a note.
+    /// There are too few bytes to decide whether this is a note, or the note is incomplete. Ask again with more bytes.
     Unknown,
+    /// Something else: the bytes are the client's own.
     Other,
 }
 
 impl<'a> Begins<'a> {
+    /// Determines whether these bytes, which a client sends at the start of a command, begin with a [`Note`].
     pub fn with(bytes: &'a [u8]) -> Begins<'a> {
         let Some(Header { length, sequence }) = Header::parse(bytes) else { return Begins::Unknown };
         let rest = &bytes[Header::SIZE..];
@@ -49,6 +53,7 @@ impl<'a> Begins<'a> {
 }
 
 impl Note<'_> {
+    /// Returns the note as packets, headers included.
     pub fn write(&self) -> Vec<u8> {
         let payload = [&[COMMAND][..], MAGIC, &self.hits.to_le_bytes(), &self.rows.to_le_bytes(), self.packet].concat();
         let mut out = Vec::with_capacity(Header::SIZE + payload.len());

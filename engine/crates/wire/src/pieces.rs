@@ -2,7 +2,7 @@
 
 use crate::packet::Header;
 
-/// The state of one direction of a stream: how much of the next header has arrived, and how much of the payload is still to come.
+/// Finds the payloads in one direction of a stream whose bytes arrive in pieces of any size. It keeps no payload.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
     /// The next packet's header, as far as it has arrived. `arrived` counts its bytes.
@@ -10,29 +10,30 @@ pub struct Pieces {
     arrived: usize,
     /// The number of bytes of the current packet that are still to come.
     left: usize,
-    /// The header, if it has arrived completely and no byte of its payload has.
+    /// The header of a packet that begins a payload, until the payload's first piece is returned.
     begins: Option<Header>,
-    /// The next packet continues the payload of the last one.
+    /// True if the next packet continues the payload of the last one.
     continues: bool,
 }
 
-/// Bytes of one payload, all in the same packet.
+/// Some bytes of one payload, all from the same packet, see [`Pieces::next`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// The header, for the first piece of a payload. Such a piece is empty only if the payload is.
+    /// The header of the payload's first packet if this is the first piece of a payload. Such a piece is empty only if the payload is.
     pub begins: Option<Header>,
     pub bytes: &'a [u8],
-    /// This piece completes the payload.
+    /// True if this piece completes the payload, which may take several packets.
     pub ends: bool,
 }
 
 impl Pieces {
-    /// True if the next byte begins a payload.
+    /// True if the next byte begins a new payload: nothing of a header or payload is outstanding.
     pub fn is_between(&self) -> bool {
         self.arrived == 0 && self.left == 0 && !self.continues
     }
 
-    /// Takes the bytes up to the end of a packet, or all. None if all bytes were taken and the last ones belong to a header.
+    /// Consumes bytes of `rest` up to the end of a packet, or all, and returns those that belong to its payload. Call it until it returns
+    /// None: then all bytes are consumed, and the next ones that arrive continue the stream.
     #[inline]
     pub fn next<'a>(&mut self, rest: &mut &'a [u8]) -> Option<Piece<'a>> {
         if self.left == 0 {
@@ -47,7 +48,7 @@ impl Pieces {
         Some(Piece { begins: self.begins.take(), bytes, ends: self.left == 0 && !self.continues })
     }
 
-    /// Takes bytes of a header. Returns none while the header is not complete.
+    /// Consumes bytes of the next packet's header. Returns none while the header is not complete.
     fn begin(&mut self, rest: &mut &[u8]) -> Option<()> {
         let (taken, tail) = rest.split_at(rest.len().min(Header::SIZE - self.arrived));
         self.header[self.arrived..][..taken.len()].copy_from_slice(taken);

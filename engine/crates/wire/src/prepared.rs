@@ -6,31 +6,37 @@ use crate::lenenc::{Reader, push_int};
 use crate::packet::{Header, push_packet};
 use std::borrow::Cow;
 
-/// MariaDB interprets this id as the statement that was prepared last.
+/// An id of a statement that MariaDB interprets as the one that was prepared last on the connection.
 pub const LAST_STATEMENT: u32 = u32::MAX;
 
-/// The id of the prepared statement in a command, directly after its first byte. None if the command is too short.
+/// Returns the id of the prepared statement that a command is about, such as COM_STMT_EXECUTE or COM_STMT_CLOSE. `payload` includes the
+/// command byte, which is not checked. None if it is too short.
 pub fn statement_id(payload: &[u8]) -> Option<u32> {
     payload.get(1..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The id of the statement that a COM_STMT_EXECUTE runs, and the bytes after it. None if the payload is another command.
+/// Returns the id of the statement that a COM_STMT_EXECUTE runs, and the bytes of the payload after it. None if the payload is another
+/// command or too short.
 pub fn execution(payload: &[u8]) -> Option<(u32, &[u8])> {
     let (id, rest) = payload.strip_prefix(&[Command::StmtExecute as u8])?.split_first_chunk()?;
     Some((u32::from_le_bytes(*id), rest))
 }
 
+/// A COM_STMT_EXECUTE, the execution of a prepared statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execute<'a> {
+    /// The id of the prepared statement.
     pub id: u32,
     /// The cursor type; 0 asks for all rows at once.
     pub flags: u8,
+    /// The number of iterations, by the protocol always 1.
     pub iterations: u32,
-    /// The null bitmap, flag, types and values. They can only be interpreted with the number of parameters.
+    /// The null bitmap, flag, types and values in the form without attributes. They can only be interpreted with the statement's number of
+    /// parameters: see [`params`](Self::params).
     pub parameters: Cow<'a, [u8]>,
-    /// The number of bound values that the packet states. None if it states none.
+    /// The number of bound values that the packet states. None if it states none, because attributes are not agreed on.
     told: Option<usize>,
-    /// Some parameters have names, or the parameters cannot be read.
+    /// True if some parameters have names, or the parameters cannot be read.
     is_named: bool,
 }
 
@@ -38,8 +44,9 @@ pub struct Execute<'a> {
 const COUNTS_PARAMETERS: u8 = 8;
 
 impl<'a> Execute<'a> {
-    /// Reads the payload, command byte included. If attributes are agreed on, `parameters` nevertheless has the form of an execution
-    /// without attributes.
+    /// Reads the payload of COM_STMT_EXECUTE, command byte included. `capabilities` are those that client and server have agreed on; if
+    /// they include query attributes, [`parameters`](Self::parameters) is converted to the form without them. None if the payload is too
+    /// short.
     pub fn parse(payload: &'a [u8], capabilities: u64) -> Option<Execute<'a>> {
         let mut reader = Reader::new(payload);
         reader.u8()?;
@@ -55,12 +62,14 @@ impl<'a> Execute<'a> {
         Some(Execute { id, flags, iterations, parameters: parameters.into(), told: Some(told), is_named })
     }
 
-    /// True if the execution binds more than the `count` parameters of the statement. Functions may read such attributes.
+    /// True if the execution binds other values than the `count` parameters of the statement, or values with names, or cannot be read. Such
+    /// attributes can change its result, because functions may read them.
     pub fn has_attributes(&self, count: u16) -> bool {
         self.is_named || self.told.is_some_and(|told| told != usize::from(count))
     }
 
-    /// The types that the execution binds, empty if they cannot be read. None if it uses the types of the execution before.
+    /// Returns the types that the execution binds, two bytes for each of the statement's `count` parameters; empty if they cannot be read.
+    /// None if it binds no types, so that the server uses those of the execution before.
     pub fn new_types(&self, count: u16) -> Option<&[u8]> {
         if self.has_attributes(count) {
             return Some(&[]);
@@ -69,9 +78,10 @@ impl<'a> Execute<'a> {
         (*flag != 0).then(|| rest.get(..2 * usize::from(count)).unwrap_or_default())
     }
 
-    /// Reads the parameters. `remembered_types` are those that the last execution bound, two bytes each. `None` if the payload does not
-    /// fit the count exactly, binds no types while none are remembered, or has values of an unknown type. Parameters sent by
-    /// COM_STMT_SEND_LONG_DATA are not in the payload: the caller must know of them.
+    /// Reads the parameters. `count` is the statement's number of parameters, `remembered_types` are the types that an earlier execution of
+    /// it bound last, two bytes each. `None` if the payload does not fit the count exactly, has attributes, binds no types while none are
+    /// remembered, or has values of an unknown type. Parameters sent by COM_STMT_SEND_LONG_DATA are not in the payload: the caller must
+    /// know of them.
     pub fn params<'p>(&'p self, count: u16, remembered_types: &'p [u8]) -> Option<Params<'p>> {
         if self.has_attributes(count) {
             return None;
@@ -94,7 +104,7 @@ impl<'a> Execute<'a> {
 }
 
 /// Reads parameters in the form with attributes, with their number before them and a name after each type. Returns the number, and the
-/// parameters without number and names. `None` if any parameter has a name.
+/// parameters in the form without number and names. `None` if any parameter has a name, or the bytes are malformed.
 fn counted(bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
     let mut reader = Reader::new(bytes);
     let count = usize::try_from(reader.int()?).ok()?;
@@ -106,16 +116,20 @@ fn counted(bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
     (!bindings.has_names).then(|| (count, [bindings.nulls, &flag, &bindings.types, reader.rest()].concat()))
 }
 
-/// The part of an execution or query with attributes that precedes the values.
+/// The part of an execution or query with attributes that precedes the values: which values are NULL, and the types and names.
 pub(crate) struct Bindings<'a> {
+    /// The null bitmap.
     nulls: &'a [u8],
+    /// True if types are bound.
     are_new: bool,
     /// Two bytes for each type. Empty if the types are those of the execution before.
     types: Vec<u8>,
+    /// True if any parameter has a name.
     has_names: bool,
 }
 
 impl<'a> Bindings<'a> {
+    /// Reads what precedes `count` values. None if bytes are missing; some may be consumed then.
     pub(crate) fn read(reader: &mut Reader<'a>, count: usize) -> Option<Bindings<'a>> {
         let nulls = reader.take(count.div_ceil(8))?;
         let mut bindings = Bindings { nulls, are_new: reader.u8()? == 1, types: Vec::new(), has_names: false };
@@ -135,8 +149,8 @@ impl<'a> Bindings<'a> {
     }
 }
 
-/// Returns the packet with these types bound, two bytes for each parameter, if the execution used those of the execution before.
-/// Otherwise returns a copy.
+/// Returns the packet of an execution, header included, in which these types are bound, two bytes for each parameter. If it binds types
+/// itself, or has no parameters, returns a copy of it. `capabilities` are those that client and server have agreed on.
 pub fn with_types(packet: &[u8], types: &[u8], capabilities: u64) -> Vec<u8> {
     let count = types.len() / 2;
     let told = told_count(count, capabilities);
@@ -151,15 +165,17 @@ pub fn with_types(packet: &[u8], types: &[u8], capabilities: u64) -> Vec<u8> {
     out
 }
 
-/// An execution that binds these types and then fails, because it announces values and contains none.
+/// Returns the packet of an execution that makes the server remember these types, two bytes for each parameter, for later executions of the
+/// statement `id`. The execution itself fails, because it announces values and contains none.
 pub fn types_alone(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
     let mut out = Vec::new();
     push_packet(&mut out, &mut 0, &without_values(id, types, 0, capabilities));
     out
 }
 
-/// The same for a server that takes no types from an execution that it cannot read. Long data is sent first for a parameter that does not
-/// exist. So the server refuses this execution, and each further one until the statement is reset.
+/// Like [`types_alone`], for a server that does not remember the types of an execution that it cannot read. Two packets: long data for a
+/// parameter that does not exist, and an execution that binds the types. Because of the long data the server refuses this execution, and
+/// each further one until the caller resets the statement.
 pub fn types_refused(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
     const NOWHERE: [u8; 2] = [0xff; 2];
     let piece = [&[Command::StmtSendLongData as u8][..], &id.to_le_bytes(), &NOWHERE].concat();
@@ -169,6 +185,7 @@ pub fn types_refused(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
     out
 }
 
+/// Returns the payload of an execution that binds these types and contains no values. `nulls` fills each byte of the null bitmap.
 fn without_values(id: u32, types: &[u8], nulls: u8, capabilities: u64) -> Vec<u8> {
     let count = types.len() / 2;
     let told = told_count(count, capabilities);
@@ -178,7 +195,7 @@ fn without_values(id: u32, types: &[u8], nulls: u8, capabilities: u64) -> Vec<u8
     [&head[..], &told, &nulls, &[1], &with_names(types, capabilities)].concat()
 }
 
-/// The number of parameters as a packet states it. Empty if attributes are not agreed on.
+/// Returns the bytes in an execution that state its number of parameters. Empty if attributes are not agreed on.
 fn told_count(count: usize, capabilities: u64) -> Vec<u8> {
     let mut told = Vec::new();
     if capabilities & QUERY_ATTRIBUTES != 0 {
@@ -187,6 +204,7 @@ fn told_count(count: usize, capabilities: u64) -> Vec<u8> {
     told
 }
 
+/// Returns types of parameters, two bytes each, with an empty name after each one if attributes are agreed on, otherwise as they are.
 fn with_names(types: &[u8], capabilities: u64) -> Vec<u8> {
     const EMPTY: u8 = 0;
     match capabilities & QUERY_ATTRIBUTES {
@@ -195,38 +213,41 @@ fn with_names(types: &[u8], capabilities: u64) -> Vec<u8> {
     }
 }
 
-/// The number of bytes before the parameters: command, statement, cursor type and iterations.
+/// The number of bytes in the payload of an execution before the parameters: command, statement, cursor type and iterations.
 const BEFORE_PARAMETERS: usize = 10;
 
-/// A parameter's type as it is bound: its code, and whether it is unsigned.
+/// The type of a parameter as an execution binds it: its code (`enum_field_types`), and 0x80 if it is unsigned.
 pub type BoundType = [u8; 2];
-/// Stands for the type of a NULL, which has none.
+/// Stands for the type of a value that is NULL, whose type has no effect.
 pub const NO_TYPE: BoundType = [u8::MAX; 2];
 
-/// Whether one of these types, two bytes each, is TIME. The server completes such a value with today's date where it needs a date, so what
-/// an execution answers depends on the day.
+/// True if one of these types, two bytes each, is TIME. The server completes such a value with today's date where it needs a date, so the
+/// result of the execution depends on the day.
 pub fn have_time(types: &[u8]) -> bool {
     const TIMES: [u8; 2] = [11, 19];
     types.as_chunks::<2>().0.iter().any(|[code, _]| TIMES.contains(code))
 }
 
-/// Together the three slices identify an execution.
+/// The parameters of an execution. Executions of a statement with the same three slices have the same parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params<'a> {
+    /// The null bitmap: one bit for each parameter.
     pub nulls: &'a [u8],
-    /// Two bytes for each parameter. The caller has to remember them if `are_types_new`.
+    /// Two bytes for each parameter. The caller has to remember them for later executions if `are_types_new`.
     pub types: &'a [u8],
+    /// The values that are not NULL, one after the other.
     pub values: &'a [u8],
+    /// True if the execution binds the types itself, false if they are those of the execution before.
     pub are_types_new: bool,
 }
 
 impl<'a> Params<'a> {
-    /// The parameters in order.
+    /// Iterates over the parameters in order.
     pub fn iter(&self) -> ParamIter<'a> {
         ParamIter { nulls: self.nulls, types: self.types, index: 0, values: Reader::new(self.values) }
     }
 
-    /// The types of the values in order, [`NO_TYPE`] for a NULL.
+    /// Iterates over the types of the values in the order of the parameters, with [`NO_TYPE`] for each NULL.
     pub fn types_of_values(&self) -> impl Iterator<Item = BoundType> + Clone {
         let types = self.types.as_chunks().0.iter().enumerate();
         types.map(|(index, kind)| if is_null(self.nulls, index) == Some(false) { *kind } else { NO_TYPE })
@@ -238,16 +259,17 @@ impl<'a> Params<'a> {
     }
 }
 
+/// A value that an execution binds to a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param<'a> {
-    /// One of `enum_field_types`.
+    /// The code of the type, one of `enum_field_types`.
     pub type_code: u8,
     pub is_unsigned: bool,
     pub value: Bound<'a>,
 }
 
 impl Param<'_> {
-    /// The value as an integer, if its type is one of the usual integer types. For other types the server decides what a value means.
+    /// Returns the value if its type is TINYINT, SMALLINT, INT or BIGINT. None for NULL and all other types.
     pub fn integer(&self) -> Option<i128> {
         match self.value {
             Bound::Integer(number) if matches!(self.type_code, 1 | 2 | 3 | 8) => Some(number),
@@ -256,16 +278,17 @@ impl Param<'_> {
     }
 }
 
+/// The value of a bound parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound<'a> {
     Null,
-    /// Any integer type, sign-extended unless unsigned.
+    /// A value of any integer type, YEAR included.
     Integer(i128),
-    /// Every other type: the bytes as sent, without a length prefix.
+    /// A value of any other type: its bytes as sent, without their length.
     Bytes(&'a [u8]),
 }
 
-/// Iterates over the parameters. Ends after the last one, or before one that is malformed.
+/// Iterates over the parameters of an execution. Ends after the last one, or before one that is malformed or of an unknown type.
 #[derive(Clone, Debug)]
 pub struct ParamIter<'a> {
     nulls: &'a [u8],
@@ -287,10 +310,12 @@ impl<'a> Iterator for ParamIter<'a> {
     }
 }
 
+/// Returns whether the parameter with this index, from 0, is NULL by the null bitmap; None if the bitmap is too short.
 fn is_null(nulls: &[u8], index: usize) -> Option<bool> {
     Some(nulls.get(index / 8)? >> (index % 8) & 1 == 1)
 }
 
+/// Reads a value of this type. None if bytes are missing or the type is not known.
 fn read_value<'a>(values: &mut Reader<'a>, type_code: u8, is_unsigned: bool) -> Option<Bound<'a>> {
     let integer = |values: &mut Reader<'a>, width| Some(Bound::Integer(widen(values.uint(width)?, width, is_unsigned)));
     match type_code {

@@ -5,17 +5,20 @@ use std::net::{IpAddr, SocketAddr};
 
 const TEXT: [u8; 4] = *b"PROX";
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
-/// The beginning of the second version's signature. Read as a packet header, neither signature could be that of a hello.
+/// The beginning of the second version's signature. A hello cannot begin with these bytes or with [`TEXT`]: as a packet header they would
+/// have another sequence number.
 const BINARY: [u8; 4] = *b"\r\n\r\n";
 const BINARY_FIXED: usize = 16;
 
+/// The version of the PROXY protocol: 1 is text, 2 is binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     Text,
     Binary,
 }
 
-/// The length of the header that a client's first bytes begin with; 0 if they begin with none. None if there are too few bytes to tell.
+/// Returns the length of the PROXY header that a connection's first bytes begin with; 0 if they begin with none. The header itself need not
+/// be complete if its length can be read. None if there are too few bytes to tell: call it again with more.
 pub fn header_length(bytes: &[u8]) -> Option<usize> {
     match *bytes.first_chunk()? {
         TEXT => bytes.iter().position(|&byte| byte == b'\n').map(|end| end + 1),
@@ -27,8 +30,9 @@ pub fn header_length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The header for a client that has connected to the listener. Without addresses, or if they are of different families, the header says
-/// that nothing is known. The server then uses the connection's own address.
+/// Returns the PROXY header for a connection to a server on behalf of a client: it states the client's address, and the address of the
+/// listener that the client has connected to. For `None`, or addresses of different families, the header says that nothing is known, and
+/// the server uses the connection's own address.
 pub fn header(version: Version, client_and_listener: Option<(SocketAddr, SocketAddr)>) -> Vec<u8> {
     let pair = client_and_listener.map(|(client, listener)| {
         (client.ip().to_canonical(), client.port(), listener.ip().to_canonical(), listener.port())

@@ -6,18 +6,22 @@ use crate::packet::push_packet;
 use crate::prepared::Bindings;
 use crate::{Command, Header};
 
+/// A COM_QUERY, a statement as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query<'a> {
+    /// The text of the statement.
     pub text: &'a [u8],
-    /// The query has attributes. Functions may read them.
+    /// True if the query has attributes, that is, named values besides the text. They can change its result, because functions may read
+    /// them.
     pub has_attributes: bool,
 }
 
-/// No attributes, and one set of them, as the protocol has it.
+/// The bytes before a query's text that state that it has no attributes. Only if attributes are agreed on.
 pub const NO_ATTRIBUTES: [u8; 2] = [0, 1];
 
 impl<'a> Query<'a> {
-    /// Reads what follows the command byte.
+    /// Reads the payload of COM_QUERY without the command byte. `capabilities` are those that client and server have agreed on. None if the
+    /// attributes before the text cannot be read.
     pub fn parse(body: &'a [u8], capabilities: u64) -> Option<Query<'a>> {
         if capabilities & QUERY_ATTRIBUTES == 0 {
             return Some(Query { text: body, has_attributes: false });
@@ -35,7 +39,7 @@ impl<'a> Query<'a> {
         Some(Query { text: reader.rest(), has_attributes: count > 0 })
     }
 
-    /// The packet of a query without attributes.
+    /// Returns the packet of a query without attributes, header included. `capabilities` are those that client and server have agreed on.
     pub fn packet(text: &[u8], capabilities: u64) -> Vec<u8> {
         let attributes: &[u8] = if capabilities & QUERY_ATTRIBUTES == 0 { &[] } else { &NO_ATTRIBUTES };
         let mut packet = Vec::with_capacity(text.len() + Header::SIZE + 1 + attributes.len());

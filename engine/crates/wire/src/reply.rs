@@ -5,21 +5,26 @@ use crate::lenenc::{Reader, push_int};
 use crate::packet::{Packet, packets, push_packet};
 use crate::{StatusOffsets, status};
 
+/// The payload of an OK packet, which also ends the rows of a result if DEPRECATE_EOF is agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OkPacket<'a> {
     pub affected_rows: u64,
     pub last_insert_id: u64,
+    /// Status flags, see [`status`].
     pub status: u16,
+    /// The number of warnings.
     pub warnings: u16,
+    /// A message for the user, for example on the rows matched.
     pub info: &'a [u8],
-    /// Entries of session tracking, each a type byte and a length-encoded string.
+    /// Entries of session tracking, each a type byte and a length-encoded string; empty if the packet has none.
     pub session_state: &'a [u8],
-    /// Where the status flags are in the payload.
+    /// The offset of the status flags in the payload.
     pub status_offset: usize,
 }
 
 impl<'a> OkPacket<'a> {
-    /// Reads a payload that begins with 0x00, or with 0xFE if it ends rows.
+    /// Reads the payload of an OK packet: it begins with 0x00, or with 0xFE if it ends rows, which is not checked. `capabilities` are those
+    /// that client and server have agreed on. None if the payload is malformed.
     pub fn parse(payload: &'a [u8], capabilities: u64) -> Option<OkPacket<'a>> {
         let mut reader = Reader::new(payload);
         reader.u8()?;
@@ -42,14 +47,18 @@ impl<'a> OkPacket<'a> {
     }
 }
 
+/// The payload of an error packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrPacket<'a> {
+    /// The server's error number, such as 1064.
     pub code: u16,
+    /// Five characters such as `42000`. None in an error before the log-in.
     pub sqlstate: Option<&'a [u8]>,
     pub message: &'a [u8],
 }
 
 impl<'a> ErrPacket<'a> {
+    /// Reads the payload of a packet. None if it is no error packet.
     pub fn parse(payload: &'a [u8]) -> Option<ErrPacket<'a>> {
         let mut reader = Reader::new(payload);
         if reader.u8()? != 0xFF {
@@ -62,7 +71,7 @@ impl<'a> ErrPacket<'a> {
         Some(ErrPacket { code, sqlstate, message })
     }
 
-    /// The whole packet; the message is UTF-8, the state five characters such as `HY000`.
+    /// Returns a whole error packet, header included, with this sequence number. `sqlstate` is five characters such as `HY000`.
     pub fn build(sequence: u8, code: u16, sqlstate: &[u8; 5], message: &str) -> Vec<u8> {
         let mut payload = vec![0xFF];
         payload.extend_from_slice(&code.to_le_bytes());
@@ -73,7 +82,8 @@ impl<'a> ErrPacket<'a> {
     }
 }
 
-/// The first packet of a result: how many columns there are, and whether definitions follow. `None` for other payloads.
+/// Reads the payload of the first packet of a result: how many columns there are, and whether column definitions follow. `None` if it is
+/// the payload of another packet. `capabilities` are those that client and server have agreed on.
 pub fn column_count(payload: &[u8], capabilities: u64) -> Option<(u64, bool)> {
     let mut reader = Reader::new(payload);
     let columns = reader.int().filter(|count| *count > 0)?;
@@ -82,12 +92,13 @@ pub fn column_count(payload: &[u8], capabilities: u64) -> Option<(u64, bool)> {
     reader.is_empty().then_some((columns, follows))
 }
 
-/// The number of columns of the result that a response begins with. None if it begins with no result.
+/// Returns the number of columns of the result that a response, given as packets, begins with. None if it begins with no result.
 pub fn columns_of(response: &[u8], capabilities: u64) -> Option<u64> {
     column_count(Packet::parse(response)?.payload, capabilities).map(|(columns, _)| columns)
 }
 
-/// The values of the only row of a text result. None if the response is something else.
+/// Returns copies of the values of the only row of a text result, without zero bytes. None if the response is no text result with column
+/// definitions, has no row or cannot be read, or if a value is NULL.
 pub fn only_row(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
     let mut packets = packets(response);
     let (columns, true) = column_count(packets.next()?.payload, capabilities)? else { return None };
@@ -99,13 +110,15 @@ pub fn only_row(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
     (0..columns).map(|_| reader.string().map(narrow)).collect()
 }
 
-/// Returns the first value of the first row of a result. `Some(None)` is NULL. A binary value is cut to eight bytes.
+/// Returns the first value of the first row of a result; see [`value`].
 pub fn first_value(response: &[u8], capabilities: u64, is_binary: bool) -> Option<Option<&[u8]>> {
     value(response, capabilities, is_binary, 0)
 }
 
-/// Returns the value of the column at `place`, from 0, in the first row of a result. `Some(None)` is NULL. A binary value is cut to eight
-/// bytes, and beyond the first column it needs the column definitions.
+/// Returns the value of the column at `place`, from 0, in the first row of a result. `Some(None)` is NULL. `None`: the response is no
+/// result, has no row or no such column, or cannot be read; a binary result beyond its first column cannot be read without column
+/// definitions. If `is_binary`, the value is the bytes of the row from its first byte on, at most eight, which may include those of other
+/// values.
 pub fn value(response: &[u8], capabilities: u64, is_binary: bool, place: usize) -> Option<Option<&[u8]>> {
     let mut packets = packets(response);
     let (columns, follows) = column_count(packets.next()?.payload, capabilities)?;
@@ -145,7 +158,7 @@ fn binary_value<'a>(
     Some((!is_null(place)).then(|| &value[..value.len().min(8)]))
 }
 
-/// Skips a value of the column with this definition. The definition's fixed fields are at its end, after optional ones.
+/// Skips a value of the column with this definition (its packet's payload) in a row of a binary result. None if bytes are missing.
 fn skip_binary(reader: &mut Reader, definition: &[u8]) -> Option<()> {
     const FROM_END: usize = 6;
     let kind = *definition.get(definition.len().checked_sub(FROM_END)?)?;
@@ -160,7 +173,7 @@ fn skip_binary(reader: &mut Reader, definition: &[u8]) -> Option<()> {
     reader.take(usize::try_from(length).ok()?).map(drop)
 }
 
-/// An OK packet without session tracking.
+/// Returns an OK packet without session tracking, header included.
 pub fn ok_packet(sequence: u8, affected_rows: u64, last_insert_id: u64, status: u16, warnings: u16) -> Vec<u8> {
     framed(sequence, &ok_payload(0, affected_rows, last_insert_id, status, warnings))
 }
@@ -174,7 +187,7 @@ pub(crate) fn ok_payload(header: u8, affected_rows: u64, last_insert_id: u64, st
     payload
 }
 
-/// The payload of the packet that ends the rows of a result under these capabilities.
+/// Returns the payload of the packet that ends the rows of a result: EOF, or OK if DEPRECATE_EOF is agreed on.
 pub(crate) fn end_of_rows_payload(capabilities: u64, status: u16, warnings: u16) -> Vec<u8> {
     if capabilities & DEPRECATE_EOF != 0 {
         return ok_payload(0xFE, 0, 0, status, warnings);
@@ -185,7 +198,9 @@ pub(crate) fn end_of_rows_payload(capabilities: u64, status: u16, warnings: u16)
     payload
 }
 
-/// Sets the bits of `mask` in every status field of a stored response to those of `value`.
+/// Sets the bits of `mask` in every status field of a response to those of `value`. `offsets` are those of the response's status fields,
+/// from [`Outcome::status_offsets`](crate::Outcome::status_offsets). None if one is outside of the response; fields before it are changed
+/// then.
 pub fn patch_status(response: &mut [u8], offsets: &StatusOffsets, mask: u16, value: u16) -> Option<()> {
     for &offset in offsets.as_slice() {
         let field: &mut [u8; 2] = response.get_mut(offset as usize..)?.first_chunk_mut()?;
@@ -194,6 +209,7 @@ pub fn patch_status(response: &mut [u8], offsets: &StatusOffsets, mask: u16, val
     Some(())
 }
 
+/// Returns the payload as packets, the first one with this sequence number.
 pub(crate) fn framed(sequence: u8, payload: &[u8]) -> Vec<u8> {
     let mut packet = Vec::with_capacity(payload.len() + 4);
     push_packet(&mut packet, &mut { sequence }, payload);

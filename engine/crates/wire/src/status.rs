@@ -13,13 +13,13 @@ pub const METADATA_CHANGED: u16 = 1 << 10;
 pub const SLOW: u16 = 1 << 11;
 pub const PS_OUT_PARAMS: u16 = 1 << 12;
 pub const IN_TRANS_READONLY: u16 = 1 << 13;
-/// Session tracking data follows.
+/// Session tracking data follows in the OK packet.
 pub const SESSION_STATE_CHANGED: u16 = 1 << 14;
 pub const ANSI_QUOTES: u16 = 1 << 15;
 
-/// The flags that say which transaction the session is in. A stored result is sent with those of the session that gets it.
+/// The flags about the session's transaction. When a stored result is served, they are replaced by those of the session that receives it.
 pub const OF_TRANSACTION: u16 = IN_TRANS | AUTOCOMMIT | IN_TRANS_READONLY;
-/// The flags that say how the session's texts are read.
+/// The flags about the session's SQL mode that change how the server reads the text of statements.
 pub const OF_MODE: u16 = ANSI_QUOTES | NO_BACKSLASH_ESCAPES;
-/// The flags that a response may have and still be stored.
+/// The flags that a response may have and still be stored. With any other flag it must not be.
 pub const STORABLE: u16 = OF_TRANSACTION | OF_MODE | NO_GOOD_INDEX | NO_INDEX | SLOW;

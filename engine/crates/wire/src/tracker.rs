@@ -12,14 +12,16 @@ use machine::{Machine, Step};
 pub use prepare::Parameter;
 use window::Window;
 
-/// The shape of response that a command can have.
+/// The kind of response that a command can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// OK, ERR, results, or a request for a local file.
     Query,
+    /// The response to COM_STMT_PREPARE: the statement's id, then definitions of its parameters and columns.
     Prepare,
-    /// Binary results or OK.
+    /// Like `Query`, with results in the binary protocol.
     Execute,
+    /// Column definitions up to an EOF or OK.
     FieldList,
     /// One OK, EOF or ERR.
     Ok,
@@ -27,14 +29,17 @@ pub enum Expect {
     Text,
     /// The exchange of an authentication, up to its OK or ERR.
     ChangeUser,
+    /// The server does not respond.
     Nothing,
+    /// The response never ends, and its bytes are not examined.
     Endless,
-    /// Rows of an open cursor.
+    /// Rows of an open cursor up to an EOF or OK, without column definitions.
     Fetch,
 }
 
 impl Expect {
-    /// The kind of response to a command. For an unknown command, and for one that may run any statement, it is the most general one.
+    /// Returns the kind of response to a command. For `None`, an unknown command, and for one that may run any statement, it is the most
+    /// general one, `Execute`. Never `Endless`: the caller chooses that itself, for example for a binary log.
     pub fn of(command: Option<Command>) -> Expect {
         match command {
             Some(Command::Query | Command::ProcessInfo) => Expect::Query,
@@ -63,53 +68,62 @@ impl Expect {
     }
 }
 
+/// How far a response has arrived, after [`ResponseTracker::feed`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// The response is not complete: feed what the server sends next.
     More,
-    /// The server waits for the client's file. What it sends after that belongs to the same response.
+    /// The server waits for the client's file (LOAD DATA LOCAL). What the server sends after that belongs to the same response.
     LocalInfile,
+    /// The response is complete.
     Done(Outcome),
     /// The bytes do not follow the known protocol. Nothing may be concluded about this connection any more.
     Confused,
 }
 
+/// A complete response of the server, in short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The kind of the last result.
+    /// The kind of the response or, of several results, of the last one.
     pub kind: OutcomeKind,
-    /// The last status flags. None after ERR, after text, and after a prepared statement without columns.
+    /// The last status flags, see [`status`]. None after an error, after plain text, and if a response to COM_STMT_PREPARE contains none.
     pub status: Option<u16>,
+    /// The number of warnings that the last packet with status flags states.
     pub warnings: u16,
-    /// The number of results with rows.
+    /// The number of results with columns whose rows arrived completely, even if there were none.
     pub results: u32,
+    /// True if the server announced a further result after one of them.
     pub more_results_seen: bool,
-    /// Columns of a result came, whatever followed them: rows or an error.
+    /// True if columns of a result arrived, whatever followed them: rows or an error.
     pub has_columns: bool,
+    /// The offsets of the status flags in the response, for [`patch_status`](crate::patch_status).
     pub status_offsets: StatusOffsets,
-    /// The number of affected rows in the last OK packet.
+    /// The number of affected rows in the last OK packet that was no end of rows.
     pub affected_rows: u64,
+    /// The last inserted id in the same packet.
     pub last_insert_id: u64,
-    /// False if the server left column definitions out (MARIADB_CACHE_METADATA).
+    /// False if the server left definitions of columns or parameters out, as it may if that is agreed on.
     pub metadata_follows: bool,
-    /// The number of bytes of the whole response.
+    /// The number of bytes of the whole response, packet headers included.
     pub length: u64,
-    /// The parameters of a prepared statement. There are fewer than it has if the server left their definitions out.
+    /// The parameters of a prepared statement. There are fewer than the statement has if the server left their definitions out.
     pub parameters: Vec<Parameter>,
 }
 
-/// Why a response is not one complete result that other sessions could be sent, too.
+/// Why a response is not one complete result that could be sent to other sessions, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unstorable {
+    /// The response is an error.
     Failed,
-    /// It reports warnings, which the server would hold for later statements of the session.
+    /// The response reports warnings, which the server keeps for later statements of the session, such as SHOW WARNINGS.
     Warnings,
-    /// The response is no result, has several results, or says something about its session.
+    /// The response is no result with columns, has several results, or has status flags about its session.
     Response,
 }
 
 impl Outcome {
-    /// Returns none if nothing in the response forbids storing it. `expected_warnings` gives the number of warnings that every execution of
-    /// the statement raises.
+    /// Returns why the response must not be stored, or none if nothing in it forbids that. `expected_warnings` is called only if there are
+    /// warnings, and returns the number that every execution of the statement raises: so many do not forbid storing.
     pub fn unstorable(&self, expected_warnings: impl FnOnce() -> u16) -> Option<Unstorable> {
         match self.kind {
             OutcomeKind::ResultSet { .. } => {}
@@ -124,6 +138,7 @@ impl Outcome {
     }
 }
 
+/// The kind of a complete response. `id` is that of a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutcomeKind {
     Ok,
@@ -133,7 +148,7 @@ pub enum OutcomeKind {
     Text,
 }
 
-/// The offsets of the status flags within the response.
+/// The offsets of the status flags within a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatusOffsets {
     at: [u32; 2],
@@ -141,7 +156,8 @@ pub struct StatusOffsets {
 }
 
 impl StatusOffsets {
-    /// The offsets. They are complete for a single result of less than 4 GB; of several results only the first ones are recorded.
+    /// Returns the offsets in bytes from the start of the response. They are complete for a single result of less than 4 GB; for several
+    /// results only the first two are recorded.
     pub fn as_slice(&self) -> &[u32] {
         &self.at[..usize::from(self.count)]
     }
@@ -154,6 +170,7 @@ impl StatusOffsets {
     }
 }
 
+/// Follows the server's response to one command as its bytes arrive, and reports when it is complete. It copies no rows.
 #[derive(Clone, Debug)]
 pub struct ResponseTracker {
     machine: Machine,
@@ -162,6 +179,7 @@ pub struct ResponseTracker {
 }
 
 impl ResponseTracker {
+    /// Creates a tracker for the response to one command. `capabilities` are those that client and server have agreed on.
     pub fn new(expect: Expect, capabilities: u64) -> Self {
         ResponseTracker {
             machine: Machine::new(expect, capabilities),
@@ -170,7 +188,8 @@ impl ResponseTracker {
         }
     }
 
-    /// Takes the next bytes that the server sent, in pieces of any size.
+    /// Takes the next bytes that the server sent, in pieces of any size. Returns [`Progress::Confused`] if bytes follow the end of the
+    /// response, in this call or in a later one. With [`Expect::Nothing`], any byte does.
     pub fn feed(&mut self, bytes: &[u8]) -> Progress {
         if self.is_over {
             return if bytes.is_empty() { Progress::More } else { Progress::Confused };

@@ -11,7 +11,7 @@ fn payloads(name: &str, what: &str) -> Vec<Vec<u8>> {
     of_client.map(|captured| captured.bytes()).collect()
 }
 
-/// The texts of all queries, and whether they have attributes.
+/// Returns the text of each query that a captured client sent, and whether the query has attributes.
 fn texts(name: &str) -> Vec<(String, bool)> {
     let read = |payload: Vec<u8>| {
         let query = Query::parse(&payload[1..], QUERY_ATTRIBUTES).expect("a query");

@@ -72,7 +72,7 @@ fn types_that_are_cut_short_are_not_those_of_before() {
     assert_eq!(new_types(&payload, 1), Some(vec![]));
 }
 
-/// An execution with types.
+/// Returns the payload of an execution of statement 9 that binds these types.
 fn execution(nulls: &[u8], types: &[u8], values: &[u8]) -> Vec<u8> {
     [&[23, 9, 0, 0, 0, 0, 1, 0, 0, 0][..], nulls, &[1], types, values].concat()
 }

@@ -22,7 +22,8 @@ fn expect(what: &str) -> Option<Expect> {
     })
 }
 
-/// Follows a response; `cut` says how long the next piece is.
+/// Feeds a captured response to a tracker in pieces and returns the outcome. `cut` returns the length of the next piece, given the number
+/// of bytes that are left.
 fn follow(captured: &Captured, mut cut: impl FnMut(usize) -> usize) -> Outcome {
     let mut tracker = ResponseTracker::new(expect(captured.what).expect("a response"), captured.capabilities);
     let (last, waits) = captured.pieces.split_last().expect("some bytes");
@@ -89,7 +90,7 @@ fn status_flags_are_where_they_are_said_to_be() {
 const MODES: [&str; 6] =
     ["eof", "deprecate_eof", "track", "extended", "cached_metadata", "cached_metadata_deprecate_eof"];
 
-/// The server numbers statements across connections.
+/// Returns the kind without the id of the prepared statement, because the server numbers statements across connections.
 fn without_id(kind: OutcomeKind) -> OutcomeKind {
     match kind {
         OutcomeKind::Prepared { id, params, columns } => {
@@ -210,7 +211,7 @@ fn commands_without_a_response_and_without_an_end() {
     assert_eq!(endless.feed(&[1, 2, 3]), Progress::More);
 }
 
-/// A result of one column, whose rows are the given payloads.
+/// Returns a response with a result of one column whose rows have these payloads.
 fn result_with_rows(rows: &[&[u8]], capabilities: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let mut sequence = 1;

@@ -16,7 +16,7 @@ fn assert_is_result(bytes: &[u8], capabilities: u64, rows: u64, columns: u64) {
     assert_eq!(outcome.kind, OutcomeKind::ResultSet { rows, columns });
 }
 
-/// The name in the definition of a column, counted from 1.
+/// Returns the name in the definition of a column of a result; columns are counted from 1.
 fn column_name(bytes: &[u8], column: usize) -> String {
     let packet = packets(bytes).nth(column).expect("a definition");
     let mut reader = Reader::new(packet.payload);

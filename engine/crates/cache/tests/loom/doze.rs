@@ -10,14 +10,17 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-/// A server with one row, which a session changes in a transaction, and an engine that dozes at first.
+/// A model of a server with one row, which a session changes in a transaction, and an engine that is in light mode at first: it does not
+/// follow the statements of sessions.
 struct Waking {
     world: Arc<World>,
     is_awake: AtomicBool,
-    /// The session's entry in the server's process list. The server has a lock for each entry.
+    /// The session's entry in the server's process list: the number of its current statement, 0 if there is none. The server has a lock for
+    /// each entry.
     statement: Mutex<u64>,
-    /// If true, a transaction that began unseen closes everything at its end. The tests show that it must.
+    /// If true, a transaction that began in light mode closes everything in its first followed statement. The tests show that it must.
     is_unseen_told: bool,
+    /// If true, waking waits until the statement that was running has ended. The tests show that it must.
     is_waited_for: bool,
 }
 
@@ -28,14 +31,14 @@ impl Waking {
         Arc::new(Waking { world, is_awake, statement, is_unseen_told, is_waited_for })
     }
 
-    /// Runs a statement. It is followed if the engine is awake when the statement arrives.
+    /// Runs `work` as the session's statement `number`. `work` receives true if the engine follows the statement, because it is awake.
     fn run(&self, number: u64, work: impl FnOnce(bool)) {
         *self.statement.lock().unwrap() = number;
         work(self.is_awake.load(Ordering::Acquire));
         *self.statement.lock().unwrap() = 0;
     }
 
-    /// Runs BEGIN, a write and COMMIT.
+    /// Runs BEGIN, a write and COMMIT, and acknowledges the write.
     fn transaction(&self) {
         let versions = &self.world.versions;
         let mut is_unseen = false;
@@ -55,7 +58,7 @@ impl Waking {
         });
     }
 
-    /// The worker wakes the engine, as it does at a load.
+    /// Ends light mode as the engine's worker thread does: closes everything until no statement is running that was not followed.
     fn wake(&self) {
         let versions = &self.world.versions;
         versions.close(Versions::EVERYTHING);
@@ -68,7 +71,7 @@ impl Waking {
         versions.open(Versions::EVERYTHING);
     }
 
-    /// Reads twice; the second read may be a hit.
+    /// Reads the row twice if the engine is awake; the second read may be a hit. Asserts that no acknowledged write is missing.
     fn read_twice(&self) {
         for _ in 0..2 {
             let acknowledged = self.world.acknowledged.load(Ordering::Acquire);

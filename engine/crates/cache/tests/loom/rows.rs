@@ -8,6 +8,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
+/// A model of a table with two rows, its cells, and a cache of three results.
 struct Table {
     versions: Versions,
     any: CellId,
@@ -60,7 +61,7 @@ impl Table {
         self.write_closing(row, &[self.any, self.whole]);
     }
 
-    /// Writes a row whose number the server reports only at the end.
+    /// Writes a row as an INSERT with a generated key does: the key is known only at the end, so all rows are closed until then.
     fn write_generated(&self, row: usize) {
         [self.any, self.whole].into_iter().for_each(|cell| self.versions.close(cell));
         let value = self.change(row);
@@ -98,7 +99,8 @@ impl Table {
         if what == SUM { known(0) + known(1) } else { known(what) }
     }
 
-    /// Reads twice, like a client that has received all acknowledgements so far.
+    /// Reads row `what`, or the sum of both rows for [`SUM`], twice. Asserts that no acknowledged write is missing, and that the second
+    /// value is not older than the first.
     fn read_twice(&self, what: usize) {
         let known = self.known(what);
         let first = self.read(what);

@@ -4,7 +4,8 @@
 
 use std::collections::VecDeque;
 
-/// `place (2 bits) | uses (2 bits)`; zero if the level does not have the key.
+/// The state of one key in one [`Level`]: the queue that it is in (2 bits), and its use count there (2 bits). Zero if the level does not
+/// know the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(u8);
 
@@ -27,43 +28,53 @@ impl Mark {
         self.0 >> 2
     }
 
+    /// True if the simulated cache has the key's result.
     pub fn is_held(self) -> bool {
         matches!(self.place(), SMALL | MAIN)
     }
 
+    /// True if the level does not know the key, not even as one whose result was evicted recently.
     pub fn is_gone(self) -> bool {
         self.place() == ABSENT
     }
 }
 
+/// The outcome of a request in a simulated cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// The key's result was in the cache.
+    /// A hit: the key's result was in the cache.
     Held,
-    /// The key's result was not there, and has been added.
+    /// A miss: the key's result was not in the cache, and has been added.
     Made,
 }
 
-/// Access to the keys from one level.
+/// The sampled keys, by number, as one [`Level`] has access to them.
 pub trait Keys {
+    /// Returns the key's state in this level.
     fn mark(&mut self, key: u32) -> &mut Mark;
+    /// Returns the size of the key's result.
     fn bytes(&self, key: u32) -> u64;
-    /// Called when a level has dropped the key.
+    /// The level calls this when it has forgotten the key, also as one whose result was evicted recently.
     fn forgotten(&mut self, key: u32);
 }
 
+/// A simulated cache of one size, which evicts like the real one. It holds keys by number instead of results.
 #[derive(Default)]
 pub struct Level {
+    /// The maximum size of all results together, in bytes.
     capacity: u64,
+    /// The keys of new results, oldest first.
     small: VecDeque<u32>,
+    /// The keys of results that were used, or requested again soon after their eviction.
     main: VecDeque<u32>,
+    /// The keys whose results were recently evicted from `small`.
     ghosts: VecDeque<u32>,
     small_bytes: u64,
     main_bytes: u64,
 }
 
 impl Level {
-    /// Records a request for a key. If the level does not hold it, it is added, and others are evicted for it.
+    /// Simulates a request of a key. If the cache does not have its result, the result is added, and others are evicted for it.
     pub fn request(&mut self, key: u32, keys: &mut impl Keys) -> Room {
         let mark = *keys.mark(key);
         if mark.is_held() {
@@ -76,13 +87,14 @@ impl Level {
         Room::Made
     }
 
-    /// Sets the capacity in bytes, and evicts what exceeds it.
+    /// Sets the capacity of the simulated cache in bytes, and evicts what exceeds it.
     pub fn resize(&mut self, capacity: u64, keys: &mut impl Keys) {
         self.capacity = capacity;
         self.evict(keys);
     }
 
-    /// Called before the size of the key's result changes from `old` to `new` bytes.
+    /// Accounts for a key's result that changes its size from `old` to `new` bytes. `mark` is the key's state in this level. Evicts
+    /// nothing.
     pub fn grow(&mut self, mark: Mark, old: u64, new: u64) {
         let sum = match mark.place() {
             SMALL => &mut self.small_bytes,
@@ -92,7 +104,7 @@ impl Level {
         *sum = sum.saturating_sub(old) + new;
     }
 
-    /// Drops all keys for which `is_kept` is false, without calling `forgotten`.
+    /// Drops all keys for which `is_kept` is false, without calling [`Keys::forgotten`]. `bytes` returns the size of a key's result.
     pub fn keep(&mut self, is_kept: impl Fn(u32) -> bool, bytes: impl Fn(u32) -> u64) {
         for queue in [&mut self.small, &mut self.main, &mut self.ghosts] {
             queue.retain(|key| is_kept(*key));

@@ -5,33 +5,38 @@ use super::{FACTORS, Sample};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
+/// A key of the sample, with what is known about its result.
 struct Key<V> {
     hash: u64,
     sample: Sample<V>,
+    /// The key's state in the simulated cache of each size.
     marks: [Mark; FACTORS.len()],
-    /// The result is stale, and was requested since.
+    /// True if a request found the result stale and no new one was stored since.
     is_outdated: bool,
-    /// A cache of the current size had evicted the result when it was requested, and it was not stored since.
+    /// True if a cache of the current size had evicted the result when it was requested, and it was not stored since.
     is_evicted: bool,
 }
 
-/// The state of a request before its result was stored.
+/// The state of a key's result in the sample before [`Sampled::store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// No level has counted the request yet.
+    /// There was no current result; the request had not been counted yet.
     Nothing,
-    /// A cache of the current size would have evicted its result.
+    /// A cache of the current size had evicted the result, so the request was a miss.
     Evicted,
-    /// A cache of the current size would still have had it.
+    /// A cache of the current size still had the result, so the request was a hit.
     Held,
 }
 
+/// The keys of the sample, and the simulated cache of each size in [`FACTORS`]. Keys are numbered; a number is valid until
+/// [`settle`](Self::settle), [`resize`](Self::resize) or [`keep`](Self::keep).
 pub struct Sampled<V> {
     by_hash: HashMap<u64, u32, RandomState>,
     keys: Vec<Option<Key<V>>>,
     free: Vec<u32>,
-    /// Keys that some level has dropped. Those that all have dropped are freed when the request is over.
+    /// Keys that some simulated cache has forgotten. Those that all have forgotten are freed when the request is over.
     forgotten: Vec<u32>,
+    /// The simulated caches, one for each size.
     levels: [Level; FACTORS.len()],
 }
 
@@ -47,7 +52,7 @@ impl<V> Default for Sampled<V> {
     }
 }
 
-/// The keys as one of the levels sees them.
+/// The keys of the sample as one of the simulated caches has access to them.
 struct Seen<'a, V> {
     keys: &'a mut [Option<Key<V>>],
     level: usize,
@@ -75,7 +80,7 @@ impl<V> Sampled<V> {
         self.by_hash.len()
     }
 
-    /// Returns the number of a key, none if the key is unknown or its result is marked as stale.
+    /// Returns the number of the key with this hash, none if the key is not in the sample or its result is marked as stale.
     pub fn find(&self, hash: u64) -> Option<u32> {
         let at = *self.by_hash.get(&hash)?;
         (!self.key(at).is_outdated).then_some(at)
@@ -97,17 +102,18 @@ impl<V> Sampled<V> {
         self.key(at).sample.cost_us
     }
 
-    /// Marks the key's result as stale.
+    /// Marks the result of the key with this number as stale, until [`store`](Self::store).
     pub fn outdate(&mut self, at: u32) {
         self.key_mut(at).is_outdated = true;
     }
 
-    /// Marks the key's result as evicted from a cache of the current size.
+    /// Marks the result of the key with this number as evicted from a cache of the current size, until [`store`](Self::store).
     pub fn evicted(&mut self, at: u32) {
         self.key_mut(at).is_evicted = true;
     }
 
-    /// Records a request at one of the sizes. After all sizes, call [`settle`](Self::settle) once.
+    /// Simulates a request of the key with this number at one of the sizes, `level` in [`FACTORS`]. After all sizes, call
+    /// [`settle`](Self::settle) once.
     pub fn request(&mut self, at: u32, level: usize) -> Room {
         self.at_level(level, |level, keys| level.request(at, keys))
     }
@@ -117,7 +123,8 @@ impl<V> Sampled<V> {
         work(&mut self.levels[level], &mut Seen { keys, level, forgotten, nothing: Mark::default() })
     }
 
-    /// Stores a result, and records its request in all levels if none has counted it. Returns the state before.
+    /// Stores what is known about the result of the key with this hash, and adds the key if it is new. If no current result was known,
+    /// simulates the request at all sizes, because it was not counted yet. Returns what was known before.
     pub fn store(&mut self, hash: u64, sample: Sample<V>) -> Before {
         let Some(&at) = self.by_hash.get(&hash) else {
             let at = self.add(Key { hash, sample, marks: Default::default(), is_outdated: false, is_evicted: false });
@@ -157,7 +164,7 @@ impl<V> Sampled<V> {
         at
     }
 
-    /// Frees the keys that no level has any more.
+    /// Frees the keys that all simulated caches have forgotten; their numbers become invalid.
     pub fn settle(&mut self) {
         let is_gone = |key: &Key<V>| key.marks.iter().all(|mark| mark.is_gone());
         while let Some(at) = self.forgotten.pop() {
@@ -168,6 +175,7 @@ impl<V> Sampled<V> {
         }
     }
 
+    /// Sets the capacity of each simulated cache in bytes, in the order of [`FACTORS`], and evicts what exceeds it.
     pub fn resize(&mut self, capacities: [u64; FACTORS.len()]) {
         for (level, capacity) in capacities.into_iter().enumerate() {
             self.at_level(level, |level, keys| level.resize(capacity, keys));
@@ -175,7 +183,7 @@ impl<V> Sampled<V> {
         self.settle();
     }
 
-    /// Drops all keys except those whose hash is to be kept.
+    /// Drops all keys with a hash for which `is_kept` returns false.
     pub fn keep(&mut self, is_kept: impl Fn(u64) -> bool) {
         for at in 0..self.keys.len() {
             if let Some(key) = self.keys[at].take_if(|key| !is_kept(key.hash)) {

@@ -10,6 +10,7 @@ const WAYS: usize = 8;
 const BUCKETS: usize = 1024;
 const SHAPE_BITS: u32 = 16;
 
+/// Maps the digests of shapes to their numbers. Searching it takes no lock; only the holder of the lock on `Book` may change it.
 pub struct Index(Box<[AtomicU64]>);
 
 impl Default for Index {
@@ -18,13 +19,14 @@ impl Default for Index {
     }
 }
 
-/// The offset of the bucket, and the fingerprint.
+/// Returns the index of the first word of a digest's bucket, and the digest's fingerprint.
 fn split(id: u128) -> (usize, u64) {
     (id as usize % BUCKETS * WAYS, (id >> 64) as u64 >> SHAPE_BITS)
 }
 
 // Relaxed throughout: a word stands for itself, and what is counted under its number orders nothing.
 impl Index {
+    /// Returns the number of the shape with this digest, none if it has none.
     #[inline]
     pub fn find(&self, id: u128) -> Option<ShapeId> {
         let (at, fingerprint) = split(id);
@@ -32,7 +34,8 @@ impl Index {
         words.filter(|word| *word != 0 && word >> SHAPE_BITS == fingerprint).map(|word| ShapeId(word as u16)).next()
     }
 
-    /// Adds a word. Returns the number whose word was dropped for it, if any.
+    /// Adds a shape with its number. If the bucket is full, another shape is dropped from the index; returns the number of that one, which
+    /// the caller must free.
     pub fn insert(&self, id: u128, shape: ShapeId) -> Option<ShapeId> {
         let (at, fingerprint) = split(id);
         let bucket = &self.0[at..at + WAYS];

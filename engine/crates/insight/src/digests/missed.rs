@@ -8,24 +8,27 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
-/// The number of places: four megabytes, allocated once a shape of statement needs them.
+/// The number of places for fingerprints. They take four megabytes, allocated at the first call of [`Missed::again`].
 const PLACES: usize = 1 << 21;
-/// A place holds a fingerprint of ten bits and the phase of the miss, which counts from 1 to this and then from 1 again.
+/// Phases are numbered from 1 to this and then from 1 again. A place holds a fingerprint of ten bits and the phase of the miss.
 const PHASES: u64 = 63;
-/// In this many phases, as many results are evicted as there are in the cache.
+/// A miss is recent for this many phases. In that time, as many results are evicted as there are in the cache.
 const LATELY: u64 = 4;
 
+/// Remembers which statements were missed recently, that is, within the time in which the cache's memory is filled once.
 #[derive(Default)]
 pub struct Missed {
     places: OnceLock<Box<[AtomicU16]>>,
+    /// The number of phases so far. A phase ends when enough results were evicted.
     phase: AtomicU64,
-    /// The number of evictions when the phase began.
+    /// The number of evictions from the cache when the current phase began.
     evicted: AtomicU64,
 }
 
 // Relaxed throughout: only the decision what is worth storing depends on it.
 impl Missed {
-    /// Returns true if this statement was missed recently, and records that it is missed now.
+    /// Returns true if the statement with this hash was missed recently, and records that it is missed now. Rarely wrong, either way. Never
+    /// waits for a lock.
     pub fn again(&self, hash: u64) -> bool {
         let places = self.places.get_or_init(|| (0..PLACES).map(|_| AtomicU16::new(0)).collect());
         let place = &places[(hash >> 16) as usize % PLACES];
@@ -39,7 +42,8 @@ impl Missed {
         known >> 6 == now >> 6 && then > 0 && (phase + 1 + PHASES - then) % PHASES <= LATELY
     }
 
-    /// Starts a new phase if enough was evicted. Call several times a second, on one thread.
+    /// Lets older misses be forgotten if enough results were evicted since. `entries` is the number of results in the cache, `evictions`
+    /// how many were evicted so far. Call it several times a second, on one thread.
     pub fn tick(&self, entries: u64, evictions: u64) {
         let since = evictions.saturating_sub(self.evicted.load(Ordering::Relaxed));
         if since > 0 && since >= entries / LATELY {

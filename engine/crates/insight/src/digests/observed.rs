@@ -9,27 +9,32 @@ use crate::curve::Trial;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// The counts of one shape.
 #[derive(Default)]
 #[repr(align(64))]
 struct Counts {
     requests: AtomicU64,
+    /// The server's time for the requests, in microseconds.
     us: AtomicU64,
+    /// The requests for which it is known whether the cache would have answered them.
     followed: AtomicU64,
-    /// The hits among the tracked requests.
+    /// The number of `followed` requests that the cache would have answered.
     hits: AtomicU64,
 }
 
+/// The requests of each shape that were only observed because the cache was off, and how many of them it would have answered.
 #[derive(Default)]
 pub struct Observed {
-    /// Allocated when the first request is observed.
+    /// The counts by shape number, allocated when the first request is observed.
     shapes: OnceLock<Box<[Counts]>>,
-    /// One in this many statements is tracked.
+    /// For one in this many statements it is known whether the cache would have answered them.
     one_in: AtomicU64,
 }
 
 // Relaxed throughout: counts order nothing.
 impl Observed {
-    /// Counts an observed request, which took the server `us` microseconds.
+    /// Counts an observed request, which took the server `us` microseconds. `would_hit` says whether the cache would have answered it; none
+    /// if that is unknown.
     pub fn note(&self, shape: ShapeId, us: u64, would_hit: Option<bool>) {
         let shapes = self.shapes.get_or_init(|| (0..SHAPES).map(|_| Counts::default()).collect());
         let counts = &shapes[usize::from(shape.0) % SHAPES];
@@ -41,15 +46,17 @@ impl Observed {
         }
     }
 
+    /// Sets the share of statements for which [`note`](Self::note) gets `would_hit`: one in `one_in`.
     pub fn follows(&self, one_in: u64) {
         self.one_in.store(one_in, Ordering::Relaxed);
     }
 
+    /// Returns the number of observed requests of a shape.
     pub fn requests(&self, shape: ShapeId) -> u64 {
         self.of(shape).map_or(0, |counts| counts.requests.load(Ordering::Relaxed))
     }
 
-    /// Returns the totals of a shape, estimated for all of its requests.
+    /// Returns the observed requests of a shape, and an estimate of how many of them the cache would have answered and of the time saved.
     pub fn told(&self, shape: ShapeId) -> Trial {
         let Some(counts) = self.of(shape) else { return Trial::default() };
         let [hits, followed, us, requests] =
@@ -62,6 +69,7 @@ impl Observed {
         Trial { requests, hits, saved_us: part(us, hits, requests) }
     }
 
+    /// Resets the counts of a shape.
     pub fn zero(&self, shape: ShapeId) {
         let counts = self.of(shape).map(|counts| [&counts.requests, &counts.us, &counts.followed, &counts.hits]);
         counts.into_iter().flatten().for_each(|count| count.store(0, Ordering::Relaxed));

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 const STRIPES: usize = 16;
 
+/// The counters of one shape that one group of threads changes.
 #[derive(Default)]
 #[repr(align(64))]
 pub struct Stripe {
@@ -18,12 +19,13 @@ pub struct Stripe {
     pub misses: AtomicU64,
     pub stored: AtomicU64,
     pub stored_bytes: AtomicU64,
-    /// Chances to store a result: see `policy::admits`.
+    /// The misses for which `policy::admits` was asked whether to store the result.
     pub chances: AtomicU32,
-    /// Misses of statements that were missed recently before; counted above level 0.
+    /// Misses of statements that had been missed recently before. Counted only while not all results of the shape are stored.
     pub returns: AtomicU64,
 }
 
+/// The counters of all shapes that every request changes, once for each group of threads.
 pub struct Stripes(Box<[Stripe]>);
 
 impl Default for Stripes {
@@ -34,20 +36,23 @@ impl Default for Stripes {
 
 // Relaxed throughout: counts order nothing.
 impl Stripes {
-    /// Returns the counters of this thread for a shape.
+    /// Returns the counters that the calling thread adds to for a shape. Other threads may share them.
     #[inline]
     pub fn own(&self, shape: ShapeId) -> &Stripe {
         &self.0[own_stripe() * SHAPES + usize::from(shape.0) % SHAPES]
     }
 
+    /// Returns the counters of a shape in all stripes.
     fn of(&self, shape: ShapeId) -> impl Iterator<Item = &Stripe> {
         self.0.iter().skip(usize::from(shape.0) % SHAPES).step_by(SHAPES)
     }
 
+    /// Returns the sum over all threads of the counter that `count` selects. Additions made at the same time may be missing.
     pub fn sum(&self, shape: ShapeId, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
         self.of(shape).map(|stripe| count(stripe).load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
     }
 
+    /// Resets the counters of a shape, except for `chances` and `returns`.
     pub fn zero(&self, shape: ShapeId) {
         for stripe in self.of(shape) {
             let counts = [&stripe.hits, &stripe.saved_us, &stripe.saved_bytes];

@@ -1,5 +1,6 @@
 //! Patterns for names in rules: compared without regard to case; `%` stands for any text.
 
+/// A pattern for names in a rule. It is compared without regard to case, and `%` stands for any text, also an empty one.
 #[derive(Debug)]
 pub struct Pattern(Vec<String>);
 
@@ -8,6 +9,7 @@ impl Pattern {
         Pattern(text.to_lowercase().split('%').map(str::to_owned).collect())
     }
 
+    /// True if the whole name matches the pattern.
     pub fn fits(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         let Some((first, rest)) = self.0.split_first() else { return false };

@@ -3,7 +3,7 @@
 use super::{Lexer, TokenKind, is_word_byte};
 
 impl Lexer<'_> {
-    /// Lexes numbers (`12`, `1.5`, `1e5`, `0x1F`, `0b1`), and identifiers that begin with a digit.
+    /// Moves past a number (`12`, `1.5`, `1e5`, `0x1F`, `0b1`) or an identifier that begins with a digit, and returns its kind.
     pub(super) fn number_or_word(&mut self) -> TokenKind {
         let rest = &self.text[self.position..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -21,7 +21,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Lexes a number that begins with its dot.
+    /// Moves past the rest of a number from its dot on, and returns its kind.
     pub(super) fn fraction(&mut self) -> TokenKind {
         let rest = &self.text[self.position + 1..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -30,6 +30,7 @@ impl Lexer<'_> {
     }
 }
 
+/// Returns the length of the exponent that these bytes begin with, such as `e-5`. None if they begin with none.
 fn exponent_length(rest: &[u8]) -> Option<usize> {
     let (b'e' | b'E', tail) = rest.split_first()? else {
         return None;
@@ -39,7 +40,7 @@ fn exponent_length(rest: &[u8]) -> Option<usize> {
     (digits > 0).then_some(1 + sign + digits)
 }
 
-/// True for `0x1F` or `0b01`, up to the end of the word.
+/// True if the word that these bytes begin with is a literal such as `0x1F` or `0b01`.
 fn is_prefixed_literal(rest: &[u8]) -> bool {
     let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
     match rest[..length].split_at_checked(2) {

@@ -4,7 +4,8 @@ use super::{Lexer, Token, TokenKind};
 use std::borrow::Cow;
 
 impl Lexer<'_> {
-    /// Lexes to the closing quote. A doubled quote stands for itself; in strings a backslash escapes the next byte.
+    /// Moves past a quoted token and returns `kind`, or `Broken` if it is not closed. A doubled quote stands for itself; in strings a
+    /// backslash escapes the next byte, unless the mode says otherwise.
     pub(super) fn quoted(&mut self, quote: u8, kind: TokenKind) -> TokenKind {
         let has_escapes = kind != TokenKind::Quoted && !self.mode.no_backslash_escapes;
         let mut index = self.position + 1;
@@ -24,8 +25,8 @@ impl Lexer<'_> {
         self.broken()
     }
 
-    /// Lexes `$$`. The server refuses a text in which such a quote is not closed, and clients send one to find out whether it knows these
-    /// quotes. All other uses are not understood.
+    /// Moves past `$$` at the end of the text, and returns its kind. Clients send such a text to find out whether the server knows these
+    /// quotes: it then refuses the text, because the quote is not closed. All other uses of `$` at the start of a word are `Broken`.
     pub(super) fn dollar_quoted(&mut self) -> TokenKind {
         if self.text[self.position..].trim_ascii_end() == b"$$" {
             return self.advance(2, TokenKind::Special);
@@ -33,13 +34,13 @@ impl Lexer<'_> {
         self.broken()
     }
 
-    /// Lexes `N'...'`.
+    /// Moves past `N'...'` and returns its kind.
     pub(super) fn national_text(&mut self) -> TokenKind {
         self.position += 1;
         self.quoted(b'\'', TokenKind::Special)
     }
 
-    /// Lexes `x'...'` and `b'...'`.
+    /// Moves past `x'...'` or `b'...'` and returns its kind, or `Broken` if there is anything but digits in the quotes.
     pub(super) fn digits_literal(&mut self) -> TokenKind {
         let digits = &self.text[self.position + 2..];
         let length = digits.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -51,7 +52,8 @@ impl Lexer<'_> {
     }
 }
 
-/// The value of a name or a string literal, without quotes and escapes. Other tokens are returned unchanged.
+/// Returns the value of a name or a string literal, without its quotes. `has_escapes` says whether a backslash in a string literal escapes
+/// the next byte. Other tokens are returned unchanged.
 pub(crate) fn unquoted<'a>(token: &Token<'a>, has_escapes: bool) -> Cow<'a, [u8]> {
     let (TokenKind::Quoted | TokenKind::Text, [quote, body @ .., _]) = (token.kind, token.text) else {
         return Cow::Borrowed(token.text);
@@ -72,7 +74,7 @@ pub(crate) fn unquoted<'a>(token: &Token<'a>, has_escapes: bool) -> Cow<'a, [u8]
     Cow::Owned(out)
 }
 
-/// Appends the value of an escaped byte. `\%` and `\_` keep their backslash, because LIKE interprets them.
+/// Appends the value of the byte after a backslash in a string literal. `\%` and `\_` keep their backslash, because LIKE interprets them.
 fn push_escaped(out: &mut Vec<u8>, escaped: Option<u8>) {
     match escaped {
         Some(b'n') => out.push(b'\n'),

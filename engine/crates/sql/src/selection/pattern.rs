@@ -1,6 +1,6 @@
 //! The pattern of LIKE.
 
-/// `%` matches any text, `_` any character, and a character after the escape matches itself.
+/// A pattern of LIKE: `%` matches any text, `_` any character, and an escaped character itself. Case does not matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     parts: Vec<Part>,
@@ -14,7 +14,7 @@ enum Part {
 }
 
 impl Pattern {
-    /// `has_escape`: a backslash makes the next character match itself.
+    /// Parses a pattern, given without quotes. If `has_escape`, a backslash makes the next character match itself.
     pub fn new(text: &str, has_escape: bool) -> Pattern {
         let mut parts = Vec::new();
         let mut letters = text.chars();
@@ -29,13 +29,14 @@ impl Pattern {
         Pattern { parts }
     }
 
-    /// Whether the value matches. `None` for NULL.
+    /// Returns whether the whole value matches. `None`, which is neither true nor false, for a value of `None` (NULL).
     pub fn fits(&self, value: Option<&str>) -> Option<bool> {
         let value: Vec<char> = value?.chars().flat_map(folded).collect();
         Some(self.fits_all(&value))
     }
 
-    /// Matches by going back to the last `%` only. Going back to an earlier one could not match more.
+    /// True if the value, in folded characters, matches the whole pattern. It goes back to the last `%` only: going back to an earlier one
+    /// could not match more.
     fn fits_all(&self, value: &[char]) -> bool {
         let (mut at, mut part) = (0, 0);
         let mut last_any = None;

@@ -6,6 +6,7 @@ use crate::Charset;
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
 use crate::selection::{Comparison, Condition, Literal, Misuse, Pattern, Step, Test, Verb};
 
+/// An operator or parenthesis whose operands are not complete. Ordered by how tightly it binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waiting {
     Parenthesis,
@@ -14,10 +15,10 @@ enum Waiting {
     Not,
 }
 
-/// Operators that the server's own WHERE supports and this one does not.
+/// Operators that the server's own WHERE supports and the WHERE of a report does not.
 const OTHERS: [&str; 9] = ["xor", "in", "between", "regexp", "rlike", "sounds", "collate", "div", "mod"];
 
-/// Parses what follows WHERE, to the end of the statement.
+/// Parses the condition after WHERE, to the end of the statement. The error is for the user.
 pub(super) fn condition(lexer: &mut Lexer) -> Result<Condition, Misuse> {
     let mut condition = Condition::default();
     let mut waiting = Vec::new();
@@ -62,7 +63,7 @@ fn join(lexer: &mut Lexer, waiting: &mut Vec<Waiting>, steps: &mut Vec<Step>) ->
     }
 }
 
-/// Moves operators that bind at least as tightly as `binding` from the stack to the steps: their operands are complete.
+/// Moves operators that bind at least as tightly as `binding` from the end of `waiting` to `steps`, because their operands are complete.
 fn complete(waiting: &mut Vec<Waiting>, binding: Waiting, steps: &mut Vec<Step>) {
     while let Some(last) = waiting.pop_if(|last| *last >= binding) {
         steps.push(match last {
@@ -111,7 +112,7 @@ fn is_null(lexer: &mut Lexer, column: String, steps: &mut Vec<Step>) -> Result<(
     Ok(())
 }
 
-/// Parses what follows LIKE.
+/// Parses the pattern after LIKE. The error is for the user, for example if it is not a string literal.
 pub(super) fn pattern(lexer: &mut Lexer) -> Result<Pattern, Misuse> {
     let token = lexer.next();
     if token.kind != TokenKind::Text {
@@ -176,7 +177,7 @@ fn literal(lexer: &mut Lexer) -> Result<Literal, Misuse> {
     }
 }
 
-/// The value of a name or a literal.
+/// Returns the value of a name or a literal without its quotes. Err if its character set cannot be read.
 fn text(token: &Token, lexer: &Lexer) -> Result<String, Misuse> {
     if !token.text.is_ascii() && lexer.mode().charset != Charset::Utf8 {
         return unsupported("letters beyond ASCII in this character set");
@@ -202,6 +203,7 @@ fn not_a_column(token: &Token) -> Misuse {
     }
 }
 
+/// Returns the error for a token that does not belong there.
 pub(super) fn not_understood(token: &Token) -> Misuse {
     match token.kind {
         TokenKind::End | TokenKind::Semicolon => Misuse::Syntax(None),

@@ -4,8 +4,8 @@ use super::update::MODIFIERS;
 use crate::LexMode;
 use crate::lex::{Lexer, TokenKind};
 
-/// True for `UPDATE one_table [alias] SET ...` and `DELETE FROM one_table WHERE ...`. An engine that can empty a table at once makes the
-/// server report an estimate. InnoDB cannot do that, but a DELETE without WHERE is left out all the same.
+/// True if the response to this write reports the number of all rows that it changed, so that 0 means that nothing has changed. That is so
+/// for `UPDATE one_table [alias] SET ...` and `DELETE FROM one_table WHERE ...` if the table is of InnoDB, which the caller must check.
 pub fn counts_changes(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     if lexer.accept("update") {
@@ -14,7 +14,7 @@ pub fn counts_changes(text: &[u8], mode: LexMode) -> bool {
     lexer.accept("delete") && lexer.accept("from") && skip_table(&mut lexer) && lexer.accept("where")
 }
 
-/// True if SET follows, perhaps after an alias.
+/// True if SET follows, perhaps after an alias. Takes what it has examined.
 fn is_set(lexer: &mut Lexer) -> bool {
     lexer.accept("set") || {
         lexer.accept("as");

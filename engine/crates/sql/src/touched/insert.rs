@@ -12,7 +12,7 @@ use footprint::Keys;
 
 const MODIFIERS: [&str; 4] = ["low_priority", "high_priority", "delayed", "ignore"];
 
-/// Parses what follows INSERT.
+/// Parses what follows INSERT. Returns the table and the rows that the statement can touch; None if these are not certain.
 pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
     scan.accept("ignore");
     let (table, rows, keys) = values(&mut scan)?;
@@ -20,7 +20,7 @@ pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
     Some((table, touched?))
 }
 
-/// Parses what follows REPLACE.
+/// Parses what follows REPLACE. Returns the table and the rows that the statement can touch; None if these are not certain.
 pub(super) fn replaced(mut scan: Scan) -> Option<(TableName, Written)> {
     let (table, rows, keys) = values(&mut scan)?;
     (scan.is_at_end() && scan.column.is_sole).then_some(())?;
@@ -34,7 +34,8 @@ fn updated(scan: &mut Scan) -> Option<()> {
     leaves_key(scan, usize::MAX).then_some(())
 }
 
-/// Parses the part that all forms have in common. Returns the table, the position where its rows begin, and their keys.
+/// Parses the part of INSERT and REPLACE that all forms have in common. Returns the table, the position where the list of rows begins, and
+/// the key of each row, in which `None` stands for a key that the server has to generate. None if any part is not understood.
 fn values<'a>(scan: &mut Scan<'a>) -> Option<(TableName, Scan<'a>, Vec<Option<i128>>)> {
     if scan.peek().is_any(&MODIFIERS) {
         return None;
@@ -53,7 +54,8 @@ fn values<'a>(scan: &mut Scan<'a>) -> Option<(TableName, Scan<'a>, Vec<Option<i1
     }
 }
 
-/// Parses a list of columns. Returns the index of the key column in it, or `Some(None)` if it is not among them.
+/// Parses a list of columns in parentheses, whose opening was taken. Returns the index of the key column in it, or `Some(None)` if the key
+/// column is not in it. None if the list is not understood.
 fn columns(scan: &mut Scan) -> Option<Option<usize>> {
     let mut position = None;
     if scan.accept_kind(TokenKind::Close) {
@@ -73,7 +75,8 @@ fn columns(scan: &mut Scan) -> Option<Option<usize>> {
     Some(position)
 }
 
-/// Parses a row and returns its key, or `Some(None)` if the server has to generate the key.
+/// Parses a row of values and returns its key, or `Some(None)` if the server has to generate the key. `position` is the index of the key
+/// among the values, none if it is not given. None if the key is not a plain integer.
 fn row(scan: &mut Scan, position: Option<usize>) -> Option<Option<i128>> {
     scan.accept_kind(TokenKind::Open).then_some(())?;
     let mut key = None;
@@ -96,7 +99,8 @@ fn row(scan: &mut Scan, position: Option<usize>) -> Option<Option<i128>> {
     None
 }
 
-/// Skips the rest of a value, and the comma or parenthesis that ends it. Returns what that was.
+/// Skips the rest of a value and the comma or parenthesis that ends it, and returns the kind of that token. None if the statement ends
+/// before.
 fn value(scan: &mut Scan) -> Option<TokenKind> {
     loop {
         match scan.next()?.kind {
@@ -108,7 +112,7 @@ fn value(scan: &mut Scan) -> Option<TokenKind> {
     }
 }
 
-/// True if the values contain no calls. A function could set the number that the response reports as the new key.
+/// True if the values contain no calls. A function could change the last inserted id, which the response reports as the new key.
 fn has_no_calls(mut rows: Scan) -> bool {
     rows.accept_kind(TokenKind::Open);
     loop {
@@ -127,6 +131,7 @@ fn touched(rows: Scan, keys: Vec<Option<i128>>) -> Option<Written> {
     named(&rows, keys)
 }
 
+/// Returns the rows with these keys. None if one of them is not given by the statement, or may be replaced by a generated one.
 fn named(rows: &Scan, keys: Vec<Option<i128>>) -> Option<Written> {
     // For 0 the server generates a key or not, depending on the session's settings.
     let is_generated = rows.column.is_generated;

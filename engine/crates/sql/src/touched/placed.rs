@@ -9,7 +9,8 @@ use crate::numbers::{MOST, Numbers};
 use crate::{LexMode, TableName};
 use footprint::{KeyColumn, Keys};
 
-/// The rows that every text of one shape writes in a table with a certain key column.
+/// The rows that a write touches, in a form that holds for every text of one shape: which of a text's numbers are the keys. It is valid for
+/// one key column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     pub table: TableName,
@@ -18,12 +19,13 @@ pub struct Placed {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Rows {
-    /// The numbers with these indices are the keys.
+    /// The numbers of the text with these indices, from 0, are the keys.
     Keys(Vec<usize>),
     Generated,
 }
 
-/// Returns none if the positions of the numbers do not decide it. `shape` has to be given without its first byte.
+/// Determines which numbers in the texts of a shape are the keys of the rows that they write. `shape` has to be given without its first
+/// byte. None if the positions of the numbers do not decide that: then analyse each text with [`written`].
 pub fn placed(shape: &[u8], mode: LexMode, column: &KeyColumn) -> Option<Placed> {
     let all = MOST as i128;
     let rising: Vec<_> = (1..=all).map(Some).collect();
@@ -43,7 +45,9 @@ pub fn placed(shape: &[u8], mode: LexMode, column: &KeyColumn) -> Option<Placed>
 }
 
 impl Placed {
-    /// The rows that this text of the shape can touch. None if that also depends on the values of its numbers.
+    /// Returns the rows that this text of the shape can touch. `numbers` are the positions of the text's numbers, `column` is the key
+    /// column that was given to [`placed`]. None if the rows also depend on the values of the numbers: then analyse the text with
+    /// [`written`].
     pub fn written(&self, text: &[u8], numbers: &Numbers, column: &KeyColumn) -> Option<Written> {
         let key = |place: &usize| {
             let key = digits(numbers.of(text, *place)?)?;

@@ -6,6 +6,7 @@ use crate::TableName;
 use crate::lex::TokenKind;
 use footprint::Keys;
 
+/// Parses a read. Returns the table, and the keys of the rows that its result depends on; None if these are not certain.
 pub(super) fn read(mut scan: Scan) -> Option<(TableName, Keys)> {
     // Only the first SELECT is allowed; `next` refuses any other.
     scan.accept("select").then_some(())?;
@@ -14,7 +15,8 @@ pub(super) fn read(mut scan: Scan) -> Option<(TableName, Keys)> {
     Some((table, wanted.keys().filter(|_| wanted.is_confined(column))?))
 }
 
-/// Parses what follows the SELECT of a read that locks rows and changes none.
+/// Parses what follows the SELECT of a read that locks rows. Returns the table, and the keys of the rows that it can lock; None if these
+/// are not certain.
 pub(super) fn locked(scan: Scan) -> Option<(TableName, Keys)> {
     let (table, wanted) = conditions(scan)?;
     Some((table, wanted.keys()?))
@@ -28,7 +30,7 @@ fn conditions(mut scan: Scan) -> Option<(TableName, Wanted)> {
     Some((table, wanted(&mut scan, &alias)?))
 }
 
-/// Skips to the end of this keyword, if it occurs outside of parentheses.
+/// Skips to this keyword outside of parentheses, and takes it. None if it does not follow.
 pub(super) fn skip_to(scan: &mut Scan, keyword: &str) -> Option<()> {
     loop {
         let token = scan.next()?;

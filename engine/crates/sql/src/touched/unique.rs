@@ -10,7 +10,7 @@ use crate::TableName;
 use crate::lex::TokenKind;
 use footprint::{KeyPart, PartKind};
 
-/// The kind of constant that a column is compared with.
+/// The kind of constant that a column is compared with: an integer, or a string in ASCII or with other letters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Constant {
     Integer,
@@ -18,7 +18,8 @@ enum Constant {
     Text,
 }
 
-/// Returns the table, and the index of its primary key among the columns of the result.
+/// Parses a read that finds at most one row by a unique key. Returns the table, and the index of its primary key among the columns of the
+/// result; None for any other read.
 pub(super) fn read(mut scan: Scan) -> Option<(TableName, usize)> {
     scan.accept("select").then_some(())?;
     let shown = scan;
@@ -33,6 +34,7 @@ pub(super) fn read(mut scan: Scan) -> Option<(TableName, usize)> {
     Some((table, place(shown, &alias)?))
 }
 
+/// True if the columns that are compared with constants are exactly those of the key, each with a constant of its own kind.
 fn is_whole(key: &[KeyPart], fixed: &[(Vec<u8>, Constant)]) -> bool {
     let is_of = |part: &KeyPart, (name, constant): &(Vec<u8>, Constant)| {
         let fits = match part.kind {
@@ -46,7 +48,7 @@ fn is_whole(key: &[KeyPart], fixed: &[(Vec<u8>, Constant)]) -> bool {
         && fixed.iter().all(|one| key.iter().any(|part| is_of(part, one)))
 }
 
-/// Parses equalities joined by AND, perhaps in parentheses.
+/// Parses equalities of columns and constants, joined by AND, perhaps in parentheses. `table` is the name that may qualify the columns.
 fn equalities(scan: &mut Scan, table: &[u8]) -> Option<Vec<(Vec<u8>, Constant)>> {
     let (mut fixed, mut open) = (Vec::new(), 0u32);
     loop {
@@ -83,7 +85,7 @@ fn constant(scan: &mut Scan) -> Option<Constant> {
     scan.any_integer().map(|_| Constant::Integer)
 }
 
-/// The index of the primary key in the list of a SELECT. None if it is not there.
+/// Returns the index of the primary key in the list of a SELECT, from 0. None if it is not there as a plain column, or cannot be found.
 fn place(mut shown: Scan, table: &[u8]) -> Option<usize> {
     let mut all = shown;
     if all.accept_operator("*") && all.peek().is("from") {
@@ -100,7 +102,7 @@ fn place(mut shown: Scan, table: &[u8]) -> Option<usize> {
     None
 }
 
-/// Checks that the next item is the primary key and nothing else, perhaps with an alias.
+/// Checks that the next item of the select list is the primary key and nothing else, perhaps with an alias. None if it is not.
 fn is_key(mut scan: Scan, table: &[u8]) -> Option<()> {
     let name = column(&mut scan, table)?;
     scan.is_key(&name).then_some(())?;
@@ -112,7 +114,8 @@ fn is_key(mut scan: Scan, table: &[u8]) -> Option<()> {
     is_end(&mut scan).then_some(())
 }
 
-/// Skips an item of the list, and returns the kind of token that ended it. None if the item may stand for several columns.
+/// Skips an item of the select list, and returns the kind of the token that ended it: a comma or the word FROM. None if the item may stand
+/// for several columns, or does not end.
 fn item(scan: &mut Scan) -> Option<TokenKind> {
     loop {
         let token = scan.next()?;

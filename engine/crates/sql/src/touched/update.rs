@@ -7,10 +7,11 @@ use crate::TableName;
 use crate::lex::{TokenKind, unquoted};
 use footprint::Keys;
 
-/// Words that, without quotes, are no names of tables.
+/// Modifiers of UPDATE and DELETE. Where a table's name is expected, such a word without quotes makes the statement count as not
+/// understood.
 pub(super) const MODIFIERS: [&str; 4] = ["low_priority", "ignore", "quick", "history"];
 
-/// Parses what follows UPDATE.
+/// Parses what follows UPDATE. Returns the table, and the keys of the rows that it can change; None if these are not certain.
 pub(super) fn updated(mut scan: Scan) -> Option<(TableName, Keys)> {
     let table = scan.table(&MODIFIERS)?;
     let alias = alias(&mut scan, "set", &table.name)?;
@@ -22,7 +23,7 @@ pub(super) fn updated(mut scan: Scan) -> Option<(TableName, Keys)> {
     Some((table, keys))
 }
 
-/// True if the key column is not mentioned before the position `end`.
+/// True if the key column is certainly not mentioned between the position of `set` and the offset `end` in the text.
 pub(super) fn leaves_key(set: &mut Scan, end: usize) -> bool {
     loop {
         let Some(token) = set.next() else { return false };
@@ -35,7 +36,7 @@ pub(super) fn leaves_key(set: &mut Scan, end: usize) -> bool {
     }
 }
 
-/// Parses what follows DELETE.
+/// Parses what follows DELETE. Returns the table, and the keys of the rows that it can delete; None if these are not certain.
 pub(super) fn deleted(mut scan: Scan) -> Option<(TableName, Keys)> {
     scan.accept("from").then_some(())?;
     let table = scan.table(&MODIFIERS)?;

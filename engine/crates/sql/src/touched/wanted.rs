@@ -6,19 +6,23 @@ use super::scan::Scan;
 use crate::lex::{Token, TokenKind, unquoted};
 use footprint::{KeyColumn, Keys};
 
-/// The restrictions of the key column in a conjunction.
+/// The conditions of a WHERE clause, joined by AND, as far as they restrict the key column.
 pub(super) struct Wanted {
-    /// The keys that `=` or IN name.
+    /// The keys that `=` or IN name. None if there is no such condition.
     points: Option<Vec<i128>>,
+    /// The least key that the conditions allow. None if they have no lower bound.
     low: Option<i128>,
+    /// The greatest key that the conditions allow. None if they have no upper bound.
     high: Option<i128>,
+    /// True if the key column is compared by `=`.
     is_equal: bool,
-    /// Some conditions are not about the key column.
+    /// True if some conditions are not about the key column.
     has_others: bool,
 }
 
 impl Wanted {
-    /// All keys for which the conjunction can hold. None if they are not bounded on both sides.
+    /// Returns all keys of rows for which the conditions can be true, perhaps with some others. None if the keys are not bounded on both
+    /// sides.
     pub fn keys(&self) -> Option<Keys> {
         match (&self.points, self.low, self.high) {
             (Some(points), ..) => Some(Keys::Points(points.clone())),
@@ -28,8 +32,8 @@ impl Wanted {
         }
     }
 
-    /// True if the server evaluates the other conditions only for rows with these keys. With `=` it looks up one row before it evaluates
-    /// anything else. Otherwise it may also evaluate them for neighbouring rows, which can raise warnings.
+    /// True if the result of a read depends on no other rows than those with these keys. With `=` the server looks up one row before it
+    /// evaluates anything else. Otherwise it may evaluate other conditions also for neighbouring rows, which can raise warnings.
     pub fn is_confined(&self, column: &KeyColumn) -> bool {
         self.is_equal || !self.has_others && !column.computes
     }
@@ -43,7 +47,8 @@ impl Wanted {
     }
 }
 
-/// Parses what follows WHERE, to the end of the statement. `table` is the name that may qualify columns.
+/// Parses what follows WHERE, to the end of the statement. `table` is the name that may qualify columns. None if any part is not
+/// understood.
 pub(super) fn wanted(scan: &mut Scan, table: &[u8]) -> Option<Wanted> {
     let mut wanted = Wanted { points: None, low: None, high: None, is_equal: false, has_others: false };
     loop {
@@ -55,10 +60,12 @@ pub(super) fn wanted(scan: &mut Scan, table: &[u8]) -> Option<Wanted> {
     (is_end(scan) && scan.is_rest_plain()).then_some(wanted)
 }
 
+/// True if the WHERE clause ends here: the statement does, or a clause such as ORDER BY follows.
 pub(super) fn is_end(scan: &mut Scan) -> bool {
     scan.is_at_end() || scan.peek().is_any(&["order", "group", "having", "limit", "for"])
 }
 
+/// Parses one of the conditions, up to the next AND or the end of the clause. None if it is not understood.
 fn conjunct(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
     let mut ahead = *scan;
     if on_key(&mut ahead, table, wanted).is_some() {
@@ -70,7 +77,8 @@ fn conjunct(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
     (scan.peek().is("and") || is_end(scan)).then_some(())
 }
 
-/// Parses a comparison of the key column with integers. Changes `wanted` only if there is one, and it is complete.
+/// Parses a comparison of the key column with integers, and adds it to `wanted`. None, and `wanted` is unchanged, if there is no complete
+/// one.
 fn on_key(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
     let mut name = scan.name()?;
     if scan.accept_kind(TokenKind::Dot) {
@@ -114,7 +122,7 @@ fn list(scan: &mut Scan) -> Option<Vec<i128>> {
     scan.accept_kind(TokenKind::Close).then_some(keys)
 }
 
-/// Parses a condition on anything else, of a form that certainly ends before the next AND.
+/// Skips a condition on anything but the key column, of a form that certainly ends before the next AND. None if it has another form.
 fn other(scan: &mut Scan) -> Option<()> {
     operand(scan)?;
     if scan.accept("is") {
@@ -150,7 +158,7 @@ fn comparison(scan: &mut Scan) -> bool {
     found
 }
 
-/// Parses a column, a literal, a call, or anything in parentheses.
+/// Skips a column, a literal, a call, or anything in parentheses. None if something else follows.
 fn operand(scan: &mut Scan) -> Option<()> {
     let is_signed = scan.accept_operator("-");
     let token = scan.next()?;
@@ -170,7 +178,8 @@ fn operand(scan: &mut Scan) -> Option<()> {
     }
 }
 
-/// Parses the name that qualifies the table's columns: its alias, or its own name.
+/// Parses an alias before the keyword `next`, with or without AS, and returns it. Without an alias, returns the table's own name. The
+/// result is the name that may qualify columns.
 pub(super) fn alias(scan: &mut Scan, next: &str, own: &[u8]) -> Option<Vec<u8>> {
     if !scan.accept("as") && scan.peek().is(next) {
         return Some(own.to_vec());

@@ -1,6 +1,6 @@
 //! Random choices, the same on every run.
 
-/// SplitMix64.
+/// A small deterministic random generator (SplitMix64). The field is its state.
 pub struct Random(pub u64);
 
 impl Random {

@@ -6,14 +6,16 @@ use crate::lenenc::push_string;
 use crate::push_packet;
 use crate::reply::end_of_rows_payload;
 
-/// utf8mb3_general_ci, which every client understands.
+/// The number of the collation `utf8mb3_general_ci`, which every client understands.
 const COLLATION: u16 = 33;
 const VAR_STRING: u8 = 0xFD;
-/// The number of decimals that strings report.
+/// The number of decimals that column definitions of strings state.
 const NOT_FIXED: u8 = 31;
 const BYTES_PER_CHARACTER: u32 = 3;
 
-/// A result of UTF-8 strings. Its sequence begins with 1, as the answer to a command.
+/// Returns a whole text result of UTF-8 strings, as packets with sequence numbers from 1, as in the response to a command. `None` in a row
+/// is NULL; each row must have a value for each column. `capabilities` are those that client and server have agreed on, `status` the flags
+/// of the session.
 pub fn text_result(columns: &[&str], rows: &[Vec<Option<String>>], capabilities: u64, status: u16) -> Vec<u8> {
     let mut out = Vec::new();
     let mut sequence = 1;
@@ -32,6 +34,7 @@ pub fn text_result(columns: &[&str], rows: &[Vec<Option<String>>], capabilities:
     out
 }
 
+/// Returns the maximum length of the column's values in bytes, as its definition states it.
 fn widest(rows: &[Vec<Option<String>>], column: usize) -> u32 {
     let values = rows.iter().filter_map(|row| row.get(column)?.as_ref());
     let characters = values.map(|value| value.chars().count()).max().unwrap_or(0);

@@ -3,7 +3,9 @@
 use super::result::{Part, Parts, edit_response};
 use crate::lenenc::{Reader, push_string};
 
-/// Replaces the second value of every row whose first value is one of the names, in any case.
+/// Returns a copy of a text result in which the second value of every row is replaced whose first value is one of the names, in any case.
+/// `values` are pairs of (name, new value). None if the response is not a single result with its definitions; the caller then sends the
+/// original one.
 pub fn replace_values(response: &[u8], capabilities: u64, values: &[(&str, &str)]) -> Option<Vec<u8>> {
     edit_response(response, Parts::of_result(response, capabilities)?, |part, payload| match part {
         Part::Row => replace_in_row(payload, values),

@@ -13,16 +13,18 @@ pub(super) enum Part {
     Frame,
 }
 
-/// Counts of packets, which identify the parts of a response.
+/// The numbers of packets in a response by role, which identify the role of each packet in turn.
 pub(super) struct Parts {
     /// The number of definitions directly after the first packet.
     definitions: u64,
+    /// The number of rows that are still to come.
     rows: u64,
-    /// This is a response to COM_STMT_PREPARE, in which further definitions may follow an EOF.
+    /// True for a response to COM_STMT_PREPARE, in which further definitions may follow an EOF.
     is_prepared: bool,
 }
 
-/// Rewrites a response. `edit` gives the new payload of a packet, or `None` to leave it as it is.
+/// Returns a copy of a response with some payloads replaced, and sequence numbers that fit. `edit` returns the new payload of a definition
+/// or a row, or `None` to leave it as it is. `None` if the response contains a packet that is full.
 pub(super) fn edit_response(
     response: &[u8],
     mut parts: Parts,
@@ -42,6 +44,7 @@ pub(super) fn edit_response(
 }
 
 impl Parts {
+    /// Returns the parts of a single complete result with its definitions; None if the response is something else.
     pub fn of_result(response: &[u8], capabilities: u64) -> Option<Parts> {
         match kind(response, Expect::Query, capabilities)? {
             OutcomeKind::ResultSet { rows, columns } => Some(Parts { definitions: columns, rows, is_prepared: false }),
@@ -49,6 +52,7 @@ impl Parts {
         }
     }
 
+    /// Returns the parts of a complete response to COM_STMT_PREPARE with its definitions; None if it is something else.
     pub fn of_prepared(response: &[u8], capabilities: u64) -> Option<Parts> {
         match kind(response, Expect::Prepare, capabilities)? {
             OutcomeKind::Prepared { .. } => Some(Parts { definitions: 0, rows: 0, is_prepared: true }),
@@ -56,6 +60,7 @@ impl Parts {
         }
     }
 
+    /// Returns the role of the packet with this index in the response, from 0. Call it for each packet in order.
     fn part(&mut self, index: u64, payload: &[u8]) -> Part {
         // Packets are smaller than `MAX_PAYLOAD`: no row begins with 0xFE, and definitions begin with a length.
         let is_end = payload.first() == Some(&0xFE);
@@ -73,7 +78,7 @@ impl Parts {
     }
 }
 
-/// How a complete response ended. None unless it is a single result with its metadata.
+/// Returns the kind of a complete response. None if it is incomplete, has several results, or lacks definitions.
 fn kind(response: &[u8], expect: Expect, capabilities: u64) -> Option<OutcomeKind> {
     match ResponseTracker::new(expect, capabilities).feed(response) {
         Progress::Done(outcome) if outcome.metadata_follows && !outcome.more_results_seen => Some(outcome.kind),
@@ -81,7 +86,7 @@ fn kind(response: &[u8], expect: Expect, capabilities: u64) -> Option<OutcomeKin
     }
 }
 
-/// The column count as the first packet of a result has it.
+/// Returns the payload of the first packet of a result, which states the column count and that definitions follow.
 pub(super) fn column_count_payload(columns: u64, capabilities: u64) -> Vec<u8> {
     let mut payload = Vec::new();
     crate::lenenc::push_int(&mut payload, columns);
@@ -91,7 +96,7 @@ pub(super) fn column_count_payload(columns: u64, capabilities: u64) -> Vec<u8> {
     payload
 }
 
-/// Reads strings from the front of a payload. `None` if there are too few.
+/// Reads `N` length-encoded strings. `None` if there are fewer; some may be consumed then.
 pub(super) fn strings<'a, const N: usize>(reader: &mut Reader<'a>) -> Option<[&'a [u8]; N]> {
     let mut strings = [&[][..]; N];
     for string in &mut strings {

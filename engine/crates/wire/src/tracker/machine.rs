@@ -7,17 +7,18 @@ use crate::capability::{DEPRECATE_EOF, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
 use crate::lenenc::Reader;
 use crate::{MAX_PAYLOAD, OkPacket, column_count, status};
 
-/// Values of the first byte of a payload.
+/// The first byte of an OK packet. The following constants are first bytes of payloads, too.
 const OK: u8 = 0x00;
 const MORE_AUTHENTICATION: u8 = 0x01;
 const LOCAL_INFILE: u8 = 0xFB;
 const EOF: u8 = 0xFE;
 const ERR: u8 = 0xFF;
 
-/// An EOF packet is shorter than any row that begins with 0xFE, whose first value has an 8-byte length.
+/// A payload that begins with 0xFE is an EOF packet only if it is shorter than this. A row that begins with 0xFE is longer: its first value
+/// has an 8-byte length.
 const EOF_LIMIT: usize = 9;
 
-/// An ERR packet with this code is no error, but reports progress.
+/// An ERR packet with this code is no error, but reports the progress of a long statement; the response goes on.
 const PROGRESS_CODE: u16 = 0xFFFF;
 
 /// The kind of packet that is expected next.
@@ -31,22 +32,29 @@ enum Phase {
     Prepared(Stage),
 }
 
+/// The effect of one packet on the response.
 pub(super) enum Step {
     Continue,
+    /// The server now waits for the client's file.
     LocalInfile,
     /// In an authentication, the server may now wait for the client.
     ClientSpeaks,
+    /// The response is complete.
     Done(Outcome),
+    /// The packet does not follow the known protocol.
     Confused,
 }
 
+/// The state of a response: which packet is expected next, and the outcome so far.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     expect: Expect,
     capabilities: u64,
     phase: Phase,
     outcome: Outcome,
+    /// The rows of the current result so far.
     rows: u64,
+    /// The columns of the current result.
     columns: u64,
 }
 
@@ -78,6 +86,7 @@ impl Machine {
         self.expect == Expect::Endless
     }
 
+    /// Interprets the next packet of the response.
     #[inline]
     pub fn packet(&mut self, front: &Front) -> Step {
         if front.is_continuation {
@@ -192,7 +201,8 @@ impl Machine {
         self.finish(ok.status, OutcomeKind::Ok)
     }
 
-    /// Reads an OK packet up to its session tracking, which may extend beyond the window.
+    /// Reads an OK packet up to its session tracking, which may extend beyond the bytes that are kept, and notes its status. None if it is
+    /// malformed.
     fn read_ok<'a>(&mut self, front: &Front<'a>) -> Option<OkPacket<'a>> {
         let ok = OkPacket::parse(front.start, 0)?;
         self.note_status(ok.status, ok.warnings, front.offset + ok.status_offset as u64);
@@ -283,7 +293,7 @@ impl Machine {
     }
 }
 
-/// Warnings and status of an EOF packet.
+/// Returns the number of warnings and the status flags of an EOF packet. None if the packet is too long for one or malformed.
 fn eof_fields(front: &Front) -> Option<(u16, u16)> {
     let mut reader = Reader::new(front.start);
     reader.u8().filter(|_| front.length < EOF_LIMIT)?;

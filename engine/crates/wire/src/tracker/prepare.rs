@@ -3,12 +3,13 @@
 use crate::capability::OPTIONAL_RESULTSET_METADATA;
 use crate::lenenc::Reader;
 
-/// The type that the server assumes for a parameter before it receives a value.
+/// The type that the server assumes for a parameter of a prepared statement before it receives a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// One of `enum_field_types`.
+    /// The code of the type, one of `enum_field_types`.
     pub type_code: u8,
     pub is_unsigned: bool,
+    /// True if the collation is `binary`, as for bytes and numbers.
     pub is_binary: bool,
 }
 
@@ -17,12 +18,13 @@ impl Parameter {
     const BINARY: u16 = 63;
     const UNSIGNED: u16 = 1 << 5;
 
-    /// Bytes that identify the type.
+    /// Returns two bytes that identify the type, for use in a key. They are no [`BoundType`](crate::BoundType).
     pub fn bytes(&self) -> [u8; 2] {
         [self.type_code, u8::from(self.is_unsigned) | u8::from(self.is_binary) << 1]
     }
 
-    /// Reads a parameter's definition. It has no long names, so the window contains all of it.
+    /// Reads the payload of a parameter's definition. It has no long names, so the bytes that are kept of a packet contain all of it. None
+    /// if it is malformed.
     pub(super) fn parse(payload: &[u8]) -> Option<Parameter> {
         let mut reader = Reader::new(payload);
         for _ in 0..Self::NAMES {
@@ -36,19 +38,20 @@ impl Parameter {
     }
 }
 
-/// The contents of the first packet.
+/// The contents of the first packet of a response to COM_STMT_PREPARE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Prepared {
+    /// The id of the prepared statement.
     pub id: u32,
     pub columns: u16,
     pub params: u16,
     pub warnings: u16,
-    /// Definitions follow.
+    /// True if definitions follow.
     pub follows: bool,
 }
 
 impl Prepared {
-    /// The number of definitions that follow for `count` columns or parameters. 0 if the server leaves them out.
+    /// Returns the number of definitions that follow for `count` columns or parameters: `count`, or 0 if the server leaves them out.
     pub fn definitions(&self, count: u16) -> u16 {
         if self.follows { count } else { 0 }
     }
@@ -64,7 +67,7 @@ impl Prepared {
     }
 }
 
-/// The parts of the response after the first packet.
+/// The part of a response to COM_STMT_PREPARE that is expected next, after its first packet. `left` counts definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Params { left: u16 },
@@ -74,7 +77,8 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    /// Moves on from a part that has nothing left, past empty ones. `None` if the response is complete.
+    /// Returns the part that the next packet belongs to, after parts that have nothing left. `has_eof` says whether EOF packets end the
+    /// definitions. `None` if the response is complete.
     pub fn settled(self, prepared: &Prepared, has_eof: bool) -> Option<Stage> {
         match self {
             Stage::Params { left: 0 } if prepared.params > 0 && has_eof => Some(Stage::EndOfParams),

@@ -2,37 +2,42 @@
 
 use crate::packet::Header;
 
-/// The number of bytes of a packet that are kept. It suffices for all that is read of OK, ERR, EOF, column counts and prepared
-/// statements.
+/// The number of bytes of a packet's payload that are kept if the packet arrives in pieces. It suffices for all that is read of OK, ERR,
+/// EOF, column counts and prepared statements.
 const WINDOW: usize = 32;
 
+/// Splits a response into packets, and keeps the first bytes of a packet that arrives in pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    /// The header and first bytes of a packet that arrives in pieces.
+    /// The header and the first bytes of a packet that arrives in pieces.
     partial: [u8; Header::SIZE + WINDOW],
-    /// The number of its bytes that have arrived, including those that are not kept.
+    /// The number of bytes of that packet that have arrived, including those that are not kept.
     arrived: usize,
     /// The offset within the response at which the next packet begins.
     position: u64,
     /// The sequence number of the next packet, once one was seen. A response continues the numbers of its command.
     sequence: Option<u8>,
+    /// True if the next packet continues the payload of the last one.
     continues: bool,
+    /// True if a packet had a wrong sequence number.
     is_broken: bool,
 }
 
-/// A complete packet. Only its first bytes are certain to be available.
+/// A complete packet of a response. Only the first bytes of its payload are certain to be available.
 #[derive(Clone, Copy)]
 pub(super) struct Front<'a> {
+    /// The first bytes of the payload: all of it, or at least [`WINDOW`] bytes.
     pub start: &'a [u8],
     /// The length of the packet's payload. `start` may be shorter.
     pub length: usize,
     /// The offset within the response at which the payload begins.
     pub offset: u64,
-    /// The packet continues the payload of the packet before.
+    /// True if the packet continues the payload of the packet before.
     pub is_continuation: bool,
 }
 
 impl Front<'_> {
+    /// The offset within the response at which the packet ends.
     pub fn end(&self) -> u64 {
         self.offset + self.length as u64
     }
@@ -46,7 +51,8 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Consumes bytes up to the end of a packet. `None` if all bytes were consumed, or the sequence is broken.
+    /// Consumes bytes of `rest` up to the end of a packet, and returns the packet. `None` if all bytes were consumed and the packet is not
+    /// complete, or if its sequence number is wrong (see [`is_broken`](Self::is_broken)).
     #[inline]
     pub fn next_packet<'w, 'r: 'w>(&'w mut self, rest: &mut &'r [u8]) -> Option<Front<'w>> {
         if self.arrived == 0
@@ -65,15 +71,17 @@ impl Window {
         Some(Front { start, length, offset, is_continuation })
     }
 
-    /// Forgets the sequence number, because the client sends the next packet and advances it.
+    /// Forgets the sequence number of the next packet, so that any is accepted. For a packet of the client in between, which advances it.
     pub fn forget_sequence(&mut self) {
         self.sequence = None;
     }
 
+    /// True if a packet had a wrong sequence number, so that the bytes cannot be trusted any more.
     pub fn is_broken(&self) -> bool {
         self.is_broken
     }
 
+    /// Consumes bytes of a packet that arrives in pieces. Returns its header once it is complete.
     fn gather(&mut self, rest: &mut &[u8]) -> Option<Header> {
         self.absorb(Header::SIZE, rest);
         if self.arrived < Header::SIZE {
@@ -85,7 +93,7 @@ impl Window {
         (self.arrived == whole).then_some(header)
     }
 
-    /// Takes bytes until `goal` have arrived, and keeps those that fit.
+    /// Consumes bytes of `rest` until `goal` bytes of the packet have arrived, and keeps those that fit.
     fn absorb(&mut self, goal: usize, rest: &mut &[u8]) {
         let (taken, tail) = rest.split_at(rest.len().min(goal.saturating_sub(self.arrived)));
         let room = self.partial.get_mut(self.arrived..).unwrap_or_default();

@@ -1,11 +1,15 @@
 //! The fixtures, and random choices that are the same on every run.
 #![allow(dead_code)] // each test file uses its part
 
+/// Bytes that a real server or client sent.
 pub struct Captured {
+    /// The name of the fixture.
     pub name: &'static str,
+    /// The kind of the fixture, for example the command that a response answers.
     pub what: &'static str,
+    /// The capabilities that client and server had agreed on.
     pub capabilities: u64,
-    /// The response is cut where the server waited for the client.
+    /// The bytes, cut where the server waited for the client.
     pub pieces: Vec<Vec<u8>>,
 }
 
@@ -15,6 +19,7 @@ impl Captured {
     }
 }
 
+/// Returns all captured responses of servers.
 pub fn responses() -> Vec<Captured> {
     let texts = [include_str!("../fixtures/responses.txt"), include_str!("../fixtures/mysql.txt")];
     texts.into_iter().flat_map(parse).collect()
@@ -24,6 +29,7 @@ pub fn clients() -> Vec<Captured> {
     parse(include_str!("../fixtures/clients.txt"))
 }
 
+/// Returns the captured response with this name. Panics if there is none.
 pub fn response(name: &str) -> Captured {
     responses().into_iter().find(|captured| captured.name == name).unwrap_or_else(|| panic!("no fixture {name}"))
 }
@@ -42,10 +48,11 @@ fn unhex(text: &str) -> Vec<u8> {
     digits.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal")).collect()
 }
 
-/// SplitMix64: the same cases on every run.
+/// A small deterministic random generator (SplitMix64). The field is its state.
 pub struct Random(pub u64);
 
 impl Random {
+    /// Returns a number below `limit`, which must not be 0.
     pub fn next(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.0;
