@@ -10,7 +10,7 @@ use super::voice::{Outcome, Voice};
 const ACCOUNTS: usize = 16;
 const TOTAL: i64 = 100 * ACCOUNTS as i64;
 
-/// The statements that create the accounts, and pairs of rows of which both halves are always written together.
+/// The statements that create the accounts, and pairs of rows whose halves are always written together.
 pub fn setup() -> Vec<String> {
     let rows: Vec<_> = (0..ACCOUNTS).map(|id| format!("({id}, 100)")).collect();
     vec![

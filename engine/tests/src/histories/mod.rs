@@ -59,7 +59,7 @@ pub struct Plan {
     pub threads: usize,
     /// Whether the plugin is unloaded and loaded again during the run.
     pub reinstalls: bool,
-    /// Whether the server is killed and restarted during the run, which needs near caches (`beside`).
+    /// Whether the server is killed and restarted during the run. The plan must then have near caches.
     pub kills: bool,
     /// Whether tables, views and routines change during the run, and statements may hide such changes. Then few results stay cached.
     pub redefines: bool,

@@ -5,7 +5,7 @@ use std::io;
 use super::stage::Stage;
 use super::voice::{Outcome, Trouble, Voice};
 
-/// The statement that creates the table, of which each session writes one row.
+/// The statement that creates the table. Each session writes one row in it.
 pub fn setup() -> Vec<String> {
     vec!["CREATE TABLE own (id INT PRIMARY KEY, n BIGINT NOT NULL, note VARCHAR(20))".into()]
 }

@@ -41,7 +41,7 @@ pub struct Voice<'a> {
 }
 
 impl<'a> Voice<'a> {
-    /// Connects. `role` is the name under which statements are counted.
+    /// Connects. `role` is the name of the count of this session's statements.
     pub fn new(stage: &'a Stage, role: &'static str, seed: u64) -> io::Result<Self> {
         let (client, life) = connect(stage)?;
         Ok(Self { stage, client, life, prepared: HashMap::new(), random: Random::new(seed), role })
