@@ -1,5 +1,5 @@
-//! Connections, statements and tables that come and go leave no memory behind in the server's process. The program `churn` runs this for
-//! long.
+//! Connections, statements and tables that come and go leave no memory behind in the server's process. The program `churn` runs the same
+//! for hours.
 
 mod traps;
 

@@ -1,4 +1,5 @@
-//! Replicas: a result from before an applier's write is never served, and results are stored again as soon as its transaction has ended.
+//! Replicas of MariaDB: a result from before an applier's write is never served, and results are stored again as soon as the applier's
+//! transaction has ended. An applier is a thread of the replica that runs the source's changes.
 
 mod traps;
 
@@ -17,7 +18,7 @@ fn client(server: &Server) -> Client {
     client
 }
 
-/// A source and its replica with the plugin, both with the table `d.t`.
+/// A source, and its replica with the plugin. Both have the table `d.t`.
 struct Pair {
     source: Server,
     replica: Arc<Server>,
@@ -27,6 +28,7 @@ struct Pair {
 }
 
 impl Pair {
+    /// Starts both servers with these further arguments, and waits until the replica has the table.
     fn start(of_source: &[&str], of_replica: &[&str]) -> Pair {
         let source = source(1, of_source).unwrap();
         let replica = Arc::new(replica(plugin::path(), 2, of_replica).unwrap());
@@ -40,11 +42,13 @@ impl Pair {
         Pair { source, replica, arena, writer, reader }
     }
 
+    /// Waits until the replica has applied all that the source has done.
     fn catch_up(&self) {
         catch_up(&self.replica, &self.source).unwrap();
     }
 
-    /// A change on the source is visible on the replica at once, and its result can be cached again.
+    /// Caches a read on the replica, runs the statements on the source, and waits for the replica. The read must show `expected` then, and
+    /// can be cached again.
     #[track_caller]
     fn follows(&mut self, read: &str, statements: &[&str], expected: &str) {
         let (writer, source, replica) = (&mut self.writer, &self.source, &self.replica);
@@ -55,8 +59,8 @@ impl Pair {
         self.arena.follows(&mut self.reader, read, write, expected);
     }
 
-    /// Writes another row until the result of the read survives that. The engine looks up the table's key in the background. It learns
-    /// how the server finds a row when the server first looks for one.
+    /// Repeats a write of another row on the source until the cached result of the read survives it. The engine looks up the table's key in
+    /// the background, and learns how the server finds a row when the server first looks for one.
     #[track_caller]
     fn await_rows(&mut self, read: &str, write_of_another: &str) {
         until("a write of another row that leaves the result alone", || {
@@ -67,7 +71,7 @@ impl Pair {
         });
     }
 
-    /// A change on the source leaves results of other tables in the cache.
+    /// Checks that these statements on the source leave the cached result of the read on the replica.
     #[track_caller]
     fn spares(&mut self, read: &str, statements: &[&str]) {
         let known = self.arena.warm(&mut self.reader, read);

@@ -20,9 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const COM_REFRESH: u8 = 7;
 const REFRESH_TABLES: u8 = 4;
 const STEP: Duration = Duration::from_millis(10);
-/// The time of several rounds of the plugin's thread.
+/// The time of several rounds of the plugin's background thread.
 const ROUNDS: Duration = Duration::from_millis(300);
 
+/// Starts a server with the plugin, a table of 1000 rows and a cached read of it.
 fn server(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().map(|one| one.to_string()).collect();
     let options = Options { plugin: Some(plugin::path()), arguments, ..Options::default() };
@@ -51,6 +52,7 @@ fn hits(server: &Server) -> u64 {
     number(server, "Qcache_hits")
 }
 
+/// A status variable of the server that is a number.
 fn number(server: &Server, name: &str) -> u64 {
     let response = server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap();
     let value = response.rows(false)[0][1].clone().unwrap();
@@ -69,16 +71,19 @@ fn port(server: &Server) -> u16 {
     port
 }
 
+/// Checks that the server answers a read rightly, and that the plugin has met no error of its own.
 fn still_right(server: &Server) {
     let mut client = connect(&server.endpoint());
     assert_eq!(client.scalar(READ).unwrap().as_deref(), Some("70"), "\n{}", server.error_log());
     assert_eq!(contained(server), 0, "\n{}", server.error_log());
 }
 
+/// The number of errors inside the plugin that it has caught.
 fn contained(server: &Server) -> u64 {
     number(server, "Fqc_contained_errors")
 }
 
+/// The packet of a text query.
 fn framed(statement: &str) -> Vec<u8> {
     let mut bytes = ((statement.len() + 1) as u32).to_le_bytes()[..3].to_vec();
     bytes.extend([0, command::QUERY]);
@@ -356,7 +361,8 @@ fn the_plugin_leaves_and_returns_under_load() {
     still_right(&server);
 }
 
-/// Waits until the plugin has ended. The server still lists it until its last user has released it.
+/// Waits until the uninstalled plugin has ended, and calls the given function again and again. The server still lists the plugin until its
+/// last user has released it.
 fn await_gone(admin: &mut Client, mut meanwhile: impl FnMut()) {
     let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
     let begun = Instant::now();
@@ -367,8 +373,9 @@ fn await_gone(admin: &mut Client, mut meanwhile: impl FnMut()) {
     }
 }
 
-/// True if the plugin's thread has slept all the time. It makes ten rounds a second, unless it waits for the answer to a question to the
-/// server. A thread whose pause is over is runnable, even if other processes keep it from the processor.
+/// True if the plugin's background thread has slept for the whole time of several rounds, so that it waits for the answer to a question to
+/// the server. A thread whose pause is over is runnable, even if other processes keep it from the processor. `worker` is its folder in
+/// `/proc`.
 fn is_stuck(worker: &Path) -> bool {
     let status = || fs::read_to_string(worker.join("status")).unwrap();
     let line = |status: &str, name: &str| status.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
@@ -378,7 +385,8 @@ fn is_stuck(worker: &Path) -> bool {
     line(&after, "State") == "State:\tS (sleeping)" && line(&after, "voluntary_ctxt_switches") == before
 }
 
-/// Makes the plugin's thread wait for a lock that `holder` has. The server lets it wait for a second, and then it asks again.
+/// Makes the plugin's background thread wait for a lock that `holder` takes. The server lets it wait for a second, and then it asks again.
+/// Returns the thread's folder in `/proc`.
 fn stop_worker(server: &Server, admin: &mut Client, holder: &mut Client) -> PathBuf {
     holder.must("LOCK TABLES mysql.global_priv WRITE").unwrap();
     let (worker, begun) = (worker_of(server), Instant::now());
@@ -389,6 +397,7 @@ fn stop_worker(server: &Server, admin: &mut Client, holder: &mut Client) -> Path
     worker
 }
 
+/// Waits until the condition holds. Panics, naming `what`, after two minutes.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -397,6 +406,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// The folder in `/proc` of the plugin's background thread.
 fn worker_of(server: &Server) -> PathBuf {
     let tasks = fs::read_dir(format!("/proc/{}/task", server.pid().unwrap())).unwrap();
     let is_worker =

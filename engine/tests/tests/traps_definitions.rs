@@ -9,6 +9,8 @@ use traps::{Arena, all, said, small_table, start, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
+/// Runs steps, each a statement of `definer` and the answer that the read must have afterwards. The read is cached before each one, and
+/// must not be served from the cache right after it.
 #[track_caller]
 fn each_follows(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {
     for (step, expected) in steps {
@@ -16,7 +18,8 @@ fn each_follows(arena: &mut Arena, reader: &mut Client, definer: &mut Client, re
     }
 }
 
-/// Checks that a read is never stale. Its result may be stored or not.
+/// Runs steps, each a statement and the answer that the read must have afterwards. The read is never stale; its result may be stored or
+/// not.
 #[track_caller]
 fn stays_true(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {
     for (step, expected) in steps {

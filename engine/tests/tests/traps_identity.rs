@@ -1,4 +1,4 @@
-//! What distinguishes two statements, on MariaDB.
+//! What distinguishes two statements for the cache, on MariaDB.
 
 mod traps;
 
@@ -14,10 +14,10 @@ use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
 use traps::{Arena, all, facet, said, said_binary, small_table, start, with_table};
 
-/// The engine's data about the tested product.
+/// The engine's data about MariaDB, for the tests that run on either product.
 const FLAVOUR: &flavour::Flavour = &flavour::MARIADB;
 
-/// Statements of this product that change a setting although their text does not show it.
+/// Statements of MariaDB that change a setting although their text does not show it.
 const HIDDEN: &[&str] = &[
     "EXECUTE IMMEDIATE 'SET sql_select_limit = 1'",
     "BEGIN NOT ATOMIC SET sql_select_limit = 1; END",

@@ -381,7 +381,7 @@ fn sequences_history_and_columns_that_change_by_themselves() {
     arena.follows(&mut reader, "SELECT v FROM h", || drop(client.must("UPDATE h SET v = 2").unwrap()), "2");
 }
 
-/// The number of times that this reason was counted.
+/// The number of results that were not stored for this reason.
 fn count(arena: &Arena, reason: &str) -> u64 {
     let rows = said(&arena.server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
     let told =

@@ -258,7 +258,8 @@ fn with_autocommit_off_the_first_read_of_a_transaction_is_served() {
     }
 }
 
-/// Checks that a read opens a transaction, in a session with autocommit off from its first statement on.
+/// Checks that a read opens a transaction in this session, which has autocommit off from its first statement on: a later write is not
+/// visible to it.
 fn has_a_snapshot(arena: &mut Arena, writer: &mut Client, mut session: Client, value: i32) {
     let read = "SELECT v FROM t WHERE id = 1";
     let old = arena.warm(writer, read);
@@ -417,7 +418,7 @@ fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
     assert_eq!(said, [0, 1]);
 }
 
-/// The events of the current binary log, without what changes from one transaction to the next.
+/// The events of the current binary log as texts, without what changes from one transaction to the next.
 fn events(client: &mut Client) -> Vec<String> {
     let present = said(&client.must("SHOW MASTER STATUS").unwrap());
     let file = present.split(',').next().unwrap();

@@ -9,7 +9,7 @@ use traps::{Arena, all, said, small_table, start, until, with_table};
 
 const CONTROL: &str = "SELECT v FROM t WHERE id = 1";
 
-/// The number of times that this reason was counted.
+/// The number of results that were not stored for this reason.
 fn count(server: &Server, reason: &str) -> u64 {
     let rows = said(&server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
     rows.split(';')
@@ -17,7 +17,7 @@ fn count(server: &Server, reason: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// Checks that a read is never stored, for this reason.
+/// Checks that the result of a read is never stored, and that this reason is counted.
 #[track_caller]
 fn refused(arena: &mut Arena, client: &mut Client, read: &str, reason: &str) {
     let before = count(&arena.server, reason);

@@ -45,6 +45,7 @@ fn results_without_rows() {
     arena.follows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE id = 9").unwrap()), "");
 }
 
+/// The packet of a text query.
 fn packet(statement: &str) -> Vec<u8> {
     let mut bytes = ((statement.len() + 1) as u32).to_le_bytes()[..3].to_vec();
     bytes.extend([0, command::QUERY]);
@@ -162,7 +163,7 @@ fn many_sessions_and_a_pool_of_threads() {
     }
 }
 
-/// Runs statements through the command-line client, with these options.
+/// Runs statements through MariaDB's command-line client, with these options. Returns its output.
 fn client(server: &Server, options: &[&str], script: &str) -> String {
     let Endpoint::Tcp(port) = server.endpoint() else { unreachable!("servers listen on TCP") };
     let output = Command::new("mariadb")
@@ -194,7 +195,7 @@ fn compressed_connections_pass_uncached_and_their_writes_count() {
     arena.follows(&mut reader, read, || drop(client(&server, &["--compress"], write)), "20");
 }
 
-/// Capabilities that only MySQL has (bits 25 to 28), one that MariaDB once had (33), and those that no server has.
+/// Capability bits that only MySQL has (25 to 28), one that MariaDB once had (33), and those that no server has.
 const NOT_OFFERED: u64 = 0b11111 << 25 | 1 << 33 | !0 << 38;
 
 #[test]

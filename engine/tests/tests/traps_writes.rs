@@ -11,7 +11,8 @@ use traps::{Arena, all, said, said_binary, small_table, start, until};
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
-/// A writer and a reader, and a table of five rows; the sum of `v` is 150.
+/// Enters the shared server with a table of five rows in this storage engine, whose sum of `v` is 150. Returns a session to write and one
+/// to read.
 fn with_table(db: &str, engine: &str) -> (Arena, Client, Client) {
     let arena = Arena::enter(db);
     let (mut writer, reader) = (arena.client(), arena.client());
@@ -19,6 +20,8 @@ fn with_table(db: &str, engine: &str) -> (Arena, Client, Client) {
     (arena, writer, reader)
 }
 
+/// Runs writes, each with the answer that the read must have afterwards. The read is cached before each one, and must not be served from
+/// the cache right after it.
 #[track_caller]
 fn each_follows(arena: &mut Arena, reader: &mut Client, writer: &mut Client, read: &str, writes: &[(&str, &str)]) {
     for (write, expected) in writes {
@@ -377,8 +380,8 @@ fn writes_through_a_merge_table() {
     arena.never(&mut reader, "SELECT SUM(v) FROM m", SUM);
 }
 
-/// The Galera library that came with the tested server, which may need another C library than the system's one. Otherwise the system's
-/// library.
+/// The path of the Galera library that came with the tested server, which may need another C library than the system's one. Otherwise the
+/// system's library.
 fn galera() -> String {
     let library = Path::new("usr/lib/galera/libgalera_smm.so");
     let fetched = Product::MariaDb.program().with_file_name("../root").join(library);
@@ -386,7 +389,7 @@ fn galera() -> String {
     library.display().to_string()
 }
 
-/// A cluster of one node.
+/// Starts a cluster of one node, with the plugin.
 fn cluster() -> Arc<Server> {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     Arc::new(start(&[

@@ -5,6 +5,7 @@ use crate::traps::{Arena, all, facet, said, said_binary, small_table};
 use crate::{FLAVOUR, HIDDEN, enter};
 use fqc_tests::client::{Client, Login, Param, capability};
 
+/// Creates the table `t` of texts, numbers and times that the tests read. Returns the session that has done so.
 pub fn texts(arena: &Arena) -> Client {
     let create =
         "CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(20) CHARACTER SET utf8mb4, n INT, d DATETIME, s TIMESTAMP)";

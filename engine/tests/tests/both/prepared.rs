@@ -11,12 +11,14 @@ const READ: &str = "SELECT v FROM t WHERE id = 1";
 pub const NUMBER: &[u8] = &[3, 0];
 const TEXT: &[u8] = &[0xfd, 0];
 
-/// An execution that binds these types for its one parameter. If `types` is empty it uses those of the execution before.
+/// The body of an execution that binds these types for its one parameter, with its encoded value. If `types` is empty, the server uses
+/// those of the execution before.
 pub fn execution(prepared: &Prepared, types: &[u8], value: &[u8]) -> Vec<u8> {
     let head = [&prepared.id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, u8::from(!types.is_empty())]].concat();
     [&head[..], types, value].concat()
 }
 
+/// Sends the body of an execution. Returns the rows as text.
 pub fn run(client: &mut Client, body: &[u8]) -> String {
     client.send(command::STMT_EXECUTE, body).unwrap();
     said_binary(&client.read_response().unwrap())
@@ -305,8 +307,8 @@ fn what_the_bytes_of_a_value_are_taken_for() {
     assert!(hits > 100, "{hits}");
 }
 
-/// Executes each text with random values, as a client that is served and as one that is not, and compares the answers. Half of the values
-/// are the first one of the case. Returns the number of hits.
+/// Executes each text with random values, in a session that is served and in one that is not, and compares the answers. Half of the values
+/// are the first one of the case. `between` is called before each execution. Returns the number of hits.
 fn answers_hang_on_nothing_else(
     arena: &mut Arena,
     [client, plain]: [&mut Client; 2],

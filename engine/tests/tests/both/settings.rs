@@ -8,7 +8,7 @@ use std::sync::Arc;
 const MODE: &str = "SELECT @@SESSION.sql_mode";
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
-/// Creates a table, and waits until its reads are served. A session that began before the engine was ready would never be served.
+/// Creates a table, and waits until its reads are served. A session opened before the engine was ready would never be served.
 fn with_table(arena: &mut Arena) {
     small_table(&mut arena.client(), "t", "InnoDB");
     let login = arena.login();

@@ -7,7 +7,7 @@ use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 use std::process::Command;
 
-/// Copies a plugin that comes with the server. False if this server has none.
+/// Copies a library that comes with the server into its plugin directory. Returns false if this server has none of that name.
 pub fn bring(server: &Server, library: &str) -> bool {
     let root = server.program().canonicalize().unwrap();
     let folders = ["root/usr/lib/mysql/plugin", "lib/mysql/plugin", "lib/plugin", "lib64/mysql/plugin"];

@@ -19,6 +19,7 @@ impl Pair {
         Pair { served: place.client_as(login), plain }
     }
 
+    /// Sends a command (its byte and text) in both sessions, and panics unless the responses are equal.
     #[track_caller]
     fn alike(&mut self, kind: u8, text: &str) -> Response {
         let [served, plain] = [&mut self.served, &mut self.plain].map(|one| {

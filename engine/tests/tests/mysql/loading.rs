@@ -5,6 +5,8 @@ use crate::traps::{all, plugin, said, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 
+/// Checks that a plugin with this fault (`FQC_FAULT`) refuses to load, names a reason in the log, and leaves the server running. Returns
+/// the log.
 fn refused(fault: &str) -> String {
     refused_with(fault, &[])
 }

@@ -6,13 +6,14 @@ use fqc_tests::client::{Client, Login};
 
 const READS: [&str; 2] = ["SELECT v FROM roles.t WHERE id = 2", "SELECT v FROM roles.w WHERE id = 2"];
 
-/// Two sessions of one account. `plain` is never served.
+/// Two sessions of one account. `plain` is never served by the cache.
 struct Pair {
     served: Client,
     plain: Client,
 }
 
 impl Pair {
+    /// Logs this user in twice.
     fn of(arena: &Arena, user: &str) -> Pair {
         let login = Login { database: None, ..Login::user(user, "") };
         let (served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
@@ -20,11 +21,13 @@ impl Pair {
         Pair { served, plain }
     }
 
+    /// Runs a statement, which must succeed, in both sessions.
     fn both(&mut self, statement: &str) {
         [&mut self.served, &mut self.plain].into_iter().for_each(|one| drop(one.must(statement).unwrap()));
     }
 
-    /// Asks both sessions, and compares their answers: a read of the table, and one of a view that checks who reads.
+    /// Runs a read of the table, and one of a view that checks who reads, in both sessions. Panics, naming what came before (`after`),
+    /// unless their responses are equal. Returns the answers.
     fn answers(&mut self, after: &str) -> [String; 2] {
         READS.map(|read| {
             let truth = self.plain.query(read).unwrap();
