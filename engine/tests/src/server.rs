@@ -29,7 +29,7 @@ const PORT_TRIES: usize = 5;
 const PORTS: std::ops::Range<u16> = 17_000..20_000;
 const POLL: Duration = Duration::from_millis(20);
 
-/// The settings of every server here: small, quick to start, durable enough to be killed.
+/// Arguments of every server of the tests: small, quick to start, durable enough to be killed.
 const SETTINGS: &[&str] = &[
     "--bind-address=127.0.0.1",
     "--skip-name-resolve",

@@ -117,7 +117,7 @@ impl Drop for Played {
     }
 }
 
-/// The thread of a near cache: sends its messages, renews its lease and receives, until it is to end or the feed breaks.
+/// Runs the thread of a near cache: sends its messages, renews its lease and receives, until it is to end or the feed breaks.
 fn exchange(
     mut feed: Client,
     state: &Mutex<State>,

@@ -15,8 +15,8 @@ use fqc_tests::server::{Options, Product, Server};
 const USAGE: &str = "following [--near PATH_OF_FQC_NEAR] [--rows N] [--transactions N] [--rounds N] \
     [--product mariadb|mysql] [--mariadbd PATH]";
 
-/// The interval at which the near cache is asked how far it has read the log. Asking takes processor time, too: as much as while nothing
-/// is written.
+/// The interval at which the near cache is asked how far it has read the log. Asking takes processor time, too: about as much as the near
+/// cache otherwise takes while nothing is written.
 const POLL: Duration = Duration::from_millis(100);
 /// The longest wait for the near cache.
 const LIMIT: Duration = Duration::from_secs(600);

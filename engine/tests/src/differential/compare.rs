@@ -125,7 +125,7 @@ fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<Stri
     Some(format!("byte {} of {} / {}", at.unwrap_or(shorter), left.len(), right.len()))
 }
 
-/// True if the response has two columns whose metadata was left out. A client that caches column metadata gets it again when it has
+/// True if the server has left out the metadata of the response's columns. A client that caches column metadata gets it again when it has
 /// changed. The server also counts a change between a plan with a scratch table and one without, so this depends on how often the statement
 /// has run.
 fn omits_metadata(response: &Response) -> bool {

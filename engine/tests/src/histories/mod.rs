@@ -142,7 +142,7 @@ struct World {
 /// The work of one session.
 #[derive(Clone, Copy)]
 enum Role {
-    /// Writes counters: the index of the board, and of its writers this one's number and how many there are.
+    /// Writes registers: the index of their board, then the number of this writer and how many writers the board has.
     RegisterWriter(usize, (usize, usize)),
     RegisterReader(usize),
     BankWriter,
