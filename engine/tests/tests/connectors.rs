@@ -66,7 +66,7 @@ fn connector_j() {
     assert!(hits >= LEAST_HITS, "only {hits} reads came from memory");
 }
 
-/// The command-line client has no binary protocol.
+/// Checks that the command-line client, which has no binary protocol, gets right answers and hits.
 #[test]
 fn mariadb_client() {
     let (mut arena, port) = stage("c_client");

@@ -309,7 +309,8 @@ fn a_near_cache_whose_feed_is_cut_still_has_its_lease() {
     write_and_watch(&arena, &played, &told, |client| _ = client.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap());
 }
 
-/// The event writes only when the gate is open, so that it does not invalidate the result before the test watches.
+/// Checks that a write of an event also waits for the near caches. The event writes only when the gate is open, so that it does not
+/// invalidate the result before the test watches.
 #[test]
 fn events_wait_like_everybody() {
     let arena = Arena::enter("n_events");

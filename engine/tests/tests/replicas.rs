@@ -142,7 +142,8 @@ fn an_applier_writes_tables_of_any_engine() {
     }
 }
 
-/// Row events identify their rows as certainly as a client's statement does.
+/// Checks that results of other rows stay valid when a row event is applied. Row events identify their rows as certainly as a client's
+/// statement does.
 #[test]
 fn rows_that_events_leave_alone_are_kept() {
     let mut pair = Pair::start(&["--binlog-format=ROW"], &[]);
@@ -178,7 +179,7 @@ fn rows_that_events_leave_alone_are_kept() {
     }
 }
 
-/// A change that does not name its rows, or names too many, invalidates the whole table.
+/// Checks that an applied change invalidates the whole table if it does not name its rows, or names too many.
 #[test]
 fn an_applier_whose_rows_are_not_known() {
     let mut pair = Pair::start(&["--binlog-format=ROW"], &["--slave-run-triggers-for-rbr=YES"]);
@@ -210,7 +211,8 @@ fn an_applier_whose_rows_are_not_known() {
     pair.follows(READ, &both, "12");
 }
 
-/// The rows are deleted by foreign keys, because their parent was deleted. No event names their table.
+/// Checks that rows deleted or changed through foreign keys are invalidated on a replica. They change because their parent does, and no
+/// event names their table.
 #[test]
 fn an_applier_deletes_what_hangs_on_a_row() {
     for format in ["ROW", "STATEMENT"] {
@@ -235,7 +237,8 @@ fn an_applier_deletes_what_hangs_on_a_row() {
     }
 }
 
-/// Until a transaction has ended, results of tables that it has written are not stored. Results of other tables are.
+/// Checks a replica whose applier waits in the middle of a transaction. Until the transaction has ended, results of tables that it has
+/// written are not stored. Results of other tables are.
 #[test]
 fn an_applier_waits_in_the_middle_of_a_transaction() {
     for format in ["ROW", "STATEMENT"] {
@@ -284,8 +287,8 @@ fn an_applier_gives_up_in_the_middle_of_a_transaction() {
     assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
 }
 
-/// A prepared transaction changes nothing that is visible, so results of its tables stay cached. Its commit, by any session, invalidates
-/// them.
+/// Checks prepared transactions on a replica. The preparation changes nothing that is visible, so results of its tables stay cached. The
+/// commit, by any session, invalidates them.
 #[test]
 fn what_an_applier_has_prepared_shows_when_it_is_committed() {
     for (format, replica) in [("ROW", None), ("STATEMENT", None), ("ROW", Some("--slave-parallel-threads=4"))] {
@@ -394,7 +397,7 @@ fn a_replica_that_dies_and_comes_back() {
     pair.follows(READ, &["UPDATE t SET v = 12 WHERE id = 1"], "12");
 }
 
-/// The replica's applier was at work before the plugin was loaded.
+/// Checks a replica whose applier was at work before the plugin was loaded.
 #[test]
 fn a_plugin_that_comes_to_a_replica_at_work() {
     for format in ["ROW", "STATEMENT"] {

@@ -291,7 +291,8 @@ fn a_server_under_load_shuts_down_and_comes_back_with_its_cache() {
     still_right(&server);
 }
 
-/// Measures the memory that the process holds, not what the cache's counters say.
+/// Checks that the cache stays within its memory limit and gives memory back. It measures what the process holds, not what the cache's
+/// counters say.
 #[test]
 fn memory_stays_within_what_was_granted_and_comes_back() {
     const SMALL: u64 = 8 << 20;
@@ -414,7 +415,8 @@ fn worker_of(server: &Server) -> PathBuf {
     tasks.map(|task| task.unwrap().path()).find(is_worker).expect("the plugin's thread")
 }
 
-/// The plugin ends with its last user. That can be the plugin's own thread, while it asks the server about a table.
+/// Checks that the plugin can be unloaded by its own thread. The plugin ends with its last user, and that can be this thread while it asks
+/// the server about a table.
 #[test]
 fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
     let server = server(&[]);
@@ -431,7 +433,8 @@ fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
     warm(&server);
 }
 
-/// The engine does not observe the unlocking, and afterwards the connection is idle, as in a pool.
+/// Checks that results of a table are served after the plugin is loaded again, although the table was locked when the plugin left. The
+/// engine does not observe the unlocking, and afterwards the connection is idle, as in a pool.
 #[test]
 fn what_was_locked_when_the_plugin_left_is_not_closed_at_its_next_load() {
     let server = server(&[]);
@@ -457,8 +460,8 @@ fn a_plugin_that_was_told_not_to_start_is_taken_out_like_any_other() {
     server.shutdown().unwrap();
 }
 
-/// A table that FLUSH TABLES has closed stays closed, so that its file can be replaced. So the engine drops its pending questions about
-/// the table.
+/// Checks that the engine drops its pending questions about a table when FLUSH TABLES closes it. A flushed table must stay closed, so that
+/// its file can be replaced.
 #[test]
 fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     let server = server(&[]);
@@ -488,7 +491,8 @@ fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     assert_eq!(number(&server, "Opened_tables"), before);
 }
 
-/// A question under way would read the table's definition after the flush. So statements that may flush wait for it.
+/// Checks that statements that may flush tables wait for a question of the engine that is under way. It would read the table's definition
+/// after the flush.
 #[test]
 fn a_flush_waits_for_the_question_that_is_under_way() {
     let server = server(&[]);
@@ -541,7 +545,8 @@ fn a_flush_waits_for_the_question_that_is_under_way() {
     }
 }
 
-/// No question about a table opens it, at whatever time it is asked. A flushed table stays closed, and its files are not needed.
+/// Checks that no question of the engine about a table opens it, at whatever time it is asked. A flushed table stays closed, and its files
+/// are not needed.
 #[test]
 fn questions_about_tables_open_none() {
     let catalogue = &flavour::MARIADB.catalogue;
@@ -576,7 +581,8 @@ fn questions_about_tables_open_none() {
     assert!(opened.is_empty(), "{opened:#?}");
 }
 
-/// A server that starts removes the temporary tables of another server in the same folder, which can crash that one.
+/// Checks that the plugin warns at its load of another server with the same tmpdir. A server that starts removes the temporary tables of
+/// another server in the same folder, which can crash that one.
 #[test]
 fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
     let (first, alone) = (Server::start(Options::default()).unwrap(), server(&[]));
@@ -586,7 +592,8 @@ fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
     assert!(!alone.error_log().contains("has the same tmpdir"), "{}", alone.error_log());
 }
 
-/// The engine asks no question that creates a file while another server may remove such files, and asks again afterwards.
+/// Checks that a server survives while others start in the same tmpdir. While another server may remove its files, the engine asks no
+/// question that creates one, and asks again afterwards.
 #[test]
 fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
     const STARTS: usize = 40;
@@ -619,8 +626,8 @@ fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
     warm(&first);
 }
 
-/// One table is for all that the engine needs to know of the columns, and the other one for the triggers. MariaDB has no other source of
-/// these that opens no table.
+/// Checks that looking up a new table takes two temporary tables on disk: one for all that the engine needs to know of the columns, and one
+/// for the triggers. MariaDB has no other source of these that opens no table.
 #[test]
 fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {
     const TABLES: u64 = 100;

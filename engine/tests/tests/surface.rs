@@ -401,7 +401,8 @@ fn show_fqc_refuses_nonsense_in_the_servers_words() {
     assert_eq!(client.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
 }
 
-/// A fault makes the server seem to be of another release line.
+/// Checks that the status and the log name a server version that was never tested. A fault makes the server seem to be of another release
+/// line.
 #[test]
 fn a_version_that_was_never_tested_is_named() {
     let environment = vec![("FQC_FAULT".to_owned(), "version:12.3.1-MariaDB".to_owned())];

@@ -78,7 +78,8 @@ fn client(server: &Server) -> Client {
     client
 }
 
-/// Light mode begins and ends at any moment, also while a user replaces the files of a table after FLUSH TABLES.
+/// Checks that the engine opens no table when it enters or leaves light mode. That may happen at any moment, also while a user replaces the
+/// files of a table after FLUSH TABLES.
 #[test]
 fn a_doze_reads_no_definition_of_a_table() {
     let bed = Bed::new();

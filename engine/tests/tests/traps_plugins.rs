@@ -47,7 +47,8 @@ fn take_out(server: &Server) {
     server.admin().unwrap().must("UNINSTALL SONAME 'fqc'").unwrap();
 }
 
-/// The server keeps an unloaded plugin until the last session has released it, and does not report other sessions to it.
+/// Checks the writes of a session that no longer knows the plugin. The server keeps an unloaded plugin until the last session has released
+/// it, and does not report other sessions to it.
 #[test]
 fn a_write_of_a_session_that_no_longer_knows_the_plugin() {
     let server = server();
@@ -142,7 +143,8 @@ fn a_plugin_that_waits_to_go_refuses_its_names_and_an_install() {
     waits_to_go(&server());
 }
 
-/// The server reports no statement to a sleeping engine, so the UNINSTALL is not reported either.
+/// Checks that a plugin that waits to be unloaded refuses statements about the cache, also if it was asleep. The server reports no
+/// statement to a sleeping engine, so the UNINSTALL is not reported either.
 #[test]
 fn a_plugin_that_waits_to_go_refuses_them_where_it_was_asleep() {
     let server = server();
@@ -225,7 +227,8 @@ fn replace_with_listener(server: &Server) {
     install_listener(server);
 }
 
-/// A session that knows another plugin looks for a new one at the end of its next command, not before.
+/// Checks the writes of a session that knew another plugin before this one was loaded. Such a session looks for a new plugin at the end of
+/// its next command, not before.
 #[test]
 fn a_write_of_a_session_that_knows_another_plugin() {
     let server = server();
@@ -278,7 +281,7 @@ fn what_a_replica_applies() {
     follows_source(&source, &replica);
 }
 
-/// An applier never looks for new plugins.
+/// Checks an applier that knew another plugin before this one was loaded. It never looks for new plugins.
 #[test]
 fn what_a_replica_applies_that_knows_another_plugin() {
     let source = source();

@@ -216,8 +216,8 @@ fn a_new_definition_outdates_what_was_read_by_the_old_one() {
     (0..3).for_each(|_| arena.miss(&mut reader, read, "error 1146"));
 }
 
-/// A definition that may be cached again is served without asking the server. Results of another definition in between must not be
-/// served.
+/// Checks that results of a view are served again after its definition has become cacheable again. Results of another definition in between
+/// must not be served.
 #[test]
 fn a_definition_that_may_be_kept_again_is() {
     let (mut arena, mut definer, mut reader) = with_table("v_again");
@@ -355,7 +355,8 @@ fn writes_through_views_and_their_checks() {
     assert_eq!(arena.warm(&mut reader, "SELECT v FROM w WHERE id = 1"), "16");
 }
 
-/// A view may have the name of its table in another database, and another order of columns.
+/// Checks that the rows of a view are not taken for those of a table with its name. A view may have the name of its table in another
+/// database, and another order of columns.
 #[test]
 fn rows_of_a_view_are_not_those_of_a_table_of_its_name() {
     let (mut arena, mut writer, mut reader) = with_table("v_rows");

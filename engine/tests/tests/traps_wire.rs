@@ -307,7 +307,8 @@ fn types_of_parameters_that_came_in_pieces() {
     assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
 }
 
-/// A session whose responses the engine cannot follow keeps everything invalid until it ends. It can follow those of this session.
+/// Checks that results are stored while a session is open that has sent COM_DEBUG. A session whose responses the engine cannot follow keeps
+/// everything invalid until it ends, but it can follow those of this session.
 #[test]
 fn a_session_that_had_the_server_log_its_state() {
     let (mut arena, mut reader, mut asking) = with_table("w_debug");
@@ -317,7 +318,8 @@ fn a_session_that_had_the_server_log_its_state() {
     arena.warm(&mut asking, "SELECT v FROM t WHERE id = 2");
 }
 
-/// While the general log is on, the server also reports connections, as statements whose end it does not report.
+/// Checks that results are stored while the general log is on. The server then also reports connections, as statements whose end it does
+/// not report.
 #[test]
 fn reads_are_kept_while_the_general_log_is_on() {
     for output in ["FILE", "TABLE"] {
@@ -332,7 +334,7 @@ fn reads_are_kept_while_the_general_log_is_on() {
     }
 }
 
-/// A load balancer sends the client's address before the hello, and the server uses it.
+/// Checks clients behind a load balancer. It sends the client's address before the handshake, and the server uses that address.
 #[test]
 fn clients_behind_a_balancer_are_served() {
     let server = Arc::new(start(&["--proxy-protocol-networks=127.0.0.1"]));

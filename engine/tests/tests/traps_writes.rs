@@ -339,7 +339,7 @@ fn other_tables_keep_their_entries() {
     arena.hit(&mut reader, SUM, "5,150");
 }
 
-/// Several statements in one command invalidate only results of the tables that they write.
+/// Checks that several statements in one command invalidate only results of the tables that they write.
 #[test]
 fn several_statements_outdate_what_they_write() {
     let (mut arena, mut writer, mut reader) = with_table("w_several", "InnoDB");
@@ -361,7 +361,8 @@ fn several_statements_outdate_what_they_write() {
     arena.hit(&mut reader, other, "150");
 }
 
-/// A merge table holds no rows itself.
+/// Checks that writes through a merge table invalidate results of its underlying tables. The merge table holds no rows itself, and its
+/// results are not stored.
 #[test]
 fn writes_through_a_merge_table() {
     let (mut arena, mut writer, mut reader) = with_table("w_merge", "MyISAM");
@@ -404,7 +405,8 @@ fn cluster() -> Arc<Server> {
     ]))
 }
 
-/// Other nodes write, too. A session may want to wait for what they have committed, and only the server can do that.
+/// Checks that a node of a cluster serves nothing from the cache. Other nodes write, too, and a session may want to wait for what they have
+/// committed. Only the server can do that.
 #[test]
 fn a_node_of_a_cluster_serves_nothing_from_memory() {
     let server = cluster();
@@ -432,7 +434,8 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
     until("nothing is in the way", || said(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
 }
 
-/// A prepared statement's name means the text that it was prepared from, as long as no statement may have given the name to another text.
+/// Checks that an EXECUTE invalidates what the prepared text writes. A prepared statement's name means the text that it was prepared from,
+/// as long as no statement may have given the name to another text.
 #[test]
 fn an_execute_outdates_what_its_text_writes() {
     let mut arena = Arena::enter("w_execute");

@@ -41,7 +41,8 @@ fn a_connection_that_falls_silent_ends_after_its_timeout() {
     }
 }
 
-/// The server knows of a BEGIN even if no statement follows it.
+/// Checks that the server ends a connection that only begins a transaction after its timeout. The server knows of a BEGIN even if no
+/// statement follows it.
 #[test]
 fn a_connection_that_only_begins_a_transaction_ends_after_its_timeout() {
     let (mut arena, mut writer, mut reader) = with_table("w_begun");

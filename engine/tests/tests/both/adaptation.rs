@@ -73,7 +73,7 @@ fn a_shape_that_is_always_outdated_is_passed_over_and_found_again() {
     until_stored_again(&mut arena, &mut client);
 }
 
-/// Results of a shape that repeats stay stored, no matter how many statements of another shape come only once.
+/// Checks that results of a query shape that repeats stay stored, no matter how many statements of another shape come only once.
 #[test]
 fn what_comes_again_stays_stored_beside_what_does_not() {
     let (mut arena, mut client) = choosing();

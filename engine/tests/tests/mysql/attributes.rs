@@ -147,7 +147,7 @@ fn an_execution_without_attributes_is_served_and_one_with_some_is_not() {
     assert_eq!(run(&second, &[("", "4")]).0, "40");
 }
 
-/// Attributes that cannot be parsed are left to the server.
+/// Checks that query attributes that cannot be parsed are left to the server.
 #[test]
 fn attributes_that_are_cut_or_garbled() {
     let whole = query_body(&[("n", "a")], READ);

@@ -57,7 +57,8 @@ fn a_server_of_an_older_line_refuses_each_plugin() {
     refused("8.0", true);
 }
 
-/// In 8.0.15 the number for tables in a metadata lock's key is another one. It exports everything that the plugin needs.
+/// Checks that the self-test fails on a server with another layout, and that the server goes on without serving. In 8.0.15 the number for
+/// tables in a metadata lock's key is another one, although it exports everything that the plugin needs.
 #[test]
 fn a_server_with_another_layout_fails_the_self_test_and_goes_on_without_serving() {
     let Some(program) = program("8.0") else { return };
@@ -88,7 +89,8 @@ fn a_server_with_another_layout_fails_the_self_test_and_goes_on_without_serving(
     assert!(told.starts_with("Fqc_untested_server,MySQL 8.0."), "{told}");
 }
 
-/// The programs of older lines are bound lazily: a function that was not called yet is looked up by its first call.
+/// Checks that the engine follows the connections of a server whose program is bound lazily. Programs of older lines are: a function that
+/// was not called yet is looked up by its first call.
 #[test]
 fn connections_are_followed_from_the_start_of_a_server_that_is_bound_lazily() {
     let Some(program) = program("8.0") else { return };

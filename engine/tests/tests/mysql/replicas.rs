@@ -60,8 +60,8 @@ fn rows_that_a_replica_applies_in_either_format() {
     }
 }
 
-/// A transaction that another worker has prepared becomes visible, while the applier that ends it has committed others before and goes
-/// on.
+/// Checks that the end of an XA transaction on a replica invalidates results at once. The transaction was prepared by another worker, and
+/// the applier that ends it has committed others before and goes on.
 #[test]
 fn what_a_replica_applies_of_xa_transactions_shows_at_once() {
     let numbered = ["--gtid-mode=ON", "--enforce-gtid-consistency=ON"];

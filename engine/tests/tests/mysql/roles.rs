@@ -86,7 +86,8 @@ fn the_roles_of_a_session_decide_what_it_is_served() {
     all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_table, of_view, of_column, of_both", "DROP DATABASE roles"]);
 }
 
-/// Only the server knows when such a change takes effect for an existing session.
+/// Checks that an existing session gets the server's answer after changes of roles and their privileges. Only the server knows when such a
+/// change takes effect for it.
 #[test]
 fn roles_that_change_under_a_session() {
     let arena = enter("roles");
@@ -123,7 +124,7 @@ fn roles_that_change_under_a_session() {
     all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_view, of_column, of_both", "DROP DATABASE roles"]);
 }
 
-/// A privilege that is granted globally can be revoked for one schema.
+/// Checks partial revokes: a privilege that is granted globally can be revoked for one schema.
 #[test]
 fn rights_that_are_revoked_in_part() {
     let mut arena = enter("roles");
@@ -155,7 +156,8 @@ fn rights_that_are_revoked_in_part() {
     all(&mut admin, &["DROP USER paula@'%'", "SET GLOBAL partial_revokes = OFF", "DROP DATABASE roles"]);
 }
 
-/// The accounts differ in columns, in views with the rights of reader or definer, and in the rows that a view shows them.
+/// Checks that no account gets a result that only another may see. The accounts differ in columns, in views with the rights of reader or
+/// definer, and in the rows that a view shows them.
 #[test]
 fn an_account_is_answered_nothing_that_another_may_see() {
     let mut arena = enter("apart");
