@@ -399,8 +399,9 @@ fn a_server_without_a_log_drops_what_is_not_there() {
     }
 }
 
-/// Checks that the engine leaves savepoints to a server whose log it does not know, and says so once. The symbol that it looks for has one
-/// of these names, depending on the server's release line.
+/// Checks that the first read of a transaction is still served if the engine does not find a function of the server's log, and that the
+/// error log then says once what this means for savepoints. A fault hides the function's symbol, which has one of these names, depending on
+/// the server's release line.
 #[test]
 fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
     let names = ["_Z17trans_register_haP3THDbP10handlertony", "_Z17trans_register_haP3THDbP23transaction_participanty"];

@@ -140,8 +140,8 @@ fn only_the_primary_key_itself_says_which_row_it_is() {
     }
 }
 
-/// Checks reads by a unique key where the comparison uses another collation than the key, or where the constants are equal under the key's
-/// collation but have different bytes.
+/// Checks reads by a text key whose comparison uses another collation than the key, or a function, so that several rows match. It also
+/// checks plain comparisons under several character sets of the connection.
 #[test]
 fn collations_of_the_key_and_of_the_comparison_may_differ() {
     let (mut arena, mut writer, mut reader) = with_pages!("unique_collations");

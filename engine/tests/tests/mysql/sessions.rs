@@ -71,8 +71,8 @@ fn collations_that_hang_on_what_was_set_before_are_not_shared() {
     }
 }
 
-/// Checks that a session that had chosen its database before a GRANT is served, although it also runs other statements. It used to be
-/// served never.
+/// Checks that a session that had chosen its database before a GRANT is served, although it also runs other statements. None of these runs
+/// a routine. Such a session used never to be served.
 #[test]
 fn what_runs_no_routine_leaves_what_is_kept_after_privileges_have_changed() {
     // This needs a server of its own: a routine, trigger or view with a name that is used here matters, whatever schema it is in.
