@@ -1,4 +1,5 @@
-"""Asks the public databases about every locked dependency. One verdict for each lock file; fails on a finding.
+"""Asks the public databases of vulnerabilities about every locked dependency. One verdict for each lock file; fails on
+a finding.
 
 A tool that is missing, or whose database cannot be reached, has checked nothing: that is said as loudly as a finding,
 since silence would read like "clean". Where the databases can be reached, `--complete` makes it a failure, too.
@@ -32,7 +33,7 @@ class Audit:
 
 
 def read_pip(code: int, out: str, err: str) -> Verdict:
-    """It exits with 0 also when it could look up nothing."""
+    """Returns the verdict of pip-audit, from its output, since it exits with 0 also when it could look up nothing."""
     try:
         found = json.loads(out)["dependencies"]
     except (ValueError, KeyError):

@@ -25,7 +25,7 @@ ENGINE = Path(__file__).resolve().parents[1] / "engine"
 TARGET = ENGINE / "target"
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc"))
 LIST = "sources.json"
-# Folders of cargo below its own that the suites use. Servers and the like are kept elsewhere.
+# Folders below `engine/target` that the suites build into. Servers and the like are kept elsewhere.
 PARTS = ("debug", "lint", "loom")
 
 
@@ -36,7 +36,7 @@ def place() -> Path:
 
 
 def sources() -> dict[str, str]:
-    """The hash of each file that git knows below the engine's folder."""
+    """Returns the hash of each file below the engine's folder that git does not ignore, by its path there."""
     words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(words, cwd=ENGINE, capture_output=True, check=True).stdout.decode().split("\0")
     files = ((name, ENGINE / name) for name in names if name)
@@ -88,7 +88,7 @@ def _hashes(seed: Path) -> dict[str, str]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """With times, which cargo compares."""
+    """Copies a folder with the times of its files, which cargo compares."""
     subprocess.run(["cp", "-a", "--reflink=auto", source, target], check=True)
 
 

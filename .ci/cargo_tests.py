@@ -35,7 +35,7 @@ ENGINE = ROOT / "engine"
 BUILD = ["cargo", "build", "--workspace", "--lib", "--bins", "--tests", "--features", "fqc-tests/mysql", "--locked"]
 FORM = ["-Zunstable-options", "--format=json", "--report-time"]
 OUTCOMES = {"ok": "passed", "failed": "failed", "ignored": "skipped"}
-# Programs and modules whose tests look for wrong rows: these are never left out.
+# Names of programs and modules whose tests look for wrong rows. These tests are never left out.
 WRONG_ROWS = re.compile(r"differential|histories|traps|\brows|transactions")
 SAYING = threading.Lock()
 
@@ -53,7 +53,8 @@ class Program:
 
 
 def built() -> list[Program]:
-    """Builds all; what the compiler has to say goes to stderr."""
+    """Builds everything, and returns all test programs. Ends this process if the build fails; the compiler's
+    messages go to stderr."""
     words = [*BUILD, "--message-format=json-render-diagnostics", "--quiet"]
     done = subprocess.run(words, cwd=ENGINE, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
@@ -79,13 +80,16 @@ def is_among(program: Program, choices: list[str]) -> bool:
 
 
 def in_order(found: Iterable[Program], choices: list[str]) -> list[Program]:
-    """The chosen programs, in the order of the choices; every program if there are no choices."""
+    """Returns the chosen programs, in the order of the choices; every program if there are no choices."""
     chosen = [each for each in found if not choices or is_among(each, choices)]
     return sorted(chosen, key=lambda each: [not is_among(each, [choice]) for choice in choices])
 
 
 def run(program: Program, only: list[str]) -> tuple[int, list[junit.Case]]:
-    """The program's exit code and its tests, which are printed as they end."""
+    """Runs a program, prints its tests as they end, and returns its exit code and all its tests.
+
+    `only`: the names of the tests to run; all if empty, or fewer if no time is left.
+    """
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1", "CARGO_MANIFEST_DIR": str(program.folder)}
     left_out: list[junit.Case] = []
     if not only and late.is_past():
@@ -106,7 +110,7 @@ def run(program: Program, only: list[str]) -> tuple[int, list[junit.Case]]:
 
 
 def of_wrong_rows(program: Program) -> tuple[list[str], list[junit.Case]]:
-    """The program's tests that look for wrong rows, and the others as tests that were left out."""
+    """Returns the names of the program's tests that look for wrong rows, and its other tests as skipped ones."""
     words = [program.file, "--list", "--format=terse"]
     listed = subprocess.run(words, cwd=program.folder, stdout=subprocess.PIPE, text=True, check=True).stdout
     tests = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
@@ -117,7 +121,8 @@ def of_wrong_rows(program: Program) -> tuple[list[str], list[junit.Case]]:
 
 
 def heard(program: Program, line: str) -> junit.Case | None:
-    """The test that ended with this line. Lines that are not libtest's are what a test printed past it."""
+    """Prints a line of the program's output. Returns the test that ended with it, or None. Lines that are not
+    libtest's come from a test."""
     try:
         event = json.loads(line)
         name, kind = event["name"], event["event"]
@@ -165,7 +170,7 @@ def main() -> int:
 
 
 def not_found(only: list[str], cases: list[junit.Case]) -> list[str]:
-    """The tests that were asked for and did not run."""
+    """Returns the names of tests that were asked for and did not run, and prints them."""
     absent = sorted({*only} - {case.name for case in cases})
     if absent:
         say(f"there is no such test: {', '.join(absent)}")

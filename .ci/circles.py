@@ -29,7 +29,7 @@ def modules(crate: Path) -> dict[Module, str]:
 
 
 def named(module: Module, text: str) -> Iterator[Module]:
-    """The paths that a module's text has, from the crate's root on."""
+    """Yields the paths that a module's text names, from the crate's root on."""
     for base, path, group in PATHS.findall(text):
         root = () if base == "crate" else module if base == "self" else module[: -base.count("super")]
         start = (*root, *filter(None, path.split("::")))
@@ -39,7 +39,7 @@ def named(module: Module, text: str) -> Iterator[Module]:
 
 
 def needs(files: dict[Module, str]) -> dict[Module, set[Module]]:
-    """What each module needs of those in the same folder, for itself or for what is in its own folder."""
+    """Returns for each module those of the same folder that it needs, for itself or for what is in its own folder."""
     found: dict[Module, set[Module]] = {}
     for module, text in files.items():
         for path in named(module, text):
@@ -53,12 +53,12 @@ def needs(files: dict[Module, str]) -> dict[Module, set[Module]]:
 
 
 def shared(one: Module, other: Module) -> int:
-    """How many folders, from the crate's root on, two modules have in common."""
+    """Returns how many folders, from the crate's root on, two modules have in common."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def circle(graph: dict[Module, set[Module]]) -> list[Module]:
-    """One that there is; empty if there is none."""
+    """Returns the modules of one circle in the graph, the first one again at the end; empty if there is none."""
     done: set[Module] = set()
 
     def visit(module: Module, way: list[Module]) -> list[Module]:

@@ -1,4 +1,5 @@
-"""Runs `go test -json` with these arguments, prints its tests as `go test -v` does, and reports the outer ones."""
+"""Runs `go test -json` with these arguments, prints its tests as `go test -v` does, and reports them, without
+subtests, as JUnit XML."""
 
 import json
 import subprocess

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-# Set by suites.py for each suite: the folder into which its runners write their reports.
+# The environment variable with the folder into which the runners of a suite write their reports. suites.py sets it.
 FOLDER = "FQC_TEST_REPORTS"
-# XML 1.0 has no form for the other control characters, and tests print them.
+# Removes the control characters that XML 1.0 has no form for, since tests print them.
 PRINTABLE = dict.fromkeys(set(range(32)) - {9, 10, 13})
 
 
@@ -22,12 +22,12 @@ class Case:
     outcome: str  # passed, failed or skipped
     seconds: float = 0.0
     message: str = ""
-    # The test's name as the suite's ONLY parameter takes it.
+    # The name of the test for the suite's parameter ONLY; empty if it has none.
     again: str = ""
 
 
 def write(name: str, cases: Iterable[Case]) -> None:
-    """Writes a report of this name, if a suite has asked for one."""
+    """Writes a report of this name into the folder of the suite. Does nothing if no suite has asked for reports."""
     if folder := os.environ.get(FOLDER):
         root = Xml.Element("testsuite", name=name)
         for case in cases:
@@ -39,7 +39,7 @@ def write(name: str, cases: Iterable[Case]) -> None:
 
 
 def read(folder: Path) -> list[Case]:
-    """The tests of all reports in this folder; none of a report that its runner could not finish."""
+    """Returns the tests of all reports in this folder; none of a report that its runner could not finish."""
     return [case for file in sorted(folder.glob("*.xml")) for case in _cases(file)]
 
 
@@ -60,12 +60,12 @@ def _case(element: Xml.Element) -> Case:
 
 
 def _annotation(element: Xml.Element) -> str:
-    """Why playwright skipped the test; empty if it gives no reason."""
+    """Returns the reason why playwright skipped the test; empty if it gives none."""
     return next((each.get("value", "") for each in element.iter("property") if each.get("name") == "skip"), "")
 
 
 def _names(element: Xml.Element) -> tuple[str, str]:
-    """Returns the test's name for readers, and the name that makes its runner run it with all of its parameters."""
+    """Returns the test's name for readers, and the name with which its runner runs it, with all of its parameters."""
     name, place = element.get("name", ""), element.get("classname", "")
     if file := element.get("file"):  # pytest, which has the class after the module
         classes = place.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".")

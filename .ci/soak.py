@@ -37,7 +37,7 @@ BY_THE_LOG = (
 )
 PYTHON = f"{ROOT}/backend/.venv/bin/python"
 IN_PYTHON, IN_OTHERS = "django django-committed sqlalchemy", "loopback openjpa doctrine"
-# Lines of a search's output that say what it did, whichever search it is.
+# Lines of a search's output that say what it has done, whichever search it is.
 FIGURES = re.compile(
     r"^(\d+ statements in .*|.*hits: .* violations|answered beside the server: \d+|\d+ rounds, .*|slope .*"
     r"|served: .*|.* tests end as without the cache|=* ?\d+ passed.*|test result: .*|SKIPPED: .*)$",
@@ -48,11 +48,11 @@ FIGURES = re.compile(
 @dataclass(frozen=True)
 class Search:
     name: str
-    # {seconds}, {quarter} and {eighth} of them and {seed} are filled in.
+    # The command line. {seconds}, {quarter} and {eighth} of them, and {seed} are filled in.
     command: str
     folder: str = "."
     weight: int = 1
-    # For work of a fixed length: about how long it takes on two cores.
+    # For work of a fixed length: how many seconds it takes, about, on two cores.
     needs_seconds: int = 0
 
 
@@ -143,7 +143,8 @@ class Run:
         return FOLDER / "run.json"
 
     def ended(self) -> dict[str, Ended]:
-        """The searches that an interrupted run of the same kind has finished."""
+        """Returns the searches that an interrupted run of the same commit, seed and time has finished, by name.
+        Empty if there is none."""
         try:
             kept = json.loads(self.file.read_text())
         except (OSError, ValueError):
@@ -161,7 +162,7 @@ class Run:
 
 
 def shares(searches: list[Search], seconds: int) -> Iterator[tuple[Search, int]]:
-    """Each search with its seconds; 0 for work of a fixed length that does not fit into its share."""
+    """Yields each search with its seconds; 0 for work of a fixed length that does not fit into its share."""
     share = seconds / sum(search.weight for search in searches)
     for search in searches:
         own = int(share * search.weight)
@@ -190,7 +191,7 @@ def figures(output: str) -> str:
 
 
 def documents(output: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects that begin and end with a line."""
+    """Yields the JSON objects in an output that begin and end with a line."""
     for text in re.findall(r"^\{\n.*?^\}$", output, re.MULTILINE | re.DOTALL):
         with contextlib.suppress(ValueError):
             yield json.loads(text)

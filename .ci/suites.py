@@ -38,26 +38,29 @@ import junit  # noqa: E402
 
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc"))
-# More than a small machine has processors, because suites spend much time waiting for servers and conditions.
+# The number of suites that run at the same time. It is more than a small machine has processors, because suites spend
+# much time waiting for servers and conditions.
 WORKERS = 4
 HEARTBEAT_SECONDS = 60
 MEMORY = Path("/dev/shm")
-# The suites on real servers take less than 1 GiB of it together.
+# The free bytes that MEMORY must have. The suites on real servers take less than 1 GiB of it together.
 MEMORY_BYTES = 8 << 30
-# Environment variable of everything that a suite starts. Its value differs for each run of a suite.
+# An environment variable of everything that a suite starts. Its value differs for each run of a suite.
 MARK = "SUITE_RUN"
 RUN = secrets.token_hex(8)
 END_SECONDS = 60
-# A build machine ends the whole run after 90 minutes and shows little of why.
+# The time for a whole run. A build machine ends it after 90 minutes and shows little of why.
 ALL_SECONDS = 85 * 60
-# No suite, and no further test of a large suite, starts after this. Running suites and second tries need the rest.
+# The time after which no suite, and no further test of a large suite, starts. Running suites and second tries need the
+# rest.
 LATE_SECONDS = 65 * 60
-# A suite that failed gets no second try if less time than this is left.
+# The time that must be left for a suite that failed to get a second try.
 AGAIN_SECONDS = 5 * 60
 STARTED = time.monotonic()
 IS_INTERRUPTED = threading.Event()
-# Removed from the environment. Suites start hundreds of Python processes, and without bytecode files each of them
-# would compile the same modules again. Users have buffered output, and programs have to report its loss at exit.
+# Variables that are removed from the environment. Suites start hundreds of Python processes, and without bytecode files
+# each of them would compile the same modules again. Users have buffered output, and programs have to report its loss at
+# exit.
 IN_THE_WAY = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"}
 
 
@@ -65,13 +68,14 @@ IN_THE_WAY = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "MAKEFLAGS", "MFLAG
 class Suite:
     name: str
     target: str
-    # Suites with the same name here never run at the same time. Empty: nothing is shared with another suite.
+    # Suites with the same name here never run at the same time. Empty: the suite shares nothing with another one.
     lane: str = ""
     # Whether the target takes the names of some of its tests as ONLY. The others are short.
     takes_names: bool = False
-    # Whether it starts hundreds of database servers, whose files take as much processor time on a disk as their start.
+    # Whether the suite starts hundreds of database servers. On a disk their files take as much processor time as their
+    # start.
     has_many_servers: bool = False
-    # Whether tests of it are left out when no time is left: its runner can do that, and it is long.
+    # Whether tests of the suite are left out when no time is left. It is long, and its runner can do that.
     is_large: bool = False
 
     @property
@@ -80,7 +84,7 @@ class Suite:
 
     @property
     def first_log(self) -> Path:
-        """The log of a failed first try, if there was a second one."""
+        """Returns the path of the log of a failed first try. The file exists only if there was a second one."""
         return self.log.with_suffix(".first.log")
 
     @property
@@ -88,8 +92,8 @@ class Suite:
         return LOGS / "reports" / self.target
 
 
-# In the order in which they start: wrong rows first, then what has to be whole, then the large suites. A slow machine
-# leaves out tests of the large suites alone.
+# All suites in the order in which they start: wrong rows first, then what has to be whole, then the large suites. A
+# slow machine leaves out tests of the large suites alone.
 SUITES = [
     Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True, is_large=True),
     Suite("Terraform provider", "test-terraform", takes_names=True),
@@ -122,9 +126,9 @@ SUITES = [
 BUILD = Suite("build", "build-all")
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# Printed by a suite that cannot run here, in whole or in part.
+# A line that a suite prints if it cannot run here, in whole or in part, with the reason.
 SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
-# Lines of runners after which tests may be missing from their reports.
+# Lines of runners that mean that tests may be missing from their reports.
 BROKEN_OFF = re.compile(
     r"did not end in time|^left behind|ended with exit code|timed out after|\d did not run$|crashed while running"
     r"|could not compile",
@@ -142,9 +146,9 @@ class Result:
     cases: list[junit.Case] = field(default_factory=list)
     skipped_for: str = ""
     tries: int = 1
-    # Failures of an earlier try.
+    # The tests that failed in an earlier try.
     earlier: list[junit.Case] = field(default_factory=list)
-    # Processor time of the suite's processes, except of those that no parent waited for.
+    # The processor seconds of the suite's processes, except of those that no parent waited for.
     processor_seconds: float = 0.0
     # False if no time was left for the suite.
     has_run: bool = True
@@ -154,7 +158,7 @@ class Result:
 
     @property
     def left_out(self) -> int:
-        """The number of tests that no time was left for. They also count as skipped."""
+        """Returns the number of tests that no time was left for. They also count as skipped."""
         return sum(case.message == late.REASON for case in self.of("skipped"))
 
     @property
@@ -198,7 +202,8 @@ def run(suite: Suite, *, only: Sequence[str] = ()) -> Result:
 
 
 def ended(started: subprocess.Popen[bytes]) -> tuple[int, float]:
-    """Returns the exit code, and the processor time of the process and of all children that it waited for."""
+    """Waits for the process. Returns its exit code, and the processor seconds of it and of all children that it
+    waited for."""
     _, status, usage = os.wait4(started.pid, 0)
     started.returncode = os.waitstatus_to_exitcode(status)
     return started.returncode, usage.ru_utime + usage.ru_stime
@@ -216,7 +221,8 @@ def environment(suite: Suite, folder: str) -> dict[str, str]:
 
 
 def judge(suite: Suite, exit_code: int, seconds: float) -> Result:
-    """The exit code decides whether the suite passed. The reports say how many tests there were, and which failed."""
+    """Returns the result of a suite that has ended. The exit code decides whether it passed; the reports say which
+    tests there were, and which failed."""
     skipped = SKIPPED.findall(plain(suite.log))
     return Result(suite, exit_code, seconds, junit.read(suite.reports), "" if exit_code else "; ".join(skipped))
 
@@ -226,12 +232,13 @@ def plain(log: Path) -> str:
 
 
 def seconds_left() -> float:
-    """The time left for everything that still runs. Outside CI, each suite may take as long as a whole run."""
+    """Returns the seconds left for everything that still runs. Outside CI, each suite may take as long as a whole
+    run."""
     return STARTED + ALL_SECONDS - time.monotonic() if "CI" in os.environ else ALL_SECONDS
 
 
 def end_hanging(suite: Suite, log: TextIO) -> None:
-    """Logs the processes that the suite still waits for, and ends them."""
+    """Logs the processes that the suite still waits for, and ends them. Called when the time limit is reached."""
     running = process.marked(mark_of(suite), MARK)
     log.write("".join(f"still running: {one.pid} {command_of(one.pid)}\n" for one in running))
     log.write(f"{suite.name} did not end in time; it was ended\n")
@@ -245,7 +252,8 @@ def own_folder(suite: Suite) -> tempfile.TemporaryDirectory[str]:
 
 
 def folder_in_memory() -> Path | None:
-    """A folder in memory, if it has room for many servers and lets them load plugins from there; otherwise None."""
+    """Returns a folder in memory, if it has room for many servers and lets them load plugins from there; otherwise
+    None."""
     try:
         state = os.statvfs(MEMORY)
     except OSError:
@@ -259,7 +267,8 @@ def mark_of(suite: Suite) -> str:
 
 
 def end_leftovers(suite: Suite, log: TextIO) -> int:
-    """Ends processes that the suite left behind, logs their names, and returns their number."""
+    """Waits until the suite's processes have ended. Ends and logs those that it has left behind, and returns their
+    number."""
     if wait_until(lambda: not process.marked(mark_of(suite), MARK), END_SECONDS):
         return 0
     left = process.marked(mark_of(suite), MARK)
@@ -277,7 +286,7 @@ def command_of(pid: int) -> str:
 
 
 class Board:
-    """Schedules suites so that no lane is used twice at once, and prints their progress."""
+    """Schedules suites so that no two of the same lane run at once, and prints their progress. Threads may share it."""
 
     def __init__(self, suites: list[Suite]) -> None:
         self.waiting = list(suites)
@@ -338,9 +347,10 @@ def heartbeat(board: Board, finished: threading.Event) -> None:
 
 
 def run_again(result: Result) -> Result:
-    """Gives a suite that failed a second try on a build machine, which is shared; the summary says so.
+    """Runs a suite that failed once more, on a build machine, which is shared. Returns the result of both, or the first
+    one.
 
-    No other suite runs at that time: what fails then as well does not depend on load.
+    No other suite runs at that time: what fails then as well does not depend on load. The summary shows second tries.
     """
     if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set() or seconds_left() < AGAIN_SECONDS:
         return result
@@ -355,14 +365,15 @@ def run_again(result: Result) -> Result:
 
 
 def names_for_again(result: Result) -> list[str]:
-    """The failed tests, as ONLY takes them; empty if the whole suite has to run again."""
+    """Returns the failed tests, as ONLY takes them; empty if the whole suite has to run again."""
     named = [case.again for case in result.of("failed")]
     is_whole = not result.suite.takes_names or BROKEN_OFF.search(plain(result.suite.log)) or not all(named)
     return [] if is_whole else list(dict.fromkeys(named))
 
 
 def repeated_second_tries(results: list[Result], record: Path) -> list[str]:
-    """The tests that needed a second try in this run and in the one before it on this machine."""
+    """Returns the tests that needed a second try in this run and in the one before it on this machine. Writes this
+    run's to `record`."""
     now = {f"{each.suite.name}: {case.name}" for each in results for case in each.earlier if not each.exit_code}
     try:
         before = set(json.loads(record.read_text()))
@@ -409,7 +420,7 @@ def summary(results: list[Result]) -> str:
 
 
 def what_failed(results: list[Result]) -> str:
-    """Two lines for each test that failed, since only the end of the output may be at hand."""
+    """Returns two lines for each test that failed, since only the end of the output may be at hand."""
     lines = []
     for each in results:
         tries = [(each.suite.first_log, each.earlier)] if each.tries > 1 else []
@@ -422,7 +433,7 @@ def what_failed(results: list[Result]) -> str:
 
 
 def reason_of(case: junit.Case) -> str:
-    """The end of the message of a panic or an error, which says more than its beginning."""
+    """Returns up to 300 characters of the message of a failed test, from its panic on if it has one."""
     words = " ".join(ESCAPES.sub("", case.message).replace("note: run with `RUST_BACKTRACE=1`", "").split())
     panic = words.find("panicked at")
     return words[max(panic, 0) :][:MOST_LETTERS]
@@ -436,7 +447,7 @@ def total(results: list[Result]) -> str:
 
 
 def left_out_sentence(results: list[Result]) -> str:
-    """States that tests were left out, since the counts do not show it; empty if all ran."""
+    """Returns a sentence on tests that were left out, since the counts do not show it; empty if all ran."""
     cut = [f"{each.left_out} of {each.suite.name}" for each in results if each.left_out]
     return f"TESTS LEFT OUT, SINCE NO TIME WAS LEFT: {', '.join(cut)}" if cut else ""
 
@@ -447,13 +458,13 @@ def not_run_sentence(results: list[Result]) -> str:
 
 
 def processor_seconds() -> float:
-    """The processor time of the whole machine since it started, idle time excluded."""
+    """Returns the processor seconds of the whole machine since it started, idle time excluded."""
     numbers = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return (sum(numbers) - numbers[3] - numbers[4]) / os.sysconf("SC_CLK_TCK")
 
 
 class Clock:
-    """Prints how long each part of the run took, and how much of the machine was at work in it."""
+    """Measures how long each part of the run took, and how much of the machine was at work in it. `parts` are texts."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -485,7 +496,7 @@ def run_all(clock: Clock) -> list[Result]:
 
 
 def with_seed(do: Callable[[], None]) -> None:
-    """Without an earlier build everything takes longer, and nothing fails."""
+    """Takes or leaves an earlier build. If that fails, prints why and goes on: everything then takes longer."""
     try:
         do()
     except (OSError, ValueError, subprocess.CalledProcessError) as error:

@@ -71,14 +71,14 @@ class Verdicts(unittest.TestCase):
 
 
 def needed(lock: Path) -> dict[str, set[str]]:
-    """What each crate of ours depends on, by the names of packages."""
+    """Returns for each crate of ours the names of the packages that it depends on, by this lock file."""
     packages = tomllib.loads(lock.read_text())["package"]
     own = [package for package in packages if "source" not in package]
     return {package["name"]: {name.split()[0] for name in package.get("dependencies", [])} for package in own}
 
 
 def runtime(crate: str) -> set[str]:
-    """The packages of others that a crate needs outside of its tests."""
+    """Returns the names of the foreign packages that a crate needs outside of its tests."""
     manifest = tomllib.loads((audit.ROOT / "engine/crates" / crate.removeprefix("fqc-") / "Cargo.toml").read_text())
     wanted = manifest.get("dependencies", {}).items()
     return {name for name, how in wanted if isinstance(how, str) or "version" in how}

@@ -1,4 +1,5 @@
-"""The production shape keeps its promises: no default secrets, non-root, health checks, pinned images."""
+"""The compose file of the production shape keeps its promises: no default secrets, non-root, health checks, pinned
+images."""
 
 import getpass
 import os
@@ -117,7 +118,7 @@ PASSWORDS = {name: f"FQC_{use}_PASSWORD" for name, use in USES.items()}
 
 
 class Start(unittest.TestCase):
-    """The image's start script on a real server, with the paths and the network of this test."""
+    """The start script of the server's image on a real server, with the paths and the network of this test."""
 
     product, programs, grants = "MariaDB", {"mariadbd": "mariadbd", "mariadb-install-db": "mariadb-install-db"}, GRANTS
     more = ""  # options of the server
@@ -199,7 +200,7 @@ class Start(unittest.TestCase):
 
 
 class StartNear(unittest.TestCase):
-    """The near cache's start script, with a program instead of fqc-near that prints its environment."""
+    """The start script of the near cache's image, with a program instead of fqc-near that prints its environment."""
 
     def _given(self, **environment: str) -> tuple[dict[str, str], str]:
         with tempfile.TemporaryDirectory(prefix="fqc-near-") as folder:
@@ -257,7 +258,7 @@ def _last_user(service: dict) -> str:
 
 
 def _config(variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """`docker compose config` if the client is installed; otherwise the parser that the client is built on."""
+    """Runs `docker compose config` if the client is installed; otherwise the parser that the client is built on."""
     environment = {name: value for name, value in os.environ.items() if name not in EXAMPLE} | variables
     if shutil.which("docker") and not subprocess.run(["docker", "compose", "version"], capture_output=True).returncode:
         return _run(["docker", "compose", "config", "--quiet"], environment)

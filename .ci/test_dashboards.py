@@ -44,7 +44,7 @@ def expressions(board):
 
 
 def series():
-    """The metric selectors of all rules, each with name and labels."""
+    """Returns the metric selectors of all rules, each with name and labels."""
     return {found for group in RULES["groups"] for rule in group["rules"] for found in SERIES.findall(rule["expr"])}
 
 
@@ -102,7 +102,7 @@ class Dashboards(unittest.TestCase):
 
     @classmethod
     def _near_caches(cls):
-        """Starts one near cache of each kind, since their counters differ; returns their ports."""
+        """Starts one near cache of each kind, since their counters differ. Returns their ports."""
         password = cls._write("password", PASSWORD)
         rules = cls._write("rules.toml", '[[rule]]\nname = "all"\nschema = "watched"\ncache = "always"\nttl = 60\n')
         server = cls.keep.enter_context(fresh_server(MARIADB, ""))
@@ -149,7 +149,7 @@ class Dashboards(unittest.TestCase):
 
     @staticmethod
     def _guide(meant):
-        """The scrape jobs of the guide, with this test's addresses instead of the guide's."""
+        """Returns the scrape jobs of the guide, with this test's addresses instead of the guide's."""
         told = [block.text for block in blocks() if block.page.endswith("prometheus.md") and block.kind == "yaml"]
         text = "\n".join(told[:3])
         for old, new in meant.items():
@@ -171,7 +171,8 @@ class Dashboards(unittest.TestCase):
 
     @classmethod
     def _until(cls, what, look, told=()):
-        """Calls `look` until its result is not empty, and returns the result."""
+        """Calls `look` until its result is not empty, and returns the result. Fails with `what` if that takes too
+        long."""
         end = time.monotonic() + LIMIT_SECONDS
         while not (found := look()):
             assert time.monotonic() < end, f"{what} {sorted(told)}\n{cls._logs()}"
@@ -237,7 +238,7 @@ class Dashboards(unittest.TestCase):
         self._until("these give no figures", are_there, waiting)
 
     def _values(self, board):
-        """The values that the dashboard's variable offers."""
+        """Returns the values that the dashboard's variable offers."""
         for variable in board["templating"]["list"]:
             if variable["type"] == "query":
                 series, label = VARIABLE.fullmatch(variable["definition"]).groups()

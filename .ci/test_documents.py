@@ -23,7 +23,8 @@ def prose(path: Path) -> str:
 
 
 def anchors(path: Path) -> set[str]:
-    """Anchors of a page: from headings (lower case, no punctuation, hyphens for spaces), and explicit ones."""
+    """Returns the anchors of a page: from headings (lower case, no punctuation, hyphens for spaces), and explicit
+    ones."""
     derived = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in HEADING.findall(prose(path))}
     return derived | set(re.findall(r'<a id="([^"]+)">', prose(path)))
 

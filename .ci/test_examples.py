@@ -74,7 +74,7 @@ def tried(*kinds):
 
 
 def lines_of(block):
-    """The lines of a block that a reader types, without prompts and comments."""
+    """Returns the lines of a block that a reader types, without prompts and comments."""
     typed = (re.sub(r"\s+#.*", "", line).removeprefix("$ ").strip() for line in block.text.splitlines())
     return [line for line in typed if line]
 
@@ -217,7 +217,7 @@ def asked(server, text):
 
 
 def certificate():
-    """A self-signed CA certificate, as PEM, that has not signed any other certificate."""
+    """Returns a self-signed CA certificate, as PEM, that has not signed any other certificate."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "authority")])
     now = datetime.now(UTC)

@@ -1,4 +1,5 @@
-"""Prometheus' rules and Grafana's dashboards: tested by Prometheus' own tool, and of metrics that exist."""
+"""Prometheus' rules and Grafana's dashboards: Prometheus' own tool tests the rules, and every metric that they use
+exists."""
 
 import itertools
 import json
@@ -16,7 +17,7 @@ OF_ANY_SERVER = {"threads_connected", "threads_running"}
 
 
 def expressions():
-    """The PromQL expressions of all rules and panels, as one text."""
+    """Returns the PromQL expressions of all rules and panels, as one text."""
     rules = (FOLDER / "prometheus" / "rules.yml").read_text()
     boards = [json.loads(path.read_text()) for path in sorted((FOLDER / "grafana").glob("*.json"))]
     targets = [target["expr"] for board in boards for panel in board["panels"] for target in panel["targets"]]
@@ -24,7 +25,7 @@ def expressions():
 
 
 def cells(place):
-    """The cells of the dashboard's grid that a panel covers."""
+    """Returns the cells of the dashboard's grid that a panel covers."""
     return itertools.product(range(place["x"], place["x"] + place["w"]), range(place["y"], place["y"] + place["h"]))
 
 

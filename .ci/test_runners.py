@@ -1,4 +1,4 @@
-"""What runners report reaches the summary, whichever runner it is."""
+"""The reports of test runners reach the summary, whichever runner it is."""
 
 import os
 import subprocess
@@ -152,7 +152,8 @@ class Reports(unittest.TestCase):
         self.assertEqual([("skipped", late.REASON)], [(case.outcome, case.message) for case in junit.read(self.folder)])
 
     def cargo_late(self, source: str) -> tuple[int, dict[str, str]]:
-        """The exit code and the outcomes of a program that starts when no time is left."""
+        """Returns the exit code and the outcomes of a test program with this source that starts when no time is
+        left."""
         (self.folder / "a.rs").write_text(source)
         words = ["rustc", "--test", "-o", self.folder / "a", self.folder / "a.rs"]
         subprocess.run(words, check=True, capture_output=True)

@@ -22,7 +22,7 @@ GOOD = junit.Case("tests/test_a.py::test_c", "passed")
 
 
 class Case(unittest.TestCase):
-    """With a folder for logs of its own."""
+    """A test case with a folder for logs of its own."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

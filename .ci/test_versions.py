@@ -47,7 +47,7 @@ class EveryPart(unittest.TestCase):
 
 
 class Releasing(unittest.TestCase):
-    """In a repository of its own with the files that state a version."""
+    """Releases in a repository of the test's own with the files that state a version."""
 
     def setUp(self) -> None:
         self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -1,4 +1,4 @@
-"""Comments are found with what they belong to, and half sentences among them."""
+"""Comments are found with the code that they belong to, and half sentences among them."""
 
 import unittest
 

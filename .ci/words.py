@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SLASHES = r"//[/!]?|/?\*\*?"
 MARKS = {".rs": SLASHES, ".go": SLASHES, ".ts": SLASHES, ".tsx": SLASHES, ".py": r'#(?!!)|"""', ".sh": "#(?!!)"}
 GENERATED = re.compile(r"\.gen\.|/migrations/|/generated/|/derived/")
-# The beginnings of sentences that lack their subject or their verb.
+# Beginnings of sentences that lack their subject or their verb.
 HALF_SENTENCES = re.compile(
     r"(Of (?!course\b|all\b)|Whose\b|That of\b|Those (of|that|whose)\b|As (it|a|the|is|was|one|those)\b"
     r"|By (which|its)\b|None (if|of)\b|(From|In|On|At|With|For|Through|After|Before|Under) (which|whom|whose)\b"
@@ -46,7 +46,7 @@ class Comment:
 
 
 def comments(path: str, lines: list[str]) -> Iterator[Comment]:
-    """Comments in lines of their own. Lines of one kind that follow each other are one comment."""
+    """Yields the comments in lines of their own. Lines of one kind that follow each other are one comment."""
     mark = re.compile(rf"\s*({MARKS[Path(path).suffix]})\s?(.*)")
     begin, kind, texts = 0, "", list[str]()
     for number, line in enumerate([*lines, ""], 1):

@@ -55,7 +55,8 @@ def _is_on(instance: Instance) -> bool:
 
 
 def _make_account(instance: Instance) -> Account:
-    """Makes the workload's account, which may only use its own schema."""
+    """Makes the workload's account again, with a new password. It may only use its own schema. Earlier demos cannot
+    log in any more."""
     password = secrets.token_urlsafe(18)
     try:
         with as_owner(instance) as connection, connection.cursor() as cursor:

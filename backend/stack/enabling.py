@@ -16,7 +16,7 @@ _ENDED = {"applied", "rolled_back", "failed", "aborted"}
 
 
 class Api:
-    """A session like the console's: a cookie, and a CSRF token."""
+    """A session of the API like the console's: a cookie, and a CSRF token. `address`: where the web process listens."""
 
     def __init__(self, address: str) -> None:
         self._address = address

@@ -17,6 +17,7 @@ class Instance:
     name: str
     host: str
     port: int
+    # The control plane's account on the server.
     username: str
     # The password of the control plane's account. It is never in a message, only in the output of `up --json` for
     # tests.
@@ -27,8 +28,10 @@ class Instance:
     public_key: str = field(repr=False)
     product: str
     state: str
+    # The process id. None if the server does not run.
     pid: int | None
     has_engine: bool
+    # The reason why the loaded engine serves nothing, whatever its settings; empty if there is none.
     engine_obstacle: str
     folder: str
 
@@ -65,7 +68,7 @@ def start(count: int, product: str, run_dir: RunDir, environment: Mapping[str, s
 
 
 def listed(run_dir: RunDir, kept: Record) -> list[Instance]:
-    """Returns the instances; none before the first start, since there is no database yet."""
+    """Returns the servers of the fleet, running or not; none before the first `up`, since there is no database yet."""
     if kept.ports is None or not kept.revision:
         return []
     return _instances(step.ask("fleet-status", _command("status"), run_dir, _environment(run_dir, kept)))

@@ -14,6 +14,7 @@ REPOSITORY = BACKEND.parent
 PYTHON = BACKEND / ".venv" / "bin" / "python"
 # The path of a socket has at most 107 characters, and a server's takes 40 of them below the run directory.
 _LONGEST_PATH = 67
+# The engine's library, which local servers load.
 ENGINE_LIBRARY = REPOSITORY / "engine" / "dist" / "fqc.so"
 # Tests set another path, of a program that is not built yet.
 NEAR_PROGRAM = Path(os.environ.get("FQC_NEAR_PROGRAM") or REPOSITORY / "engine" / "dist" / "fqc-near")
@@ -63,7 +64,7 @@ class RunDir:
         self._close()
 
     def _close(self) -> None:
-        """Closes what earlier versions left open to other users of the machine."""
+        """Takes access from other users of the machine where earlier versions gave it."""
         mode = self.root.stat().st_mode
         if mode & 0o077:
             self.root.chmod(0o700)

@@ -32,12 +32,13 @@ class NearCache:
 
 
 def wanted(instances: Sequence[Instance]) -> Instance | None:
-    """Returns the server that the near cache serves for. None if no server allows one; MySQL servers do not."""
+    """Returns the server that a near cache would serve for. None if no server allows one; MySQL servers do not."""
     return next((each for each in instances if each.is_serving and each.product == "MariaDB"), None)
 
 
 def placed(run_dir: RunDir, instances: Sequence[Instance]) -> NearCache | None:
-    """Returns the near cache; None if it was not built or no server allows one."""
+    """Returns where the near cache is or would be. None if `fqc-near` was not built or no server allows a near
+    cache."""
     before = wanted(instances)
     return NearCache(str(_socket(run_dir)), before.name) if before and NEAR_PROGRAM.exists() else None
 
@@ -71,7 +72,7 @@ def _declare(run_dir: RunDir, before: Instance) -> Service:
 
 
 def _make_account(before: Instance, run_dir: RunDir) -> None:
-    """Makes the account, which may only attach."""
+    """Makes the near cache's account on the server, with a new password. It may only attach to the engine."""
     password = secrets.token_urlsafe(18)
     account = f"'{_FEED_USER}'@'127.0.0.1'"
     try:

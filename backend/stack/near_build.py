@@ -33,7 +33,10 @@ _READERS_SECONDS = 10.0
 def begin(
     run_dir: RunDir, kept: record.Record, before: str, command: Sequence[str], environment: Mapping[str, str]
 ) -> None:
-    """Starts the build in the background unless one is running."""
+    """Starts the build in the background unless one is running, and records its process.
+
+    `before`: the name of the server that the near cache will stand before. `command` builds `fqc-near`.
+    """
     if NAME in kept.running():
         return
     words = [str(PYTHON), "-m", "stack", NAME, "--run-dir", str(run_dir.root), "--before", before, "--", *command]
@@ -42,7 +45,7 @@ def begin(
 
 
 def build(run_dir: RunDir, before: str, command: Sequence[str]) -> None:
-    """Builds and then starts the near cache. Runs in the background process."""
+    """Builds `fqc-near`, and then starts the near cache. Runs in the background process until that is done."""
     with _told(run_dir, before):
         _build(command)
         with record.locked(run_dir.lock, _PATIENCE_SECONDS):
@@ -61,7 +64,8 @@ def _build(command: Sequence[str]) -> None:
 
 @contextmanager
 def _told(run_dir: RunDir, before: str) -> Iterator[None]:
-    """Holds the lock, which tells readers that the build is running."""
+    """Holds the lock of the file that names the server, which shows readers that the build is running. A failure is
+    written to the file."""
     with run_dir.near_build.open("a") as handle:
         if not wait_until(lambda: record.lock_taken(handle), _READERS_SECONDS):
             raise Problem("fqc-near is being built already")
@@ -81,7 +85,7 @@ def _tell(handle: IO[str], before: str, *, has_failed: bool) -> None:
 
 
 def has_failed(run_dir: RunDir) -> bool:
-    """Returns whether the last build reported a failure."""
+    """Returns whether the last build of this stack reported a failure. False if none was made."""
     try:
         return bool(json.loads(run_dir.near_build.read_text())["has_failed"])
     except (FileNotFoundError, ValueError):

@@ -2,4 +2,4 @@
 
 
 class Problem(Exception):
-    """Shown to the person who ran the command, without a traceback."""
+    """An error that the person who ran the command can act on. Its message is printed without a traceback."""

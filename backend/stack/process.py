@@ -13,7 +13,8 @@ from pathlib import Path
 from stack.problem import Problem
 from stack.waiting import wait_until
 
-# In the environment of everything that a stack starts, so that descendants can be found after their parent has ended.
+# The name of an environment variable of everything that a stack starts, so that descendants can be found after their
+# parent has ended. Its value is the stack's id.
 MARK = "FQC_STACK_ID"
 
 
@@ -63,7 +64,10 @@ def is_alive(identity: Identity) -> bool:
 
 
 def send(identity: Identity, number: signal.Signals) -> bool:
-    """Signals exactly this process. A pidfd excludes that the pid is reused between check and signal."""
+    """Sends a signal to exactly this process. Returns false, without a signal, if it has ended.
+
+    Raises OSError if this user may not. A pidfd excludes that the pid is reused between check and signal.
+    """
     if not is_alive(identity):
         return False
     try:
@@ -84,9 +88,9 @@ def send(identity: Identity, number: signal.Signals) -> bool:
 
 
 def stop(identities: list[Identity], grace_seconds: float) -> None:
-    """Asks all processes to end, waits, and kills those that remain.
+    """Asks all processes to end (SIGTERM), waits up to `grace_seconds`, and kills those that remain.
 
-    Raises Problem in the end if some could not be ended.
+    Returns when they have ended. Raises Problem in the end if some could not be signalled.
     """
     failures: dict[Identity, OSError] = {}
     for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, 60.0)):
@@ -111,7 +115,7 @@ def _all_ended(identities: list[Identity]) -> bool:
 
 
 def marked(value: str, mark: str = MARK) -> list[Identity]:
-    """Returns all running processes whose environment contains this mark."""
+    """Returns all running processes but this one whose environment has the variable `mark` with this value."""
     wanted = f"{mark}={value}".encode()
     found = []
     for entry in Path("/proc").iterdir():

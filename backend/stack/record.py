@@ -19,10 +19,12 @@ from stack.waiting import wait_until
 class Record:
     stack_id: str = field(default_factory=lambda: secrets.token_hex(16))
     ports: Ports | None = None
+    # The number of servers that the last `up` asked for.
     fleet_size: int = 0
     # The revisions that the running processes were started from. If the present revision differs, they are out of date.
     revision: str = ""
     near_revision: str = ""
+    # The processes that were started, by the name of their service. They may have ended: see `running`.
     processes: dict[str, Identity] = field(default_factory=dict)
 
     def running(self) -> dict[str, Identity]:
@@ -65,7 +67,10 @@ def save(path: Path, record: Record) -> None:
 
 @contextmanager
 def locked(path: Path, patience_seconds: float = 0.0) -> Iterator[None]:
-    """Holds the lock, so that only one command at a time works on a run directory."""
+    """Holds the lock of this file, so that only one command at a time works on a run directory.
+
+    Raises Problem if another command still holds it after `patience_seconds`.
+    """
     with path.open("w") as handle:
         if not wait_until(lambda: lock_taken(handle), patience_seconds):
             raise Problem(f"another stack command is at work on {path.parent}; wait for it to end")

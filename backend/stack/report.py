@@ -1,4 +1,4 @@
-"""Prints the output of the commands."""
+"""Formats the output of the commands."""
 
 from stack import near_build
 from stack.layout import RunDir

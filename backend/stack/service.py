@@ -51,8 +51,10 @@ def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> li
 
 
 def start(service: Service, run_dir: RunDir, environment: Mapping[str, str]) -> Identity:
-    """Starts the service in a session of its own, so that it outlives this command and gets no Ctrl-C from the
-    terminal.
+    """Starts the service and returns its process at once, which may not be ready. Raises Problem if it has ended
+    already.
+
+    It has a session of its own, so that it outlives this command and gets no Ctrl-C from the terminal.
     """
     with run_dir.log(service.name).open("wb") as log:
         child = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Shows what runs, at which address, and where its log is."""
+"""Finds out what runs, at which address, and where its log is."""
 
 from dataclasses import dataclass
 
@@ -26,6 +26,7 @@ class NearBuild:
 
 @dataclass(frozen=True)
 class State:
+    # The console's address; None if the stack was never started.
     address: str | None
     services: list[ServiceState]
     instances: list[fleet.Instance]

@@ -14,15 +14,16 @@ _LIMIT_SECONDS = 300
 
 
 def run(name: str, arguments: list[str], run_dir: RunDir, environment: Mapping[str, str]) -> None:
-    """Runs a command. Its log has all its output; a failure shows the end of it."""
+    """Runs a command of `manage.py` to its end. All its output is in its log `name`. Raises Problem, with the end of
+    the log, if it fails."""
     with run_dir.log(name).open("wb") as log:
         _run(name, arguments, run_dir, environment, said=log, log=log)
 
 
 def ask(name: str, arguments: list[str], run_dir: RunDir, environment: Mapping[str, str]) -> str:
-    """Runs a command and returns its standard output, which may contain passwords.
+    """Runs a command of `manage.py` to its end and returns its standard output, which may contain passwords.
 
-    So the log has only its standard error.
+    So its log `name` has only its standard error. Raises Problem, with the end of the log, if it fails.
     """
     with run_dir.log(name).open("wb") as log:
         return _run(name, arguments, run_dir, environment, said=subprocess.PIPE, log=log).decode()
@@ -56,8 +57,10 @@ def _run(
 
 
 class Steps:
-    """Prints which of how many steps is at work, and how long it took; `scripts/step` does the same for the earlier
+    """Prints which of how many steps is at work, and how long it took. `scripts/step` does the same for the earlier
     steps.
+
+    `before` is the number of those earlier steps, `count` the number of steps to come.
     """
 
     def __init__(self, before: int, count: int) -> None:

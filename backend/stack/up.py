@@ -21,13 +21,16 @@ class Running:
     address: str
     admin: fleet.Administrator
     instances: list[fleet.Instance]
+    # The near cache. None if `fqc-near` was not built yet or no server allows one.
     near_cache: near.NearCache | None
     is_near_being_built: bool
 
 
 @dataclass(frozen=True)
 class Wish:
+    # Whether free ports are chosen, instead of those of the environment.
     is_auto: bool
+    # The number of servers, and the product of new ones.
     fleet_size: int
     product: str
     # The command that builds `fqc-near` in the background; empty if it is built already or not wanted.
@@ -91,7 +94,8 @@ def _start(services: Sequence[Service], run_dir: RunDir, kept: record.Record, en
 def _choose_ports(kept: record.Record, is_auto: bool, fleet_size: int) -> Ports:
     """Returns the ports.
 
-    A running web process keeps its port; one that is stopped follows the environment, or keeps its port.
+    A running web process keeps its port. If it is stopped, automatic ports are kept and fixed ones follow the
+    environment.
     """
     web = kept.processes.get("web")
     if kept.ports and (is_auto or (web and is_alive(web))):

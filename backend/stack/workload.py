@@ -24,6 +24,7 @@ PRODUCTS = 500
 CATEGORIES = 20
 CONNECTIONS_PER_SERVER = 2
 STATEMENTS_PER_SECOND = 150  # per connection
+# The shares of all statements that write, and that are reads whose text does not come again.
 WRITE_SHARE = 0.001
 UNREPEATED_SHARE = 0.05
 _REPORT_SECONDS = 10.0
@@ -60,7 +61,7 @@ class Counts:
 
 
 def prepare(account: Account) -> None:
-    """Makes the schema and fills it once."""
+    """Makes the schema and its rows, unless they are there already."""
     with account.connect() as connection, connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE IF NOT EXISTS {SCHEMA}")
         cursor.execute(f"USE {SCHEMA}")
@@ -81,7 +82,7 @@ def _reviews() -> list[tuple[int, int, str]]:
 
 
 def statement(draw: random.Random) -> tuple[str, bool]:
-    """Returns the next statement, and whether it writes."""
+    """Returns a random statement, and whether it writes."""
     product = draw.choices(range(1, PRODUCTS + 1), cum_weights=_POPULARITY)[0]
     kind = draw.random()
     if kind < WRITE_SHARE / 2:
@@ -101,7 +102,8 @@ def statement(draw: random.Random) -> tuple[str, bool]:
 
 
 def shop(account: Account, counts: Counts, stop: threading.Event, seed: int) -> None:
-    """Runs one customer's connection, and reconnects after the server was restarted."""
+    """Runs one customer's connection until `stop` is set, and connects again after an error. Sets `stop` itself if
+    its account was replaced."""
     draw = random.Random(seed)
     while not stop.is_set():
         try:
@@ -129,7 +131,10 @@ def _run_at_rate(cursor: Cursor, draw: random.Random, counts: Counts, stop: thre
 
 
 def run(accounts: list[Account], seconds: float | None) -> None:
-    """Opens a connection per account and runs until the time is over or an interrupt."""
+    """Runs the workload with a connection per account, for this time or, if `seconds` is None, until an interrupt.
+
+    The same account may be given several times. Prints the number of statements every ten seconds.
+    """
     for account in dict.fromkeys(accounts):
         prepare(account)
     stop = threading.Event()

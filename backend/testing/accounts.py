@@ -33,7 +33,10 @@ def owner_of(server: TestServer) -> Iterator[Server]:
 
 
 def limited(server: TestServer, owner: Server, *statements: str, **facts: Any) -> Any:
-    """Returns an external instance whose account has what these statements grant."""
+    """Returns an external instance whose account has only what `statements` grant to ACCOUNT.
+
+    `owner` runs them, and makes the account, which must not exist. `facts` as in `row_for`.
+    """
     owner.run(f"CREATE USER {ACCOUNT} IDENTIFIED BY '{PASSWORD}'")
     for statement in statements:
         owner.run(statement)

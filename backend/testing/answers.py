@@ -1,4 +1,5 @@
-"""Compares the API's answers with the contract: their fields, which of them may be null, and formats."""
+"""Compares the API's responses with the contract (`openapi.yaml`): their fields, which of them may be null, and
+formats."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def contract() -> dict[str, Any]:
 
 @cache
 def _routes() -> list[tuple[re.Pattern[str], str]]:
-    """Returns the routes, those without parameters first, so that `export` is not taken for an id."""
+    """Returns patterns of addresses with their paths in the contract, those without parameters first, so that
+    `export` is not taken for an id."""
     paths = sorted(contract()["paths"], key=lambda path: path.count("{"))
     return [(re.compile("[^/]+".join(map(re.escape, re.split(r"{\w+}", path)))), path) for path in paths]
 
@@ -47,7 +49,8 @@ def _validator(path: str, method: str, status: int) -> Any:
 
 
 def faults(method: str, address: str, status: int, data: Any) -> list[str]:
-    """Returns what the contract does not allow about an answer."""
+    """Returns what the contract does not allow about a response, a line each. Empty also if it does not describe the
+    response."""
     path = next((path for pattern, path in _routes() if pattern.fullmatch(address)), None)
     validator = path and _validator(path, method.lower(), status)
     found = validator.iter_errors(data) if validator else ()
@@ -56,7 +59,7 @@ def faults(method: str, address: str, status: int, data: Any) -> list[str]:
 
 @pytest.fixture
 def answers_keep_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checks every answer that the test gets."""
+    """Makes the test fail at the first JSON response of the API that the contract does not allow."""
     ask = APIClient.request
 
     def request(self: APIClient, **asked: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A private broker like in production: own folder, own port, loopback only, stopped and started by tests.
+"""A private message broker like in production: own folder, own port, loopback only, stopped and started by tests.
 
 Redis or Valkey keeps nothing over a stop, so its queues are lost, as if the broker's machine was gone. RabbitMQ keeps
 durable messages. It is not a package that the test suites require; if it is not installed, its tests are skipped.
@@ -24,9 +24,10 @@ RABBITMQ_SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 
 
 def program() -> Path:
-    """Returns the server program.
+    """Returns the path of the Redis or Valkey server program. Raises RuntimeError if there is none.
 
-    Debian's tools package has it under the name of its checker; the name it is called by decides what it is.
+    Debian's tools package has it under the name of its checker; the program is a server if it is called by a server's
+    name.
     """
     found = [shutil.which(name) for name in ("valkey-server", "redis-server", "redis-check-rdb")]
     if not any(found):
@@ -35,9 +36,10 @@ def program() -> Path:
 
 
 class Broker:
-    """A Redis or Valkey broker."""
+    """A Redis or Valkey broker. `url` is its address for Celery. It does not run before `start`."""
 
     scheme, path = "redis", "0"
+    # Bytes to send to a broker that is ready, and the beginning of its answer.
     greeting, answer = b"PING\r\n", b"+PONG"
 
     def __init__(self, folder: Path) -> None:
@@ -67,14 +69,14 @@ class Broker:
             return False
 
     def stop(self) -> None:
-        """Stops the broker at once, like a power failure."""
+        """Kills the broker at once, like a power failure. It may be started again."""
         if self._process is not None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
 
     def close(self) -> None:
-        """Cleans up after the broker was stopped for good."""
+        """Ends helper processes. To be called once the broker was stopped for good."""
 
 
 class RabbitMQ(Broker):

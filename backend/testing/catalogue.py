@@ -1,4 +1,4 @@
-"""A catalogue that an operator has filled, which an older version of the product allowed."""
+"""A catalogue of server variables that an operator has filled, which an older version of the product allowed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def taught(name: str, kind: str, choices: str | None = None) -> tuple[Any, ...]:
 
 @pytest.fixture
 def poisoned(instance: Any) -> Any:
-    """Returns an instance whose line has these variables in addition to the real ones."""
+    """Returns the instance `instance`. The catalogue has these variables for its release line in addition to the
+    real ones."""
     from controlplane.catalogue.models import EngineLine
     from controlplane.catalogue.server_variables import entries_from
     from controlplane.fleet.selectors import server_line_id

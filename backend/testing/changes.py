@@ -11,7 +11,10 @@ from controlplane.core.request_context import acting_as
 
 
 def asked(instance: Any, parameters: dict[str, str | None], **facts: Any) -> ChangeSet:
-    """Returns a change set of parameters, made and approved but not run."""
+    """Returns a change set of parameters, made and approved but not run, unless `facts` say otherwise.
+
+    `parameters`: the wanted value of each. `facts` are further arguments of `change_parameters`.
+    """
     instance.refresh_from_db()
     usual = {"apply": True, "when": "now", "at": None, "note": "", "allow_restart": False}
     with acting_as("tester", "usr-tester"):

@@ -13,7 +13,11 @@ PASSWORD = "correct horse battery"
 
 
 def client_as(role: str, scope: str = "", instance_id: str = "") -> APIClient:
-    """Returns a client with a new user's token. `scope`: the token's scope, if it differs from the role."""
+    """Returns a client with the token of a new user of this role, who has no password.
+
+    `scope`: the token's scope, if it differs from the role. `instance_id`: the only instance that the token is for, if
+    any.
+    """
     from controlplane.accounts.models import User
     from controlplane.accounts.services import token_create
     from controlplane.core.request_context import acting_as
@@ -33,7 +37,7 @@ def reporter_of(instance_id: str) -> APIClient:
 
 @pytest.fixture(autouse=True)
 def _no_caller_is_left() -> Iterator[None]:
-    """A test that sets the caller outside of a request does not leave it to the next test."""
+    """Ensures that a caller that a test sets outside of a request does not remain for the next test."""
     from controlplane.core.request_context import NOBODY, called_by
 
     with called_by(NOBODY):

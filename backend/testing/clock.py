@@ -26,13 +26,16 @@ class Clock:
         self.jump(0)
 
     def jump(self, seconds: float) -> None:
-        """Sets the offset from the true time, not from the last jump."""
+        """Sets how many seconds the clock is ahead of the true time. It counts from there, not from the last jump."""
         draft = self.file.with_suffix(".new")
         draft.write_text(str(seconds))
         draft.replace(self.file)
 
     def python(self, *, is_alone: bool = False) -> list[str]:
-        """Returns the command that starts a process with this clock; a module and its arguments follow."""
+        """Returns the command that starts a process with this clock; a module and its arguments follow.
+
+        `is_alone`: the database's clock stays right.
+        """
         return [sys.executable, "-m", "testing.clock", *["--alone"] * is_alone, str(self.file)]
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+# The fixtures of servers of a fleet.
 SERVERS = {"shared_server", "shared_mysql", "older_mysql", "own_server"}
+# Test files (`test_NAME.py`) that do the same on every path of the API.
 OF_EVERY_PATH = {"access", "answers", "bodies", "callers", "contract", "event_contract", "if_match", "known_names"}
 
 
@@ -21,7 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skips the contract's tests, since collecting them generates the cases of every operation in each worker."""
+    """Skips the files that do the same on every path, since collecting them generates the cases of every operation
+    in each worker."""
     return True if config.getoption("--database") and _subject(collection_path) in OF_EVERY_PATH else None
 
 

@@ -15,7 +15,10 @@ from testing.workers import until
 
 @pytest.fixture
 def held(shared_server: TestServer, shipped_classes: None) -> Iterator[tuple[Any, HoldingProxy]]:
-    """Yields the shared server behind a proxy that holds the answer to one particular SET."""
+    """Yields the shared server as an instance behind a proxy, and the proxy.
+
+    The proxy holds back the answer to `SET GLOBAL sort_buffer_size`.
+    """
     from controlplane.fleet.models import Instance
 
     instance = row_for(shared_server)
@@ -30,7 +33,8 @@ def held(shared_server: TestServer, shipped_classes: None) -> Iterator[tuple[Any
 
 
 def killed_while_held(process: subprocess.Popen[bytes], proxy: HoldingProxy, shared_server: TestServer) -> None:
-    """Kills the worker after the server has set the value (4M) and before the worker gets the answer."""
+    """Kills a worker that runs a change of `sort_buffer_size` to 4M, after the server has set the value and before
+    the worker gets the answer."""
     until(proxy.is_held.is_set, "the worker reaches the held step")
     until(lambda: running(shared_server, "sort_buffer_size") == "4194304", "the server does as it was told")
     process.kill()

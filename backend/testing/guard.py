@@ -25,7 +25,10 @@ BACKEND = Path(__file__).parents[1]
 
 @contextmanager
 def guarded(prefix: str) -> Iterator[str]:
-    """Yields a run directory with its guard."""
+    """Yields the path of a new run directory. In the end it is removed, and processes started in between are ended.
+
+    Another process, the guard, does that, so that it happens even if this process is killed.
+    """
     folder = tempfile.mkdtemp(prefix=prefix)
     # A session of its own, so that an interrupt from the terminal does not reach it.
     words = [sys.executable, "-m", "testing.guard", folder]
@@ -38,7 +41,7 @@ def guarded(prefix: str) -> Iterator[str]:
 
 
 def servers_left() -> list[str]:
-    """Returns the command lines of database servers that this run has not ended."""
+    """Returns the command lines of database servers that this run has started and that still run."""
     lines = (_command_line(left) for left in process.marked(os.environ[MARK], MARK))
     return [line for line in lines if "mariadbd" in line or "mysqld" in line]
 

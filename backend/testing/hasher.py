@@ -1,4 +1,4 @@
-"""Argon2 at its lowest cost: tests do not depend on how long guessing takes."""
+"""Argon2 at its lowest cost, since tests do not depend on how long guessing a password takes."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ PASSWORD = "a password at the provider"
 SECRET = "a secret of the client"
 ADMIN = "first"
 ABSENT = "Keycloak cannot be had here"
+# Makes the provider write a person's groups into the claim `groups` of the ID token.
 MAPPER = {
     "name": "groups",
     "protocol": "openid-connect",
@@ -88,7 +89,10 @@ class Visitor:
         return self.api(f"{console}/api/v1/auth/provider", {"next": place}, **{"X-CSRFToken": token})
 
     def sign_in(self, console: str, username: str, place: str = "/fleet", *, stops_before: str = "") -> Page:
-        """Signs in, from the console's button to the page where the browser ends."""
+        """Signs in from the console's button, and returns the page where the browser ends.
+
+        `stops_before`: a part of an address; the browser does not follow a redirect to it.
+        """
         self._redirects.stops_before = stops_before
         form = self.ask(self.begin(console, place).json["url"])
         found = re.search(r'action="([^"]+)"', form.text)
@@ -142,7 +146,7 @@ class Keycloak:
         self.admin("", realm, "POST")
 
     def client(self, client_id: str, console: str, *, is_told: bool = True) -> None:
-        """`is_told`: the provider reports log-outs to the console."""
+        """Registers a console with this address. `is_told`: the provider reports log-outs to the console."""
         attributes = {"pkce.code.challenge.method": "S256", "post.logout.redirect.uris": f"{console}/login"}
         if is_told:
             attributes |= {"backchannel.logout.url": f"{console}/oidc/logout"}
@@ -150,7 +154,7 @@ class Keycloak:
         self.admin("/company/clients", {**made, "attributes": attributes, "protocolMappers": [MAPPER]}, "POST")
 
     def person(self, username: str, *groups: str, email: str = "") -> str:
-        """Returns the subject of this person."""
+        """Adds a person with the password PASSWORD to these groups. Returns the person's subject, the provider's id."""
         about = {"username": username, "enabled": True, "groups": [f"/{group}" for group in groups]}
         about |= {"firstName": "A", "lastName": "Person", "email": email or f"{username}@company.test"}
         about |= {"emailVerified": True, "credentials": [{"type": "password", "value": PASSWORD}]}

@@ -1,4 +1,4 @@
-"""Leaves out the tests for which no time is left."""
+"""A pytest plugin that skips the tests for which no time is left (`testing.late`)."""
 
 from __future__ import annotations
 

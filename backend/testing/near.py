@@ -1,6 +1,5 @@
-"""Near caches for tests: a client of the feed protocol (docs/reference/near-protocol.md) without a cache, and a
-report.
-"""
+"""Near caches for tests: a client of the feed protocol (docs/reference/near-protocol.md) without a cache, and the
+report that a near cache posts to the control plane."""
 
 from __future__ import annotations
 
@@ -15,7 +14,9 @@ from testing.servers import TestServer
 from testing.workers import until
 
 RENEW_SECONDS = 0.02
+# Kinds of messages of the feed protocol.
 GRANTED, RENEW, ACKNOWLEDGE, COUNTED, LEFT = 2, 65, 66, 69, 70
+# The body of a near cache's report to the control plane's API.
 REPORT = {
     "name": "shop-1", "life": 4711, "version": "0.1.0", "server": "db.internal:3306", "mode": "bounded", "obstacle": "",
     "staleness_ms": 3.5, "entries": 7, "stored_bytes": 4096, "hits": 30, "misses": 10,
@@ -25,7 +26,12 @@ HEADER = struct.Struct("<BI")  # of a message: its kind, and the length of the r
 
 
 class PlayedNear:
-    """A context manager that attaches as a near cache, with an account that may only do that."""
+    """A context manager that attaches to a server's engine as a near cache of this name, with an account that may only
+    do that.
+
+    A thread renews its lease and acknowledges what the engine sends. `counts`: the four counts that it reports to the
+    engine.
+    """
 
     def __init__(self, server: TestServer, name: str, counts: tuple[int, int, int, int] = (0, 0, 0, 0)) -> None:
         self.server, self.name, self.counts = server, name, counts
@@ -63,7 +69,7 @@ class PlayedNear:
             self.drop()
 
     def drop(self) -> None:
-        """Closes the connection without notice."""
+        """Closes the connection without notice, as a killed near cache does."""
         self._stop.set()
         self._thread.join()
         self._connection._force_close()

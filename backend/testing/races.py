@@ -16,7 +16,10 @@ WAIT_SECONDS = 120
 
 
 def at_once(*works: Callable[[], T]) -> list[T | Problem]:
-    """Returns what each of them returned or the problem that it raised. Any other exception makes the test fail."""
+    """Runs these functions in threads that begin at the same moment, and returns their results in order.
+
+    If a function raised a Problem, that is its result. Any other exception makes the test fail.
+    """
     start = threading.Barrier(len(works))
 
     def run(work: Callable[[], T]) -> T | Problem:
@@ -34,5 +37,5 @@ def at_once(*works: Callable[[], T]) -> list[T | Problem]:
 
 
 def codes(outcomes: list[T | Problem]) -> list[str]:
-    """Returns the codes of those that were refused."""
+    """Returns the codes of the Problems among the results of `at_once`."""
     return [outcome.code for outcome in outcomes if isinstance(outcome, Problem)]

@@ -31,14 +31,17 @@ from testing.ports import free_port
 if TYPE_CHECKING:
     from controlplane.fleet.observation import Identity
 
+# The limits of the tests' own connections to servers. They are long, since a test machine may be loaded.
 LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=60, statement_seconds=120)
+# Variables in the option file of every server that tests make.
 CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size": "8388608"}
+# The folder with older MySQL versions, as `scripts/fetch-server` brings them.
 SERVERS = Path(os.environ.get("FQC_OLDER_SERVERS") or Path(__file__).parents[2] / "engine" / "target" / "servers")
 NO_MYSQL = "NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL tested"
 
 
 class TestServer(LocalServer):
-    """A local server that is also an endpoint to connect to.
+    """A local server that is also an endpoint to connect to. It is not running before `make` and `start`.
 
     Its empty databases are a copy of those of the run's first server. Tests connect to it with an account that has all
     privileges; the control plane uses the accounts that it made itself.
@@ -48,6 +51,7 @@ class TestServer(LocalServer):
     host = "127.0.0.1"
     is_tls_required = False
     tls_ca = ""
+    # The release line, if it is not the one that local servers are made of.
     line: ClassVar = ""
 
     @property
@@ -81,9 +85,9 @@ class TestServer(LocalServer):
 
 
 class OlderMySQL(TestServer):
-    """A MySQL version that local servers are not made of.
+    """A server of a MySQL version that local servers are not made of.
 
-    It stands for a user's own server: only the tests' account exists.
+    It stands for a user's own server: only the tests' account exists, and none of the control plane.
     """
 
     __test__ = False
@@ -101,7 +105,7 @@ class MySQL80(OlderMySQL):
 
 
 OLDER = (MySQL57, MySQL80)
-# Everything that is advised by product and line is tried on each of these.
+# Parameters for tests of everything that is advised by product and release line: a class of server, and its product.
 LINES = [
     pytest.param(TestServer, MARIADB, id="MariaDB"),
     pytest.param(TestServer, MYSQL, id="MySQL"),
@@ -115,7 +119,10 @@ def no_older(kind: type[OlderMySQL]) -> str:
 
 @contextmanager
 def servers() -> Iterator[Callable[..., TestServer]]:
-    """Makes servers, and stops them all in the end, also those whose making failed."""
+    """Yields a function that makes and starts a server with empty databases, and with `has_engine` installs the engine.
+
+    `configured` is its option file's variables. In the end all servers are stopped, also those whose making failed.
+    """
     made: list[TestServer] = []
 
     def make(
@@ -200,7 +207,8 @@ def older_mysql(request: pytest.FixtureRequest) -> Iterator[TestServer]:
 def server_of_line(
     kind: type[TestServer], product: LocalProduct, option_lines: Iterable[str] = ()
 ) -> Iterator[TestServer]:
-    """Yields a server whose option file has these lines verbatim."""
+    """Yields a running server of this class. Its option file also has `option_lines`, verbatim. Skips if it is
+    missing."""
     folder = settings.LOCAL_ROOT / new_id("rm")
     server = kind(folder, free_port(), "fqc", "a-password_for-tests", product, _program(kind, product))
     try:
@@ -231,14 +239,17 @@ def own_server() -> Iterator[Callable[..., TestServer]]:
 
 
 def shut_window() -> time:
-    """Returns a start for an instance's maintenance window that keeps it closed for the length of a test, at any time
-    of day.
-    """
+    """Returns a start (UTC) for an instance's maintenance window that keeps it closed for the length of a test, at
+    any time of day."""
     return (datetime.now(UTC) + timedelta(hours=12)).time().replace(second=0, microsecond=0)
 
 
 def row_for(server: TestServer, **facts: Any) -> Any:
-    """Adds an instance for a server, as its creation would have left it."""
+    """Adds an instance for a running server, as its creation would have left it, and returns it.
+
+    `facts` sets fields of the instance, such as its state or class, to other values than usual. Also stores what the
+    server's release line knows of its variables.
+    """
     from controlplane.core.request_context import acting_as
     from controlplane.fleet.models import Instance
     from controlplane.fleet.observation import note_identity, read_identity
@@ -261,19 +272,22 @@ def row_for(server: TestServer, **facts: Any) -> Any:
 
 
 def managed(server: TestServer, **facts: Any) -> Any:
-    """Adds an external instance whose account has all privileges. The server's key is read from its folder."""
+    """Adds an external instance for a server, with the tests' account, which has all privileges. `facts` as in
+    `row_for`."""
     who = server.everything
     usual = {"username": who.username, "password": who.password, "public_key": who.public_key}
     return row_for(server, provider="external", **{**usual, **facts})
 
 
+# By engine version and engine release: the description of the server's variables, and when it was read.
 _taught: dict[tuple[str, int | None], tuple[list[tuple[Any, ...]], datetime]] = {}
 
 
 def _learn_line(connection: Server, identity: Identity) -> None:
-    """Stores the server's line in the catalogue, as the product does.
+    """Stores the description of the server's variables in the catalogue, as the product does.
 
-    A server with this engine is read once per test run, and `read_at` stays the same, so that the line is parsed once.
+    A server with this engine is read once per test run, and `read_at` stays the same, so that the description is parsed
+    once.
     """
     from controlplane.catalogue.models import EngineLine
     from controlplane.catalogue.selectors import described_engines, is_news
@@ -303,7 +317,8 @@ def shipped_classes(transactional_db: None) -> None:
 
 @pytest.fixture
 def instance(db: None, shared_server: TestServer) -> Iterator[Any]:
-    """Yields the shared server as an instance. Global variables that the test sets are restored."""
+    """Yields the shared server as an instance. In the end it runs, and global variables that the test set are
+    restored."""
     before = _settings(shared_server)
     yield row_for(shared_server)
     shared_server.start()
@@ -315,6 +330,7 @@ def instance(db: None, shared_server: TestServer) -> Iterator[Any]:
     shared_server.configure(CONFIGURATION)
 
 
+# Global variables that tests may change, in addition to those of the engine.
 TOUCHED = (
     "query_cache_type", "query_cache_size", "query_cache_limit", "innodb_buffer_pool_size", "max_connections",
     "long_query_time", "table_open_cache", "sort_buffer_size",
@@ -322,7 +338,7 @@ TOUCHED = (
 
 
 def _settings(server: TestServer) -> dict[str, str]:
-    """Returns the values that tests may have changed: those above, and all settings of the engine."""
+    """Returns the present values of all global variables that tests may change."""
     connection = server.connect()
     names = [*TOUCHED, *connection.name_values("SHOW GLOBAL VARIABLES LIKE 'fqc%'")]
     found = {name: connection.variable(name) or "" for name in names}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+# Makes a context that fails unless as many statements are sent in it.
 Counted = Callable[[int], AbstractContextManager[Any]]
 
 
@@ -41,7 +42,8 @@ def _at_most(count: int) -> Iterator[Any]:
 
 
 def sent() -> Any:
-    """Returns a context that has captured the statements of this thread's connection when it ends."""
+    """Returns a context manager that captures the statements that this thread's connection sends in it. `len` counts
+    them."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 

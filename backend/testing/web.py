@@ -21,7 +21,7 @@ from testing.workers import BACKEND, environment_of, until
 
 
 class Browser:
-    """An HTTP client that keeps cookies and sends the CSRF token."""
+    """An HTTP client for the API at `url` that keeps cookies. Requests have a time limit of three minutes."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -30,7 +30,7 @@ class Browser:
         )
 
     def ask(self, path: str, body: Any = None, **headers: str) -> tuple[int, Any, Any]:
-        """Returns status, body and headers of the answer."""
+        """Sends a GET, or a POST if there is a body. Returns status, JSON body and headers of the response."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", **headers}
         try:
@@ -65,7 +65,7 @@ def _is_up(url: str) -> bool:
 
 
 def process_at(url: str) -> str:
-    """Returns the id of the process that listens there."""
+    """Returns the id of the process that listens at this loopback address. Fails if none does."""
     here = f":{int(url.rpartition(':')[2]):04X} 00000000:0000"
     inode = next(line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines() if here in line)
     for process in Path("/proc").glob("[0-9]*"):
@@ -79,7 +79,8 @@ def process_at(url: str) -> str:
 def web(transactional_db: None) -> Iterator[Callable[..., str]]:
     """Yields a function that starts a web process, waits until it answers and returns its address.
 
-    `{port}` in a variable is replaced by its port.
+    Its keyword arguments are environment variables; `{port}` in one is replaced by the process's port. All are killed
+    in the end.
     """
     started: list[subprocess.Popen[bytes]] = []
 

@@ -8,7 +8,10 @@ from collections.abc import Callable
 
 
 class Proxy:
-    """Passes bytes between clients and a server on loopback, through `ask` and `answer`."""
+    """Passes bytes between clients and a server on loopback, through `ask` and `answer`, which subclasses override.
+
+    Clients connect to `port`. It listens as soon as it is made, until `close`.
+    """
 
     def __init__(self, port: int) -> None:
         self.server_port = port
@@ -45,17 +48,16 @@ class Proxy:
 
     def close(self) -> None:
         """Closes the listener and wakes threads that wait in `accept`, which would otherwise take connections of the
-        next listener on this port.
-        """
+        next listener on this port."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._accepting.join()
         self._listener.close()
 
 
 class HoldingProxy(Proxy):
-    """Forwards bytes. Once a client has sent `marker`, the answer is kept until `release`.
+    """Passes bytes. Once a client has sent `marker`, the server's answers are kept back until `release`.
 
-    The server has then done what it was asked, and the client does not know.
+    The server has then done what it was asked, and the client does not know. `seen` counts the pieces with the marker.
     """
 
     def __init__(self, port: int, marker: bytes) -> None:
@@ -84,7 +86,10 @@ class HoldingProxy(Proxy):
 
 
 class DribblingProxy(Proxy):
-    """Passes answers byte by byte once a client has sent `marker`, or after `begin`. No single byte is late."""
+    """Passes answers byte by byte, with a pause between two, once a client has sent `marker`, or after `begin`.
+
+    So no single read of the client times out, and the answer still takes long.
+    """
 
     def __init__(self, port: int, marker: bytes, pause_seconds: float) -> None:
         self.marker, self.pause_seconds = marker, pause_seconds

@@ -27,7 +27,8 @@ def database_url() -> str:
 
 
 def beside() -> psycopg.Connection[Any]:
-    """Returns a connection to the test's PostgreSQL that Django does not manage."""
+    """Returns a connection to the test's PostgreSQL that Django does not manage, with autocommit on. The caller
+    closes it."""
     facts = connection.settings_dict
     place = {"host": facts["HOST"], "port": facts["PORT"], "user": facts["USER"], "dbname": facts["NAME"]}
     return psycopg.connect(**place, password=facts["PASSWORD"] or None, autocommit=True)
@@ -49,6 +50,7 @@ def _start(python: list[str], role: list[str], environment: dict[str, str]) -> s
 
 
 WORKER = ["worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+# Arguments for the pool: one process that does everything.
 ALONE = ["--pool", "solo"]
 OF_TWO = ["--concurrency", "2"]  # as in production: one process listens, the others work
 PYTHON = [sys.executable, "-m"]
@@ -56,9 +58,10 @@ PYTHON = [sys.executable, "-m"]
 
 @pytest.fixture
 def worker(transactional_db: None) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Yields a function that starts a worker.
+    """Yields a function that starts a Celery worker and returns its process at once. All are killed in the end.
 
-    `python` is the command before the module, for a process with a clock of its own.
+    `python` is the command before the module, for a process with a clock of its own. Keyword arguments are environment
+    variables.
     """
     started: list[subprocess.Popen[bytes]] = []
 
@@ -72,7 +75,10 @@ def worker(transactional_db: None) -> Iterator[Callable[..., subprocess.Popen[by
 
 @pytest.fixture
 def beat(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Yields a function that starts a scheduler. Each has its own schedule file, as on separate machines."""
+    """Yields a function that starts a Celery scheduler and returns its process at once. All are killed in the end.
+
+    Each has its own schedule file, as on separate machines.
+    """
     started: list[subprocess.Popen[bytes]] = []
 
     def start(python: list[str] = PYTHON, **environment: str) -> subprocess.Popen[bytes]:

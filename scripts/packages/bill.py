@@ -1,4 +1,4 @@
-"""What each package is made of, as CycloneDX 1.6 has it."""
+"""Lists what each package is made of, in the format CycloneDX 1.6."""
 
 import json
 

@@ -27,7 +27,7 @@ def checksums(out: Path) -> None:
 
 
 def build_all(out: Path) -> None:
-    """Every package, without the checksums."""
+    """Empties this folder, and builds every package into it, without the checksums."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     engine.package_plugin(out)

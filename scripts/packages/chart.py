@@ -1,4 +1,4 @@
-"""The Helm chart, as `helm install` takes it: one archive, which is the same on every machine."""
+"""Packages the Helm chart, as `helm install` takes it: one archive, which is the same on every machine."""
 
 import io
 import tarfile

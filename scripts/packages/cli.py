@@ -1,4 +1,4 @@
-"""The command line `fqc`, as wheel and sdist."""
+"""Packages the command line `fqc`, as wheel and sdist."""
 
 import re
 import sys

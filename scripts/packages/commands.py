@@ -1,4 +1,4 @@
-"""Running the tools of this system, and writing files that are the same on every machine."""
+"""Runs the tools of this system, and writes files that are the same on every machine."""
 
 import gzip
 import io
@@ -12,14 +12,15 @@ ROOT = HERE.parents[1]
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
-    """Runs a command and returns its standard output. Raises an error if the command fails."""
+    """Runs a command and returns its standard output. Raises CalledProcessError if it fails. `environment` adds
+    variables."""
     done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout
 
 
 @cache
 def commit_time() -> str:
-    """The time of the last commit, in seconds. Packages contain no other time."""
+    """Returns the time of the last commit, in seconds since 1970. Packages contain no other time."""
     return run("git", "log", "-1", "--format=%ct").strip()
 
 
@@ -28,7 +29,7 @@ def committed_at(form: str) -> str:
 
 
 def put(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Writes a file with fixed modes, independent of this machine's umask."""
+    """Writes a file, and missing folders above it, with fixed modes, independent of this machine's umask."""
     for folder in reversed(path.parents):
         if not folder.exists():
             folder.mkdir()
@@ -38,7 +39,7 @@ def put(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def zipped(content: bytes) -> bytes:
-    """Compressed like `gzip --no-name`: without a time."""
+    """Compresses like `gzip --no-name`: without a time, so that equal content gives equal bytes."""
     into = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=into, mtime=0) as file:
         file.write(content)

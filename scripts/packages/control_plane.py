@@ -1,4 +1,4 @@
-"""The control plane as a Debian package: its code, the console, and the Python packages that it needs.
+"""Packages the control plane for Debian: its code, the console, and the Python packages that it needs.
 
 These are the locked wheels, laid upon each other. Those of one version differ, between the Pythons of Debian and
 Ubuntu, only in the names of their libraries. So one package serves all of them.
@@ -42,7 +42,7 @@ def package(out: Path) -> None:
 
 
 def placed() -> dict[str, File]:
-    """Files that only exist in the package: service units, settings and scripts."""
+    """Returns files that only exist in the package, by their paths there: service units, settings and scripts."""
     files = {f"usr/lib/systemd/system/fqc-{name}.service": (f"fqc-{name}.service", 0o644) for name in UNITS}
     files |= {
         f"{HOME}/environment": ("environment", 0o644),
@@ -68,13 +68,13 @@ def console() -> dict[str, File]:
 
 
 def known() -> dict[str, Distribution]:
-    """The Python packages that `make backend` has installed."""
+    """Returns the Python packages that `make backend` has installed, by their normalized names."""
     folder = next((BACKEND / ".venv" / "lib").glob("python*/site-packages"))
     return {canonicalize_name(each.metadata["Name"]): each for each in distributions(path=[str(folder)])}
 
 
 def needed(wanted: list[str], known: dict[str, Distribution]) -> set[str]:
-    """The requirements at run time, without those of tests and linters. The oldest Python needs the most packages."""
+    """Returns the names of all packages that these requirements need at run time. The oldest Python needs the most."""
     oldest = {"python_version": "3.11", "python_full_version": "3.11.2"}
     waiting, seen = [Requirement(each) for each in wanted], set()
     while waiting:
@@ -92,7 +92,8 @@ def needed(wanted: list[str], known: dict[str, Distribution]) -> set[str]:
 
 
 def wheels_of(names: set[str], kept: Path) -> list[Path]:
-    """Downloads the wheels for each Python, checked by hash; reuses the downloads while the lock is the same."""
+    """Returns the wheels of these packages for each Python. Downloads them, checked by hash, unless `kept` has those
+    of the same lock."""
     lock = LOCKED.findall((BACKEND / "requirements.lock").read_text())
     lines = [f"{name}=={version} \\\n{hashes}" for name, version, hashes in lock if canonicalize_name(name) in names]
     folder = kept / hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
@@ -134,7 +135,7 @@ def python_part(wheel: Path) -> Part:
 
 
 def console_parts() -> list[Part]:
-    """The libraries that the console's build may include."""
+    """Returns the libraries that the console's build may include."""
     lock = json.loads((CONSOLE / "package-lock.json").read_text())["packages"]
     found = {
         path.rpartition("node_modules/")[2]: facts for path, facts in lock.items() if path and not facts.get("dev")

@@ -16,7 +16,7 @@ from pathlib import Path
 from bill import Part, made_of, part
 from commands import HERE, ROOT, commit_time, committed_at, put, run, zipped
 
-# The publisher of a package is its contact. The authors have no address: SECURITY.md says how to reach them.
+# The contact of a package, who is its publisher. The authors have no address: SECURITY.md says how to reach them.
 MAINTAINER = os.environ.get("FQC_MAINTAINER", "The Fast Query Cache authors <fqc@localhost>")
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 COPYRIGHT = """\
@@ -45,7 +45,11 @@ class File:
 
 
 def build(out: Path, name: str, special: str, facts: dict[str, str], files: dict[str, File], parts: list[Part]) -> None:
-    """`facts` has the version, and all other values that `control` refers to."""
+    """Builds a package into the folder `out`. `special` is the folder next to this module; `files` are by their paths
+    on a system.
+
+    `facts` has the version, and all other values that `control` refers to. `parts` are the libraries that it contains.
+    """
     architecture, folder = run("dpkg", "--print-architecture").strip(), HERE / special
     tree = out / "tree"
     for path, file in (files | papers(name, facts["version"], folder, parts)).items():
@@ -70,7 +74,8 @@ def build(out: Path, name: str, special: str, facts: dict[str, str], files: dict
 
 
 def papers(name: str, version: str, folder: Path, parts: list[Part]) -> dict[str, File]:
-    """Files that Debian expects in each package: copyright, changelogs and lintian overrides."""
+    """Returns the files that Debian expects in each package, by their paths: copyright, changelogs and lintian
+    overrides."""
     lines = (f"  {each['name']} {each['version']}: {each.get('licence', 'see its metadata')}" for each in parts)
     is_rust = any(each["purl"].startswith("pkg:cargo") for each in parts)
     also = ", and parts of Rust's own library (MIT OR Apache-2.0)" if is_rust else ""

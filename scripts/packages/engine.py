@@ -1,4 +1,4 @@
-"""Debian packages of the engine: one of the plugin, and one of `fqc-near`."""
+"""Packages the engine for Debian: one package of the plugin, and one of `fqc-near`."""
 
 import json
 import os
@@ -51,7 +51,8 @@ def version() -> str:
 
 
 def built(crate: str, name: str) -> Path:
-    """Builds a crate apart from developers' builds, so that no path of this machine is in the result."""
+    """Builds a crate apart from developers' builds, so that no path of this machine is in the result. Returns the
+    path of a copy of the file `name`."""
     cargo_home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     toolchain = run("rustc", "--print", "sysroot", cwd=ENGINE).strip()
     moved = {f"{cargo_home}/registry/src": "registry", toolchain: "rust", str(ENGINE): "engine"}
@@ -67,13 +68,13 @@ def built(crate: str, name: str) -> Path:
 
 
 def glibc_of(*files: Path) -> str:
-    """The oldest glibc version that has all symbols that these files import."""
+    """Returns the oldest glibc version that has all symbols that these files import."""
     found = [pair for file in files for pair in re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-T", file))]
     return "{}.{}".format(*max((int(major), int(minor)) for major, minor in found))
 
 
 def crates(*names: str) -> list[Part]:
-    """Returns the libraries that are linked into these crates, without those of tests and build scripts."""
+    """Returns the foreign libraries that are linked into these crates, without those of tests and build scripts."""
     told = run("cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=" + host_triple(), cwd=ENGINE)
     found = json.loads(told)
     nodes = {node["id"]: node for node in found["resolve"]["nodes"]}

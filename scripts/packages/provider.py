@@ -1,4 +1,4 @@
-"""The Terraform provider, as a registry or a filesystem mirror takes it: one zip for each platform."""
+"""Packages the Terraform provider, as a registry or a filesystem mirror takes it: one zip for each platform."""
 
 import zipfile
 from pathlib import Path
@@ -22,7 +22,8 @@ def package(out: Path, version: str) -> None:
 
 
 def build(target: Path, platform: str) -> bytes:
-    """Without C, and without the paths of this machine."""
+    """Builds the provider for a platform, and returns the program. It needs no C library, and has no paths of this
+    machine. `target` is removed."""
     system, processor = platform.split("_")
     command = ("go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", target, ".")
     run(*command, cwd=PROVIDER, GOOS=system, GOARCH=processor, CGO_ENABLED="0")
@@ -43,7 +44,7 @@ def module() -> str:
 
 
 def modules() -> list[dict[str, str]]:
-    """The modules that are linked into it, without those that only its tests and tools need."""
+    """Returns the modules that are linked into the provider, without those that only its tests and tools need."""
     form = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}"
     told = run("go", "list", "-deps", "-f", form, ".", cwd=PROVIDER, CGO_ENABLED="0")
     found = sorted({tuple(line.split()) for line in told.splitlines() if line})

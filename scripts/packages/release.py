@@ -20,12 +20,13 @@ import versions
 from commands import ROOT, put, run
 
 SOAK = "docs/reference/soak.md"
-# These paths hold what the soak searches for faults, and decide how it is built.
+# Paths that the soak searches for faults, or that decide how these are built. The last recorded soak must have searched
+# them as they are.
 SOAKED = ("engine/crates", "engine/Cargo.toml", "engine/Cargo.lock", "backend/controlplane", ":(exclude)**/tests/**")
 
 
 def refusals(root: Path, version: str) -> list[str]:
-    """Why this commit cannot be released as this version; empty if it can."""
+    """Returns the reasons why this commit cannot be released as this version; empty if it can."""
     found = []
     others = sorted({f"{path} ({stated})" for path, stated in versions.stated(root) if stated != version})
     if others:
@@ -42,7 +43,7 @@ def refusals(root: Path, version: str) -> list[str]:
 
 
 def not_soaked(root: Path) -> str:
-    """Why the recorded soak says nothing about this commit; empty if it does."""
+    """Returns the reason why the recorded soak says nothing about this commit; empty if it does."""
     soaked = re.search(r"^Of commit `([0-9a-f]{40})`", (root / SOAK).read_text(), re.MULTILINE)
     if not soaked:
         return "No soak is recorded"
@@ -58,7 +59,7 @@ def tag_of(version: str) -> str:
 
 
 def bare(out: Path) -> None:
-    """The plugin and `fqc-near` as bare files, the same as in the Debian packages."""
+    """Puts the plugin and `fqc-near` into this folder as bare files, the same as in the Debian packages."""
     put(out / "fqc.so", (engine.TARGET / "libfqc.so").read_bytes())
     put(out / "fqc-near", (engine.TARGET / "fqc-near").read_bytes(), 0o755)
 

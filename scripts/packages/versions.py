@@ -57,14 +57,14 @@ PLACES = (
 
 
 def stated(root: Path = ROOT) -> Iterator[tuple[str, str]]:
-    """Each place and what it states, several times if it is there several times."""
+    """Yields each place and the version that it states, several times if it is there several times."""
     for place in PLACES:
         for match in place.matches(root):
             yield place.path, match[1]
 
 
 def version_of(root: Path = ROOT) -> str:
-    """The one version of all parts."""
+    """Returns the one version of all parts. Ends this process if they differ."""
     found = dict((version, path) for path, version in stated(root))
     if len(found) != 1:
         raise SystemExit(f"the parts differ in their version: {found}")

@@ -20,7 +20,7 @@ from stack.waiting import wait_until
 
 @dataclass(frozen=True)
 class Building:
-    """A stack of one server, with a build that waits until the test lets it continue."""
+    """A stack of one server, with a build of `fqc-near` that waits until the test creates the file `may_go_on`."""
 
     folder: Path
 

@@ -21,6 +21,7 @@ from stack.waiting import wait_until
 
 NOBODY = 65534
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+# A process that ignores SIGTERM. It prints a line once it does.
 DEAF = [
     sys.executable,
     "-c",

@@ -88,7 +88,7 @@ def test_no_log_tells_a_password(stack: Stack) -> None:
 
 
 def open_to_others(folder: Path) -> dict[str, str]:
-    """Returns the files that other users of the machine could read, write or enter if they reached them."""
+    """Returns the paths in a folder that other users of the machine could read, write or enter, with their modes."""
     found = {}
     for path in (folder, *folder.rglob("*")):
         with suppress(FileNotFoundError):  # messages of the broker come and go
@@ -98,7 +98,7 @@ def open_to_others(folder: Path) -> dict[str, str]:
 
 
 def is_closed(path: Path) -> bool:
-    """Returns whether other users of the machine have no access. False if there is no such file."""
+    """Returns whether other users of the machine have no access to this file. False if there is no such file."""
     with suppress(FileNotFoundError):
         return not path.stat().st_mode & 0o077
     return False

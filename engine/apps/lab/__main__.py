@@ -34,7 +34,7 @@ from lab.wordpress import WordPress
 APPLICATIONS = {one.name: one for one in (WordPress, MediaWiki, Wagtail, Ghost, Keycloak)}
 SUITES = {one.name: one for one in (DJANGO, COMMITTED, SQLALCHEMY, LoopBack(), OpenJpa(), Doctrine())}
 FOLDER = Path(__file__).resolve().parents[1]
-# The others take too long for every run of the whole check.
+# The applications of the short run. The others take too long for every run of all tests.
 OF_SLICE = (WordPress.name, MediaWiki.name, Wagtail.name)
 SLICE_MODES = ("off", "plugin", "exact", "binlog")
 WHOLE, SMALL = Extent(200, 10, 3), Extent(20, 3, 2)
@@ -101,7 +101,7 @@ def _product(text: str) -> Product:
 
 
 def _microseconds(text: str) -> int:
-    """0.5ms is 500."""
+    """Reads milliseconds, such as `0.5ms`, as microseconds."""
     return round(float(text.removesuffix("ms")) * 1000)
 
 
@@ -122,7 +122,7 @@ def _run(arguments: argparse.Namespace, extent: Extent) -> dict[str, Result]:
 
 
 def _chosen(application: Application, wanted: Product | None) -> Product:
-    """The product of the servers for this application. Raises Unavailable if it cannot run here."""
+    """Returns the product whose servers this application gets. Raises Unavailable if it cannot run here."""
     product = wanted or application.products[0]
     if product not in application.products:
         raise Unavailable(f"it does not run on {product.name}")

@@ -14,7 +14,7 @@ from lab.browser import Browser, Page
 
 
 class Site(Protocol):
-    """An application that serves pages."""
+    """A running application that serves pages at `port`. `seconds` is the processor time that it has used."""
 
     port: int
 
@@ -25,7 +25,7 @@ class Site(Protocol):
 
 @dataclass
 class Visitors:
-    """The clients of one site: a guest, and a member who has logged in."""
+    """The clients of one site: a guest, and a member whom `Application.log_in` logs in."""
 
     guest: Browser
     member: Browser
@@ -35,13 +35,13 @@ class Visitors:
 
 @dataclass(frozen=True)
 class Extent:
-    """The size of the data, and of a round of visits."""
+    """The size of an application's data, and of a round of visits to it."""
 
-    # Number of posts, pages or articles.
+    # The number of posts, pages or articles.
     size: int
-    # Number of the newest of them that each pass reads.
+    # The number of the newest of them that each pass reads.
     popular: int
-    # Number of passes over all pages before the writes of a round; as many follow after them.
+    # The number of passes over all pages before the writes of a round; as many follow after them.
     passes: int
 
 
@@ -61,21 +61,23 @@ class Application(Protocol):
     varying: Sequence[re.Pattern[str]]
 
     def prepare(self, folder: Path, product: Product) -> None:
-        """Fetches the application for servers of this product. Raises Unavailable if this machine cannot do that."""
+        """Fetches the application for servers of this product. Must be called first. Raises Unavailable if this
+        machine cannot do that."""
 
     def install(self, database: int, extent: Extent) -> None:
-        """Creates and fills its schema on the server at this port."""
+        """Creates and fills the application's schema on the server at this port. The schema exists and is empty."""
 
     def serve(self, database: int, name: str) -> Site: ...
 
     def log_in(self, visitors: Visitors) -> Page: ...
 
     def crawl(self, number: int, extent: Extent) -> Iterator[Step]:
-        """One round of visits with writes in between. All rounds visit the same pages; each one writes other texts."""
+        """Yields the steps of one round of visits with writes in between. All rounds visit the same pages; each one
+        writes other texts."""
 
 
 def same(application: Application, page: Page) -> str:
-    """Status and text of the page without the parts that differ at every visit."""
+    """Returns status and text of the page without the parts that differ at every visit, to be compared."""
     text = f"{page.status}\n{_sorted(page.text)}"
     for pattern in application.varying:
         text = pattern.sub("~", text)
@@ -83,7 +85,8 @@ def same(application: Application, page: Page) -> str:
 
 
 def _sorted(text: str) -> str:
-    """JSON with its keys in order, since that of an object has no meaning; anything else as it is."""
+    """Returns JSON with its keys in order, since the order of an object's keys has no meaning; any other text
+    unchanged."""
     try:
         return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
     except ValueError:

@@ -1,4 +1,5 @@
-"""A client of a web application. It keeps cookies, and waits until the application has closed the connection.
+"""A client of a web application. It keeps cookies, follows redirects, and waits until the application has closed the
+connection.
 
 Applications go on working after the last byte of a page. A client that does not wait for that would see the old state
 or the new one by chance.
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# All sites are asked under the same name, so that their pages do not differ by the port.
+# The host name in all requests, so that the pages of different sites do not differ by their port.
 HOST = "apps.test"
 SECONDS = 120
 MOST_REDIRECTS = 5
@@ -31,7 +32,7 @@ class Browser:
         self._cookies: dict[str, str] = {}
 
     def another(self) -> Browser:
-        """A client of the same site with no cookies yet."""
+        """Returns a client of the same site with no cookies yet."""
         return Browser(self._port)
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
@@ -42,7 +43,7 @@ class Browser:
         return self._follow("POST", path, urllib.parse.urlencode(form), sent)
 
     def send(self, method: str, path: str, document: Any, headers: Mapping[str, str] | None = None) -> Page:
-        """Sends a document as JSON."""
+        """Sends a document as JSON, follows redirects, and returns the page."""
         sent = {"Content-Type": "application/json", **(headers or {})}
         return self._follow(method, path, json.dumps(document), sent)
 

@@ -1,4 +1,4 @@
-"""The checks of a run: no page differs where it must not, and enough reads are hits."""
+"""Checks a run: no page differs where it must not, and enough reads are hits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from lab.measure import Result
 from lab.stage import ALWAYS_SAME
 
-# Percent of reads, far below the measured values, so that only a fault falls below them.
-# `binlog` has no floor, since its hits depend on the time between two visits.
+# The least hits in percent of reads, by application and mode. They are far below the measured values, so that only a
+# fault falls below them. `binlog` has none, since its hits depend on the time between two visits.
 LEAST_HITS: dict[str, dict[str, float]] = {
     "wordpress": {"plugin": 60, "exact": 60},
     "mediawiki": {"plugin": 45, "exact": 40},

@@ -205,7 +205,7 @@ def _publish(browser: Browser, post: dict[str, Any], at: str) -> Page:
 
 
 def _lexical(paragraphs: list[str]) -> str:
-    """A text in the format of Ghost's editor."""
+    """Returns a text of these paragraphs in the format of Ghost's editor."""
     block = {"direction": "ltr", "format": "", "indent": 0, "version": 1}
     words = {"detail": 0, "format": 0, "mode": "normal", "style": "", "type": "extended-text", "version": 1}
     children = [{**block, "type": "paragraph", "children": [{**words, "text": text}]} for text in paragraphs]

@@ -174,7 +174,8 @@ def _token(browser: Browser, form: dict[str, str]) -> Page:
 
 
 def _log_in(visitors: Visitors) -> Page:
-    """A login by the form, with a session of its own, and a token for the code that it gave."""
+    """Logs a reader in by the form, with a new session, and gets a token for the returned code, which is stored in
+    `visitors`. Returns the last response."""
     browser = visitors.guest.another()
     form = re.search(r'action="([^"]+)"', browser.get(_login_form()).text)
     place = unescape(form.group(1)).removeprefix(f"http://{HOST}") if form else "/no-form"
@@ -198,7 +199,8 @@ def _own(visitors: Visitors, path: str) -> Page:
 
 
 def _kept(visitors: Visitors, kind: str, name: str) -> str:
-    """The identifier of a person or a group. It is asked for once."""
+    """Returns the identifier of the person or group of this name. Keycloak is asked for it once, and it is stored in
+    `visitors`."""
     if name not in visitors.kept:
         found = visitors.member.get(f"{ADMINISTRATION}/{kind}{name}&exact=true", _as_admin(visitors))
         visitors.kept[name] = json.loads(found.text)[0]["id"]

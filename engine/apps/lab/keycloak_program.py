@@ -13,13 +13,14 @@ from lab.packages import Unavailable, kept, ran
 VERSION = "26.5.6"
 ARTIFACT = f"org.keycloak:keycloak-quarkus-dist:{VERSION}:zip"
 SHA256 = "490189d9dff05272432d51f71a069462eeca97f2920a694d539a1e6c26a5a347"
-# Options that Keycloak fixes when `kc.sh build` prepares its code for one database.
+# Options that Keycloak fixes when `kc.sh build` prepares its program for one database.
 BUILT = ("--health-enabled=false", "--metrics-enabled=false")
 HEAP = "-Xms64m -Xmx384m"
 
 
 def keycloak_home(database: str) -> Path:
-    """The folder of the program for this kind of database, as `kc.sh` calls it."""
+    """Returns the folder of the program for this kind of database, named as `kc.sh --db` does. It is made once for
+    this user. Raises Unavailable."""
     return kept(f"keycloak-{VERSION}-{database}", lambda draft: _unpack(draft, database))
 
 

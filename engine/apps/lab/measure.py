@@ -1,4 +1,4 @@
-"""Visits one application in all modes, which take turns request by request, and counts hits and processor time."""
+"""Visits one application in all modes, which take turns request by request, and measures hits and processor time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTED = ("Questions", "Com_select", "Fqc_hits", "Fqc_misses")
 
 @dataclass
 class Difference:
-    """A page that differs from the page of the mode `off`."""
+    """A page that differs from the page of the mode `off`: in which mode, round and step, and the lines that differ."""
 
     mode: str
     round: int
@@ -32,7 +32,7 @@ class Difference:
 
 @dataclass
 class Measured:
-    """The counts of one mode in one round."""
+    """The counts of one mode in one round: visited pages, seconds by program, and counters of server and near cache."""
 
     pages: int = 0
     seconds: Counter[str] = field(default_factory=Counter)
@@ -43,13 +43,15 @@ class Measured:
 class Result:
     rounds: dict[str, list[Measured]]
     differences: list[Difference]
-    # By mode: how often each reason occurred for which a read was not served, and the statements with the most misses.
+    # By mode: how often each reason occurred for which a read was not served.
     reasons: dict[str, dict[str, int]]
+    # By mode: the statements with the most misses, most first.
     missed: dict[str, list[dict[str, Any]]]
     product: str = "MariaDB"
 
     def hits(self, mode: str) -> list[float]:
-        """Hits of each round, in percent of the reads that the server of the mode `off` ran for the same pages."""
+        """Returns the hits of each round, in percent of the reads that the server of the mode `off` ran for the same
+        pages."""
         return [
             100 * (one.counts["Fqc_hits"] + one.counts["Near_hits"]) / off.counts["Com_select"]
             for one, off in zip(self.rounds.get(mode, []), self.rounds["off"], strict=False)
@@ -59,7 +61,8 @@ class Result:
 def measure(
     application: Application, settings: Mapping[str, Setting], rounds: int, extent: Extent, tell: Callable[[str], None]
 ) -> Result:
-    """A first round, which is not counted, fills the caches. Its pages are compared as well."""
+    """Runs a first round, which fills the caches and is not counted, and then `rounds` more. Pages are compared in
+    all of them."""
     result = Result({mode: [] for mode in settings}, [], {}, {}, settings["off"].server.product.name)
     for setting in settings.values():
         _checked(application.log_in(setting.visitors), f"{application.name} {setting.mode}: logging in")
@@ -97,7 +100,7 @@ def _round(
 
 
 def _rotated(modes: Sequence[str], turn: int) -> Iterator[str]:
-    """The modes in an order that begins with another one at each turn, so that no mode is always the first."""
+    """Yields the modes in an order that begins with another one at each turn, so that no mode is always the first."""
     for place in range(len(modes)):
         yield modes[(turn + place) % len(modes)]
 
@@ -124,7 +127,7 @@ def _compared(application: Application, number: int, step: Step, pages: Mapping[
 
 
 def _parts(text: str) -> list[str]:
-    """Lines, split again after each tag and comma, since applications write long lines."""
+    """Returns the lines of a page, split again after each tag and comma, since applications write long lines."""
     return re.split(r"\n|(?<=[,>])", text)
 
 
@@ -154,7 +157,8 @@ def _counts(setting: Setting) -> Counter[str]:
 
 
 def _report(setting: Setting, topic: str) -> list[dict[str, Any]]:
-    """Rows of `SHOW FQC` from the near cache, or from the server if there is none; empty without a cache."""
+    """Returns the rows of `SHOW FQC topic` of the near cache, or of the server if there is none; empty without a
+    cache."""
     if setting.near:
         connection = setting.near.connect()
     elif setting.mode == "plugin":
@@ -172,7 +176,7 @@ def _reasons(setting: Setting) -> Counter[str]:
 
 
 def _statements(setting: Setting) -> dict[str, dict[str, Any]]:
-    """Rows of `SHOW FQC QUERIES` by their digest."""
+    """Returns the rows of `SHOW FQC QUERIES`, by the digest of the statement."""
     return {row["Digest"] or "": row for row in _report(setting, "QUERIES")}
 
 

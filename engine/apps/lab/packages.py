@@ -1,4 +1,4 @@
-"""What applications consist of, kept in a folder of this user. The system does not change.
+"""Fetches the parts of applications, and keeps them in a folder of this user. The system does not change.
 
 Debian's packages are unpacked there. Those that the system has already are not fetched, except those of PHP and of the
 applications: what is unpacked is then complete whether or not the system has a PHP of its own. Everything comes from
@@ -20,7 +20,8 @@ from pathlib import Path
 
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc")) / "apps"
 STATUS = Path("/var/lib/dpkg/status")
-# Packages that apt takes for not installed, so that it fetches them with their dependencies of the same kind.
+# The names of packages that apt has to take for not installed, so that it fetches them with their dependencies of the
+# same kind.
 OURS = re.compile(r"(php|wordpress|mediawiki)")
 PHP = ("php-cli", "php-fpm", "php-mysql", "php-xml", "php-mbstring", "php-intl", "php-apcu", "php-gd", "php-curl")
 
@@ -30,7 +31,8 @@ class Unavailable(RuntimeError):
 
 
 def fetch(names: Sequence[str]) -> Path:
-    """The folder below which these packages are unpacked."""
+    """Returns the folder below which these Debian packages and their dependencies are unpacked. Raises Unavailable
+    if it cannot."""
     _need_apt()
     wanted = " ".join(sorted(names))
 
@@ -44,7 +46,8 @@ def fetch(names: Sequence[str]) -> Path:
 
 
 def fetch_source(name: str) -> Path:
-    """The folder with the source of this Debian package, as its authors published it."""
+    """Returns the folder with the source of this Debian package, as its authors published it. Raises Unavailable if
+    it cannot."""
     _need_apt()
 
     def unpack(draft: Path) -> None:
@@ -65,7 +68,7 @@ def _need_apt() -> None:
 
 
 def _sources_of(name: str, folder: Path) -> list[str]:
-    """Options of apt-get that add the sources in the repository of this package."""
+    """Returns options of apt-get that add the sources in the repository of this package. They use files in `folder`."""
     known = ran(["apt-cache", "madison", name], folder).partition("\n")[0]
     if not known:
         raise Unavailable(f"apt knows no package {name}")
@@ -81,7 +84,8 @@ def _sources_of(name: str, folder: Path) -> list[str]:
 
 
 def kept(name: str, fill: Callable[[Path], None]) -> Path:
-    """The folder of this name, which is filled once for this user. What fails leaves no folder."""
+    """Returns the folder of this name. If it does not exist, `fill` gets an empty folder, which becomes it. If
+    `fill` fails, there is none."""
     folder = CACHE / name
     if folder.exists():
         return folder
@@ -97,7 +101,7 @@ def kept(name: str, fill: Callable[[Path], None]) -> Path:
 
 
 def ran(command: Sequence[str | Path], folder: Path) -> str:
-    """Runs a command and returns what it printed. Raises Unavailable if it fails."""
+    """Runs a command in this folder and returns what it printed. Raises Unavailable if it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
         words = " ".join(map(str, command[:3]))
@@ -106,7 +110,7 @@ def ran(command: Sequence[str | Path], folder: Path) -> str:
 
 
 def environment(name: str, lock: Path) -> Path:
-    """A virtual environment with the Python packages of this lock, created once for this user."""
+    """Returns the folder of a virtual environment with the Python packages of this lock, created once for this user."""
     folder = CACHE / f"{name}-{hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()[:12]}"
     if (folder / "ready").exists():
         return folder

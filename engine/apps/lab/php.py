@@ -1,4 +1,4 @@
-"""PHP from unpacked packages: scripts, and its own web server with some worker processes.
+"""PHP from unpacked packages: runs scripts, and its own web server with some worker processes.
 
 Its php.ini is in the run's own folder. It sends no mail, and reads nothing of the system's configuration.
 """
@@ -33,11 +33,11 @@ allow_url_fopen = 0
 
 
 class PhpFailed(RuntimeError):
-    """A script of PHP failed; the message has what it printed."""
+    """A script of PHP failed; the message contains what it printed."""
 
 
 class Php:
-    """A PHP with settings of its own, kept in `folder`."""
+    """A PHP below `root` with settings of its own, kept in `folder`."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.folder = folder
@@ -69,7 +69,7 @@ class Php:
         return done.stdout
 
     def serve(self, documents: Path, router: Path, environment: Mapping[str, str]) -> WebServer:
-        """PHP's own web server."""
+        """Starts PHP's own web server, and returns when it serves. `router`: the script that handles each request."""
 
         def command(port: int) -> list[str | Path]:
             return [*self.command, "-S", f"127.0.0.1:{port}", "-t", documents, router]

@@ -1,4 +1,4 @@
-"""The server of an application: its settings, its accounts, and what near caches need on it, for each product.
+"""The server of an application, for each product: its settings, its accounts, and what near caches need on it.
 
 Near caches attach to the plugin in MariaDB alone, so the mode `exact` is left out on MySQL.
 """
@@ -34,12 +34,12 @@ def settings(product: Product) -> Sequence[str]:
 
 
 def lacking(product: Product) -> Sequence[str]:
-    """Modes that do not exist on servers of this product."""
+    """Returns the modes that do not exist on servers of this product."""
     return LACKING.get(product.name, ())
 
 
 def make_accounts(server: Server, schema: str) -> None:
-    """An empty schema, and the account of the application."""
+    """Creates an empty schema, and the account of the application, which may do everything in it."""
     if server.product is MARIADB:
         server.rows("DELETE FROM mysql.global_priv WHERE user = 'root' AND host <> 'localhost'")
         server.rows("FLUSH PRIVILEGES")
@@ -51,7 +51,7 @@ def make_accounts(server: Server, schema: str) -> None:
 
 
 def near(mode: str, folder: Path, server: Server, schema: str) -> Near | None:
-    """The near cache of this mode before the server; None in modes without one."""
+    """Starts the near cache of this mode before the server, and returns when it serves; None in modes without one."""
     if mode == "exact":
         make_feed(server)
         return Near("near", folder, server, by_feed(folder))
@@ -70,7 +70,7 @@ def near(mode: str, folder: Path, server: Server, schema: str) -> Near | None:
 
 
 def _make_reader(server: Server, schema: str) -> None:
-    """Creates the account of the near cache that follows the binary log."""
+    """Creates the account of a near cache that follows the server's binary log."""
     privileges = "BINLOG MONITOR, PROCESS" if server.product is MARIADB else "REPLICATION CLIENT"
     server.rows(f"CREATE USER IF NOT EXISTS {READER}@127.0.0.1 IDENTIFIED BY '{READER}'")
     server.rows(f"GRANT REPLICATION SLAVE, {privileges} ON *.* TO {READER}@127.0.0.1")

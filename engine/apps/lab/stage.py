@@ -27,14 +27,14 @@ from lab.distance import Distance
 
 MODES = ("off", "plugin", "exact", "binlog", "rules")
 WITH_PLUGIN = ("plugin", "exact")
-# Modes whose pages must be the same as without a cache, also right after a write.
+# The modes whose pages must be the same as without a cache, also right after a write.
 ALWAYS_SAME = ("plugin", "exact", "binlog")
 CACHE_MB = 64
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One mode of one application. `distance` is None unless the server stands at a distance."""
+    """The processes of one application in one mode. `distance` is None unless the server seems far away."""
 
     mode: str
     server: Server
@@ -48,9 +48,11 @@ class Setting:
 def staged(
     application: Application, product: Product, modes: Sequence[str], extent: Extent, each_way_us: int = 0
 ) -> Iterator[dict[str, Setting]]:
-    """Runs one application in all modes, side by side, in one temporary folder. All processes end with the context.
+    """Yields one application in all modes, running side by side in one temporary folder. All processes end with the
+    context.
 
-    `each_way_us`: microseconds between the server and all others; 0 for no distance.
+    `each_way_us`: microseconds between the server and all others; 0 for no distance. Raises Unavailable if it cannot
+    run.
     """
     with TemporaryDirectory(prefix="fqc-apps-", ignore_cleanup_errors=True) as name, ExitStack() as ends:
         folder = Path(name)
@@ -63,7 +65,7 @@ def staged(
 
 
 def _installed(application: Application, product: Product, folder: Path, extent: Extent, ends: ExitStack) -> Server:
-    """Installs the application on a server, and stops the server. Its files are copied for each mode."""
+    """Installs the application on a server, and stops the server. Its files are then copied for each mode."""
     certificates = folder / "certificates"
     make_certificates(certificates)
     application.prepare(folder / "application", product)

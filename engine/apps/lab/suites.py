@@ -1,4 +1,4 @@
-"""Test suites of frameworks, with the cache and without it: each test must end in the same way.
+"""Runs test suites of frameworks, with the cache and without it: each test must end in the same way.
 
 The tests come from where a package manager has them. They check results on tables that live longer than one test, in
 transactions that are rolled back, and between tables that are created and dropped. A proxy sends each read twice, so
@@ -31,14 +31,15 @@ FILES = Path(__file__).resolve().parents[1] / "suites"
 MODES = ("off", *ALWAYS_SAME)
 SCHEMAS = ("main", "other", "test", "test_schema")
 MOST_SHOWN = 40
-# Elements of JUnit's XML for a test that has not passed.
+# Names of elements in JUnit's XML for a test that has not passed.
 NOT_PASSED = ("failure", "error", "skipped", "warning")
 Outcomes = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Target:
-    """The server that the tests use, and an empty folder for their outcomes: files of JUnit's XML, or outcomes.tsv."""
+    """The port of the server that the tests use, and an empty folder for their outcomes: files of JUnit's XML, or
+    outcomes.tsv."""
 
     port: int
     product: Product
@@ -49,17 +50,18 @@ class Target:
 class Command:
     words: Sequence[str | Path]
     folder: Path
-    # In addition to what every suite gets.
+    # Variables in addition to those that every suite gets.
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Suite(Protocol):
     name: str
-    # The tests if none are named.
+    # The tests to run if none are named.
     tests: Sequence[str]
 
     def prepare(self) -> None:
-        """Fetches what the suite consists of. Raises Unavailable where it cannot be had."""
+        """Fetches what the suite consists of. Must be called first. Raises Unavailable if this machine cannot do
+        that."""
 
     def command(self, target: Target, tests: Sequence[str]) -> Command: ...
 
@@ -73,7 +75,8 @@ class Ran:
 def run(
     suites: Sequence[Suite], modes: Sequence[str], product: Product, tests: Sequence[str], tell: Callable[[str], None]
 ) -> int:
-    """Number of faults: tests that end in another way than without the cache, and runs without a hit."""
+    """Runs all suites and prints faults. Returns the number of faults: tests that end in another way than without
+    the cache, and runs without a hit."""
     faults = 0
     for suite in suites:
         try:
@@ -140,7 +143,8 @@ def _run(suite: Suite, mode: str, server: Server, tests: Sequence[str]) -> Ran:
 
 
 def _tested(command: Command, target: Target) -> Outcomes:
-    """Runs the tests. A failed test is no error here. The log of the run is in the folder of its outcomes."""
+    """Runs the tests and returns their outcomes. A failed test is no error here. The log of the run is in the folder
+    of its outcomes."""
     own = {"FQC_APPS_PORT": str(target.port), "FQC_APPS_USER": USER, "FQC_APPS_OUTCOMES": str(target.folder)}
     inherited = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "JAVA_HOME") if name in os.environ}
     log = target.folder / "log"
@@ -173,7 +177,8 @@ def _complaints(name: str, ended: Mapping[str, Ran]) -> Iterator[str]:
 
 
 def _outcomes(folder: Path) -> Outcomes:
-    """Outcomes by test. Those of tests with the same name, and of subtests, are joined in the order of the files."""
+    """Returns the outcomes by test. Those of tests with the same name, and of subtests, are joined in the order of
+    the files."""
     found: dict[str, str] = {}
     for test, outcome in (*_of_lines(folder / "outcomes.tsv"), *_of_junit(folder)):
         found[test] = f"{found[test]} {outcome}" if test in found else outcome

@@ -1,4 +1,5 @@
-"""The summary of a run in Markdown: figures by mode, reasons, statements that were missed, pages that differed."""
+"""Writes the summary of a run in Markdown: figures by mode, reasons, statements that were missed, pages that
+differed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A proxy before a server or near cache that sends each read twice, and passes on the second response.
 
-If the first result was kept, the second one comes from the cache. The proxy stands there in every mode. It needs a
+If the first result was stored, the second one comes from the cache. The proxy stands there in every mode. It needs a
 client without TLS and compression that waits for each response before it sends the next command.
 """
 
@@ -19,16 +19,16 @@ OK, NULL, EOF, ERROR = 0x00, 0xFB, 0xFE, 0xFF
 DEPRECATE_EOF = 1 << 24
 MOST_IN_A_PACKET, MOST_IN_AN_EOF = 0xFFFFFF, 8
 READ = re.compile(rb"(\s|\(|/\*(?!!).*?\*/)*(SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
-# A read with one of these words has an effect, or another result when it is repeated.
+# Words of reads that have an effect, or another result when they are repeated. Such reads are sent once.
 EFFECT = re.compile(rb";|:=|_LOCK\b|\b(INTO|UPDATE|SHARE|NEXT|NEXTVAL|ROW_COUNT|SLEEP)\b", re.IGNORECASE)
 
 
 class Closed(Exception):
-    """The other end has closed its connection."""
+    """Client or server has closed the connection."""
 
 
 class Twice:
-    """Listens on a port of its own in front of the port `server`, until it is stopped."""
+    """Listens on the loopback port `port` in front of the port `server`, until it is stopped."""
 
     def __init__(self, server: int) -> None:
         self._server = server
@@ -37,7 +37,7 @@ class Twice:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def stop(self) -> None:
-        """Ends the listener. Connections end with the server behind them."""
+        """Accepts no more connections. Existing ones end with the server behind them."""
         # Closing alone does not wake the thread that accepts.
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -59,8 +59,9 @@ class _Connection:
     def __init__(self, client: socket.socket, server: socket.socket) -> None:
         self._client, self._server = client, server
         self._has_eof = True
-        # The statement that is being prepared, and the ids of prepared reads.
+        # The text of the statement that is being prepared; empty if none is.
         self._preparing = b""
+        # The ids of prepared reads.
         self._reads: set[bytes] = set()
         # The packets of a read whose first response has not ended. Commands wait until there are none.
         self._pending = b""
@@ -96,7 +97,8 @@ class _Connection:
             self._server.sendall(whole)
 
     def _is_sent_twice(self, command: bytes) -> bool:
-        """Also notes what the command says of prepared statements."""
+        """Returns whether the command is a read that is sent twice. Also notes what the command says of prepared
+        statements."""
         kind, rest = command[0], command[1:]
         if kind == PREPARE:
             self._preparing = rest
@@ -127,7 +129,7 @@ class _Connection:
             self._changed.notify()
 
     def _skip(self, packets: BinaryIO, payload: bytes) -> None:
-        """Reads the rest of the response that begins with this payload."""
+        """Reads and drops the rest of the response that begins with this payload."""
         if payload[0] in (OK, ERROR):
             return
         columns = payload[0] if payload[0] < NULL else int.from_bytes(payload[1:3], "little")
@@ -147,7 +149,8 @@ def _is_read(statement: bytes) -> bool:
 
 
 def _message(packets: BinaryIO) -> tuple[bytes, bytes]:
-    """The packets of one message as they came, and their payload."""
+    """Waits for a whole message. Returns its packets as they came, and its payload. Raises Closed at the end of the
+    connection."""
     whole, payload = b"", b""
     while True:
         header = packets.read(4)

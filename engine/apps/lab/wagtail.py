@@ -117,7 +117,7 @@ def _sent_about(visitors: Visitors, what: str, place: str, form: dict[str, str])
 
 
 def _sent(visitors: Visitors, seen: str, path: str, form: dict[str, str]) -> Page:
-    """Sends a form with the CSRF token of the page at `seen`."""
+    """Sends a form to `path` with the CSRF token of the page at `seen`. Returns the page that follows."""
     found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', visitors.member.get(seen).text)
     field = found.group(1) if found else ""
     return visitors.member.post(path, {**form, "csrfmiddlewaretoken": field})

@@ -1,4 +1,4 @@
-"""A web server with worker processes on a port of loopback, in front of an application."""
+"""A web server with worker processes on a loopback port, in front of an application."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP_SECONDS = 30
 
 
 class WebServerFailed(RuntimeError):
-    """A web server did not start; the message has what it printed."""
+    """A web server did not start; the message contains its log."""
 
 
 class WebServer:
@@ -29,7 +29,10 @@ class WebServer:
         folder: Path,
         current: Path | None = None,
     ) -> None:
-        """`command` gives the command line for a port. The log is in `folder`; the working directory is `current`."""
+        """Starts a web server on a free port, and returns when it accepts connections.
+
+        `command` returns the command line for a port. The log is in `folder`; the working directory is `current`.
+        """
         self.port = free_port()
         self._log = folder / "web.log"
         with self._log.open("ab") as log:
@@ -45,13 +48,14 @@ class WebServer:
         self._wait()
 
     def seconds(self) -> float:
-        """Processor time of all its processes."""
+        """Returns the processor seconds of its process and of that one's children now."""
         pid = self._process.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return sum(exact_seconds(int(one)) for one in (pid, *children))
 
     def stop(self) -> None:
-        """Ends the whole process group, since PHP's workers outlive the process that started them."""
+        """Ends the whole process group and returns when it is gone. PHP's workers outlive the process that started
+        them."""
         self._signal(signal.SIGTERM)
         self._process.wait()
         deadline = time.monotonic() + STOP_SECONDS
@@ -61,7 +65,7 @@ class WebServer:
             time.sleep(0.01)
 
     def _signal(self, number: int) -> bool:
-        """False if no process of the group is left."""
+        """Sends a signal to the process group; 0 sends none. Returns false if no process of the group is left."""
         try:
             os.killpg(self._process.pid, number)
         except ProcessLookupError:

@@ -124,7 +124,7 @@ class WordPress:
         return self._told(visitors, "settings", {"title": f"The lab in round {number}"})
 
     def _told(self, visitors: Visitors, what: str, form: dict[str, str]) -> Page:
-        """Sends a change by the REST API, as the editor in a browser does."""
+        """Sends a change by the REST API, as the editor in a browser does. Returns the response."""
         field = visitors.member.get("/wp-admin/admin-ajax.php?action=rest-nonce").text
         return visitors.member.post(f"/wp-json/wp/v2/{what}", form, {"X-WP-Nonce": field})
 

@@ -1,4 +1,5 @@
-"""`python fill.py ARTICLES`: an account and articles with tags and comments. The same each time."""
+"""`python fill.py ARTICLES`: creates an account, and articles with tags and comments. The content is the same each
+time."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
 <?php
-// php fill.php DOCUMENTS POSTS: posts with categories, tags and comments. The same each time.
+// php fill.php DOCUMENTS POSTS: creates posts with categories, tags and comments. The content is the same each time.
 $_SERVER['HTTP_HOST'] = 'apps.test';
 require $argv[1] . '/wp-load.php';
 require ABSPATH . 'wp-admin/includes/taxonomy.php';
@@ -39,7 +39,7 @@ for ( $number = 1; $number <= $posts; $number++ ) {
 		'post_category' => array( chosen( $categories, $number ), chosen( $categories, $number * 3 + 1 ) ),
 		'tags_input' => array( chosen( $words, $number * 3 ), chosen( $words, $number * 5 + 2 ), chosen( $words, $number * 7 + 4 ) ),
 	) );
-	// No two at the same time: which of them comes first would be left to the server.
+	// No two comments have the same time, since the server would then choose which one comes first.
 	for ( $comment = 0; $comment < $number % 6; $comment++ ) {
 		$said = gmdate( 'Y-m-d H:i:s', strtotime( "$at UTC" ) + 60 * $comment );
 		wp_insert_comment( array(

@@ -1,5 +1,5 @@
 <?php
-// php install.php DOCUMENTS: the tables, and the first account.
+// php install.php DOCUMENTS: creates the tables, and the first account.
 define( 'WP_INSTALLING', true );
 $_SERVER['HTTP_HOST'] = 'apps.test';
 require $argv[1] . '/wp-load.php';

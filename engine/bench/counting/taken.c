@@ -37,6 +37,7 @@ __attribute__((constructor)) static void map_counts(void)
         blocks = mapped;
 }
 
+/* Counts that this thread takes the lock. Does nothing if there is no file or no block left. */
 static void note(const void *lock)
 {
     if (!own) {

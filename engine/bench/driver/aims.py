@@ -1,4 +1,5 @@
-"""Compares what was measured with the aims that a workload states, and with published figures."""
+"""Compares what was measured with the aims that a workload states (its `targets`), and with figures that others
+published."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from driver.statistic import FEWEST_ROUNDS, Spread, ratio
 
 @dataclass(frozen=True)
 class Verdict:
-    """One aim at one point: the wanted ratio, and the one that was found."""
+    """One aim at one point of a workload's axis: the wanted ratio of two configurations, and the one that was found."""
 
     title: str
     point: str
@@ -54,7 +55,7 @@ def verdicts(measured: Measured) -> Iterator[Verdict]:
 
 @dataclass(frozen=True)
 class Compared:
-    """The change against OFF: ours, and the published one at the same point."""
+    """Our speed against the configuration OFF at one point, as a ratio, and the published ratio at the same point."""
 
     title: str
     point: str

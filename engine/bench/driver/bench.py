@@ -1,4 +1,4 @@
-"""Runs the workloads of a profile, and keeps what was measured.
+"""Runs the workloads of a profile, and stores the measurements.
 
 Invariant: the configurations take turns within each round, never block by block.
 """
@@ -25,7 +25,8 @@ STAGES: dict[str, Any] = {
     "rules-away": near.RulesAwayStage,
     "postgres": peer.PeerStage,
 }
-# These measure one server after the other. A load is measured on all servers in short turns.
+# The measurements that are made on one server after the other, by kind of workload. A load is measured on all servers
+# in short turns.
 MEASURES: dict[str, Any] = {
     "write_cost": write_cost.measure,
     "near_write": near_write.measure,
@@ -49,7 +50,7 @@ def run_all(profile: Profile, workloads: list[Workload], folder: Path, say: Say)
 
 
 def present(stage: Any, workload: Workload) -> Workload:
-    """Returns the workload without the configurations that this product does not have."""
+    """Returns the workload without the configurations that the stage's product does not have."""
     names = tuple(name for name in workload.configurations if name not in stage.lacks)
     return dataclasses.replace(workload, configurations=names)
 
@@ -68,7 +69,8 @@ def measure_workload(stage: Any, workload: Workload, profile: Profile, say: Say)
 
 
 def fill(stage: Any, workload: Workload, conditions: dict[str, Any]) -> None:
-    """Kinds that fill the caches as a part of their measurement need nothing here."""
+    """Fills the caches of all servers, before a point of the workload is measured. Does nothing for kinds that do so
+    as a part of their measurement."""
     if workload.kind == "peer":
         for server in stage.servers.values():
             peer.warm(server, conditions)

@@ -1,4 +1,5 @@
-"""A temporary authority with certificates for the servers and for sysbench, under names that sysbench expects."""
+"""Makes a temporary certificate authority, and certificates for the servers and for sysbench, under names that
+sysbench expects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cold start in steps of a thousand point selects by one client. A given share of them was asked once before.
+"""Measures a cold start: steps of a thousand point selects by one client. A given share of them was asked once before.
 
 No statement occurs in two steps, so a step begins with none of its results cached. Each repeat must be found exactly
 where it is looked for: in a near cache's own memory, or in memcached, where another near cache has put it.
@@ -15,14 +15,14 @@ from driver.machine import exact_seconds
 from driver.report import read_client_seconds, read_report
 
 QUERIES = 1000
-# The distance between the first numbers of two steps: no step uses as many numbers.
+# The distance between the numbers in the statements of two steps, so that no number occurs in both.
 APART = 2 * QUERIES
 # At most this many repeats may be answered elsewhere than expected.
 STRAY = QUERIES // 100
 
 
 class FoundElsewhere(RuntimeError):
-    """The repeats of a step were not answered where they should have been."""
+    """The repeats of a step were not answered from the cache that is measured."""
 
 
 def measure(name: str, stage: Any, conditions: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ ALL = ("OFF", "NATIVE", "FQC", "DOZING", "LOADED")
 BEHIND = "BEHIND"
 PLUGIN = Path(__file__).resolve().parents[2] / "dist" / "fqc.so"
 MEGABYTE = 1 << 20
-# The server's own cache can only be switched on at start; its size may change later.
+# Arguments for the server's own cache, which can only be switched on at start; its size may change later.
 ARGUMENTS = {
     "OFF": ("--query-cache-type=0", "--query-cache-size=0"),
     "NATIVE": ("--query-cache-type=1", "--query-cache-size=1M", "--query-cache-limit=1M"),
@@ -38,7 +38,7 @@ HAS_CACHE = ("NATIVE", *SWITCHED_ON)
 
 
 class NotAsAsked(RuntimeError):
-    """A server does not report the settings that it was given."""
+    """A server reports other settings than it was given."""
 
 
 def start(
@@ -61,12 +61,13 @@ def start(
 
 
 def own_cache(configuration: str, server: Server) -> Sequence[str]:
-    """The server's arguments for its own cache. Empty if the product has none."""
+    """Returns the server's arguments for its own query cache. Empty if the product has none."""
     return ARGUMENTS[configuration] if server.product is MARIADB else ()
 
 
 def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
-    """Gives the cache exactly this much memory, and nothing in it."""
+    """Empties the cache of this configuration, gives it exactly this much memory, and switches it on. Does nothing
+    without a cache."""
     if configuration not in HAS_CACHE:
         return
     size = int(size_mb * MEGABYTE) // 1024 * 1024
@@ -83,7 +84,7 @@ def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
 
 @contextmanager
 def storing_all(configuration: str, server: Server) -> Iterator[None]:
-    """Stores every result inside of this context, although each statement is sent only once."""
+    """Lets the plugin store every result inside of this context, although each statement is sent only once."""
     if configuration not in SWITCHED_ON:
         yield
         return
@@ -93,7 +94,7 @@ def storing_all(configuration: str, server: Server) -> Iterator[None]:
 
 
 def settings(configuration: str, server: Server) -> dict[str, Any]:
-    """The server's arguments and variables, without paths of this machine."""
+    """Returns the server's arguments, and those variables that matter to a result, without paths of this machine."""
     wanted = ("query_cache%", "fqc%", "innodb%", "thread%", "version%", "max_connections", "table_open_cache")
     found: dict[str, Any] = {}
     for pattern in wanted:

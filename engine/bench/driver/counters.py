@@ -1,4 +1,4 @@
-"""Instructions, kernel calls and locks that a server uses for a script. They are counted, not timed.
+"""Counts instructions, kernel calls and locks that a server uses for a script. They are counted, not timed.
 
 Each counter runs between its start and its end, while nothing but the script's clients asks the server anything.
 """
@@ -21,16 +21,18 @@ from driver.server import Server
 
 SOURCE = Path(__file__).resolve().parents[1] / "counting" / "taken.c"
 LIMIT_SECONDS = 120
-# The server does all work for a connection in this function, and nothing else.
+# The server's function that does all work for a statement of a connection, and nothing else. Only its instructions
+# count.
 SERVED = "do_command(*"
 
 
 class NotCounted(RuntimeError):
-    """A tool failed; the message says which."""
+    """A counting tool failed, or the server did not get ready for it; the message says which."""
 
 
 def callgrind(folder: Path, product: Product) -> list[str]:
-    """The command that the server runs under so that its instructions are counted."""
+    """Returns the command that a server is started with so that its instructions are counted. `folder` gets the
+    profiles."""
     between = [f"--toggle-collect={SERVED}", f"--zero-before={product.begins}", f"--dump-before={product.ends}"]
     tool = ["valgrind", "--tool=callgrind", "--quiet", "--vgdb=no"]
     # The server may be started by a command.
@@ -57,7 +59,8 @@ class Instructions:
 
 
 class CountedInstructions:
-    """Counts the instructions of a server that runs under callgrind."""
+    """Counts the instructions of a server that runs under callgrind, from `start` to `end`, without those of
+    counting itself."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -84,7 +87,8 @@ class CountedInstructions:
 
 
 def read_profile(text: str) -> Instructions:
-    """Adds up a profile of callgrind by file. A name is written out at its first use, and then given by its number."""
+    """Adds up a profile that callgrind has written, by object file. A name is written out at its first use, and then
+    given by its number."""
     names: dict[str, str] = {}
     found = Instructions(Counter())
     current, called, is_call = "", "", False
@@ -111,7 +115,7 @@ def read_profile(text: str) -> Instructions:
 
 
 class CountedCalls:
-    """Kernel calls of one thread."""
+    """Counts the kernel calls of one thread of a server, from its construction to `end`."""
 
     def __init__(self, thread: int, folder: Path) -> None:
         self._said = folder / "strace"
@@ -128,15 +132,15 @@ class CountedCalls:
 
 
 def page_faults(thread: int) -> int:
-    """The number of page faults of this thread of a server."""
+    """Returns the number of page faults of this thread so far."""
     fields = Path(f"/proc/{thread}/task/{thread}/stat").read_text().rsplit(")", 1)[1].split()
     return int(fields[7]) + int(fields[9])
 
 
 class CountedLocks:
-    """Counts the C library's locks that a server's threads take. The server needs `environment` at its start."""
+    """Counts the C library's locks that a server's threads take. The server must be started with `environment`."""
 
-    # The sizes are those in the source of the library.
+    # The sizes in the source of the counting library, `counting/taken.c`.
     BLOCKS, BLOCK_BYTES, HEAD_BYTES = 512, 16 + 2048 * 16, 16
 
     def __init__(self, folder: Path) -> None:
@@ -159,7 +163,8 @@ def _pairs(block: bytes) -> Counter[int]:
 
 
 class Symbols:
-    """Finds the variables of a running server by their addresses and names."""
+    """Finds the variables of a running server's program by their addresses and names. `image` is the path of its
+    file."""
 
     def __init__(self, pid: int, image: str) -> None:
         self._pid = pid
@@ -173,7 +178,7 @@ class Symbols:
         }
 
     def name(self, address: int) -> str | None:
-        """Returns the name of the variable that contains this address. None if there is no such variable."""
+        """Returns the name of the variable that contains this address. None if it is in no variable, as on the heap."""
         starts = (start for start, (size, _) in self._symbols.items() if start <= address < start + size)
         return next((self._symbols[start][1] for start in starts), None)
 

@@ -1,4 +1,5 @@
-"""Load generators that work in turns, and the processor time that each of them and its server take in these turns."""
+"""Runs load generators (sysbench) in turns, and measures the processor time that each of them and its server take in
+these turns."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class LoadFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Used:
-    """Processor seconds of the server, of sysbench, and this generator's equal share of all other processes' time."""
+    """Processor seconds of the server, of its sysbench, and an equal share of the time of all other processes."""
 
     server: float
     client: float
@@ -33,7 +34,7 @@ class Run:
     output: str
     cpu: Used
     turn_seconds: float
-    # The seconds of all its turns together.
+    # The length of all its turns together, in seconds.
     seconds: float
 
 
@@ -64,7 +65,7 @@ class Generator:
             time.sleep(0.01)
 
     def finish(self) -> str:
-        """Waits for the process to end, and returns all that it printed. Raises if it failed."""
+        """Waits for the process to end, and returns all that it printed. Raises LoadFailed if it failed."""
         code = self._process.wait()
         output = self._printed.read_text()
         refuse_failure(self._command, code, output)
@@ -88,7 +89,10 @@ def run_in_turns(
     threads: int,
     seconds: float,
 ) -> dict[str, Run]:
-    """Runs load generators in turns. `servers` gives the process that each of them puts load on."""
+    """Runs a load generator for each server, in turns of equal length, and returns what each has printed and used.
+
+    `commands` and `servers` (process ids) have the same names. Each generator works for `seconds` in all.
+    """
     generators: dict[str, Generator] = {}
     try:
         with Table(list(commands), threads, seconds) as table:
@@ -116,5 +120,5 @@ def run_in_turns(
 
 
 def _spent(generators: Mapping[str, Generator], servers: Mapping[str, int]) -> dict[str, tuple[float, float]]:
-    """Processor time of each server and its generator so far."""
+    """Returns the processor seconds of each server and of its generator so far."""
     return {name: (process_seconds(servers[name]), process_seconds(one.pid)) for name, one in generators.items()}

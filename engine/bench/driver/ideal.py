@@ -1,7 +1,7 @@
-"""The ideal cache: it answers every read at once with the same row, by a thread for each connection.
+"""The ideal cache: a program that answers every read at once with the same row, by a thread for each connection.
 
 It knows neither statements nor results, so nothing inside such a server can be faster while the load generator shares
-its processors. Measured like a configuration, but it is no server: what concerns caches and settings passes it by.
+its processors. It is measured like a configuration, but it is no server: it has no cache to fill and no settings.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ class Ideal(Listening):
         self.place = ("--mysql-host=127.0.0.1", f"--mysql-port={self.port}")
 
     def status(self, _pattern: str) -> dict[str, int]:
-        """All reads are hits, and they are not counted."""
+        """Returns no hits, since all reads are hits and they are not counted."""
         return {"Qcache_hits": 0}

@@ -33,7 +33,8 @@ from driver.server import SCHEMA, USER, Server
 from driver.tables import NOTHING, figure, table
 
 TOOLS = ("valgrind", "strace", "cc", "nm")
-# Callgrind has room for less address space than the server would set aside, and knows no io_uring.
+# Arguments for all servers. Callgrind has room for less address space than the server would set aside, and knows no
+# io_uring.
 ARGUMENTS = ("--loose-innodb-buffer-pool-size-max=1G", "--innodb-use-native-aio=0")
 CACHE_MB = 64
 ALLOCATES = ("malloc", "calloc", "realloc", "posix_memalign")
@@ -46,7 +47,7 @@ LARGE_STATEMENTS = 30
 class State:
     name: str
     configuration: str
-    # Statements of the cache's owner that set this case up.
+    # Statements that an administrator runs to bring the plugin into this state.
     settings: tuple[str, ...] = ()
     is_cached: bool = False
     learns: bool = False
@@ -181,12 +182,13 @@ def _sign(server: Server) -> Path:
 
 
 def _dozes_by(server: Server) -> dict[str, str]:
-    """The engine dozes while this file exists."""
+    """Returns an environment variable for the server, with which the engine is in light mode while a certain file
+    exists."""
     return {"FQC_FAULT": f"doze:{_sign(server)}"}
 
 
 def _doze(server: Server, clients: list[Client]) -> None:
-    """The sessions begin before light mode, as on a server at work."""
+    """Lets the engine enter light mode. The sessions begin before that, as on a server at work."""
     for client in clients:
         script.read(client)
     _sign(server).touch()

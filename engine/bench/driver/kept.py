@@ -1,4 +1,4 @@
-"""Reads a folder of kept raw data, and makes series from it."""
+"""Reads a folder of stored measurements, and makes series from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BASE = "OFF"
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload with all its runs."""
+    """One workload with all its runs, and the profile that it was run with."""
 
     workload: Mapping[str, Any]
     profile: Mapping[str, Any]

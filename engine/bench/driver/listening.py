@@ -10,7 +10,7 @@ SAID = "listening on port "
 
 
 class NotListening(RuntimeError):
-    """The program did not start; the message contains its output."""
+    """The program did not start; the message contains what it printed first."""
 
 
 class Listening:

@@ -1,6 +1,6 @@
-"""What sysbench is asked to do, and what one round of it says of each server.
+"""Runs sysbench: the commands for a workload, and what one round of it shows of each server.
 
-It runs in the folder of the certificates, because it looks for them where it runs.
+It runs in the folder of the certificates, because it looks for them in its working directory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ Results = dict[str, dict[str, Any]]
 
 
 def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certificates: Path) -> Results:
-    """Runs one round in turns. Returns each server's speed and latency, its processor time, and its share of hits."""
+    """Runs one round on all servers in turns. Returns the results of each by name.
+
+    `qps` and the percentiles are speed and latency, `cpu_us_per_query` is the server's processor time, `hit_ratio` a
+    share.
+    """
     before = {name: server.status("Qcache%") for name, server in servers.items()}
     commands = {name: turns_command(server.place, conditions) for name, server in servers.items()}
     environment = os.environ | {"TURNS_SCRIPT": conditions["script"]}
@@ -55,7 +59,10 @@ def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certif
 
 
 def warm(name: str, server: Server, conditions: Mapping[str, Any], certificates: Path) -> None:
-    """Fills the caches before the first run: by one pass over the statements that may repeat, or by the load itself."""
+    """Fills the cache of one server before its first run, as the workload's recipe says.
+
+    That is one pass over the statements that may repeat, or the load itself. Does nothing without a recipe.
+    """
     recipe = conditions.get("warm")
     if not recipe:
         return
@@ -74,7 +81,8 @@ def prepare(server: Server, tables: int, rows: int, folder: Path) -> None:
 def step(
     place: Sequence[str], conditions: Mapping[str, Any], options: Mapping[str, int], command: str, folder: Path
 ) -> str:
-    """Runs a script with one client until it ends by itself, and returns its output."""
+    """Runs a script with one client until it ends by itself, and returns its output. `place`: the options to connect
+    with."""
     own = [f"--{name}={value}" for name, value in options.items()]
     base = [*_base(conditions["script"], place), *_data(conditions), "--time=0", "--threads=1"]
     return _run([*base, *own, command], folder)
@@ -86,7 +94,7 @@ def run_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[str
 
 
 def turns_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[str]:
-    """The command of a generator that runs as long as it gets turns."""
+    """Returns the command of a generator that works whenever it gets a turn, until it gets no more."""
     own = ["--time=0", "--histogram=on", f"--threads={conditions['threads']}"]
     return [*_base("turns", place), *_data(conditions), *own, *_options(conditions), "run"]
 
@@ -102,7 +110,8 @@ def warm_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[st
 
 
 def centre(rows: int, percent: float) -> tuple[int, int]:
-    """The keys in the middle, where sysbench's "special" distribution has its special values; one more at each end."""
+    """Returns the first and the last of the keys in the middle that sysbench's "special" distribution prefers; one
+    more at each end."""
     half = rows * percent / 200
     return max(1, int(rows / 2 - half) - 1), min(rows, int(rows / 2 + half) + 2)
 

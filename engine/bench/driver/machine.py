@@ -1,4 +1,4 @@
-"""The machine that was measured on, without its name and paths, and the processor time that others used on it."""
+"""Describes the machine that was measured on, without its name and paths, and measures processor time on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def describe(programs: Sequence[str], plugin: Path) -> dict[str, Any]:
-    """The machine, the versions of these programs, and of the plugin."""
+    """Returns facts about the machine, the versions of these programs, and the plugin's hash and commit."""
     return {
         "processor": _processor(),
         # The processors that this process and its children may use; `taskset` can restrict them.
@@ -36,7 +36,8 @@ def slug(machine: dict[str, Any]) -> str:
 
 
 def busy_seconds() -> float:
-    """Processor time that all processes, also those of other machines on these cores, have used on our cores."""
+    """Returns the processor seconds that all processes, also those of other virtual machines, have used on the cores
+    of this process since the boot."""
     ours = {f"cpu{core}" for core in os.sched_getaffinity(0)}
     cores = (line.split() for line in Path("/proc/stat").read_text().splitlines())
     return sum(_busy_ticks(ticks) for name, *ticks in cores if name in ours) / TICKS_PER_SECOND
@@ -48,13 +49,14 @@ def _busy_ticks(ticks: Sequence[str]) -> int:
 
 
 def process_seconds(pid: int) -> float:
-    """User and system time of a process with all its threads, in the kernel's own accounting."""
+    """Returns user and system time, in seconds, of a process with all its threads, in the kernel's steps of about 10
+    ms."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
 def exact_seconds(pid: int) -> float:
-    """The same to the nanosecond, for the threads that exist now."""
+    """Returns the processor seconds of the threads that a process has now, to the nanosecond."""
     return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
@@ -65,7 +67,7 @@ def _processor() -> str:
 
 
 def _version(program: str) -> str:
-    """A server's version line begins with its path, which is removed."""
+    """Returns what the program prints as its version, without the path that a server puts at the beginning."""
     return re.sub(r"^/\S+\s+", "", _said(program, "--version"))
 
 

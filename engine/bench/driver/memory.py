@@ -1,4 +1,5 @@
-"""The memory that an entry takes, by the cache's own count and by the growth of the process."""
+"""Measures the memory that a cached result takes, by the cache's own count and by the growth of the server's
+process."""
 
 from __future__ import annotations
 

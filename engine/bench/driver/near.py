@@ -1,10 +1,11 @@
-"""Near caches before a server with the plugin: one that clients reach over loopback, and one by a unix socket.
+"""Near caches (`fqc-near`) before a server with the plugin: one that clients reach over loopback, and one by a unix
+socket.
 
-They stand before a server of their own, so that nothing which is done to the others' caches ends their feeds.
-Measured like configurations. NearStage takes the place of stage.py's for the profile `near`, and AwayStage for `away`,
-where all servers are half a millisecond away, each way, from clients and near caches. RulesStage is for `rules`: near
-caches that go by rules before the server without the plugin, one alone and two that share memcached; RulesAwayStage is
-the same with the server away.
+They stand before a server of their own, so that nothing which is done to the others' caches ends their feeds. Measured
+like configurations. NearStage takes the place of stage.py's for the profile `near`, and AwayStage for `away`, where all
+servers are half a millisecond away, each way, from clients and near caches. RulesStage is for `rules`: near caches that
+go by rules before the server without the plugin, one alone and two that share memcached; RulesAwayStage is the same
+with the server away.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ FETCHED = PROGRAMS.parent / "target" / "servers" / "memcached" / "bin" / "memcac
 MEMCACHED = os.environ.get("FQC_MEMCACHED", str(FETCHED) if FETCHED.exists() else "memcached")
 EACH_WAY_US = 500
 LOOPBACK, SOCKET = NAMES = ("NEAR", "NEAR_SOCKET")
-# Two names of the same server: its near caches hold the written row, or they do not.
+# Two names of the same server in a measurement of writes: its near caches hold results of the written row, or do not.
 HELD, NOT_HELD = WRITTEN = ("HELD", "NOT_HELD")
 MEMORY, SHARED = BY_RULES = ("MEMORY", "MEMCACHED")
-# The near cache that fills memcached for the one that is measured.
+# The near cache that fills memcached, so that the one that is measured finds results there.
 OTHER = "OTHER"
 FEED = "feed"
 SIZE_MB = 512
@@ -42,17 +43,21 @@ START_SECONDS = 60
 
 
 class NearFailed(RuntimeError):
-    """A near cache does not serve; the message carries its log."""
+    """A near cache does not serve; the message contains its log."""
 
 
 def distance(port: int, each_way_us: int, *more: str) -> Listening:
-    """Makes the server on this port appear far away, at another port."""
+    """Starts a program that forwards its own port to the server on this port, with a delay. `more`: further options
+    of the program."""
     return Listening(DISTANCE, "--server", f"127.0.0.1:{port}", "--each-way-us", str(each_way_us), *more)
 
 
 class Near:
     def __init__(self, name: str, folder: Path, server: Server, right: Sequence[str | Path]) -> None:
-        """`right`: the options for the way in which the near cache keeps results current."""
+        """Starts a near cache before the server, and returns when it serves.
+
+        `right`: the options for the way in which it keeps results current, such as those of `by_feed`.
+        """
         self._socket, self._log = folder / f"{name}.sock", folder / f"{name}.log"
         self.port, self._metrics = free_port(), f"127.0.0.1:{free_port()}"
         loopback = ("--mysql-host=127.0.0.1", f"--mysql-port={self.port}")
@@ -68,7 +73,8 @@ class Near:
         return self._process.pid
 
     def status(self, pattern: str) -> dict[str, int]:
-        """The near cache answers `Qcache%` with its own counters, and any other pattern with the server's."""
+        """Returns status variables that are numbers: for `Qcache%` those of the near cache, for any other pattern
+        those of the server."""
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute(f"SHOW GLOBAL STATUS LIKE '{pattern}'")
             return {name: int(value) for name, value in cursor.fetchall()}
@@ -79,7 +85,8 @@ class Near:
             return next(int(value) for name, value in cursor.fetchall() if name in (f"{tier} hits", "Hits"))
 
     def connect(self) -> pymysql.Connection[Any]:
-        """Connects without TLS: the near cache could not read an encrypted connection."""
+        """Connects through the near cache, without TLS, since it could not read an encrypted connection. The caller
+        closes it."""
         return pymysql.connect(unix_socket=str(self._socket), user=USER, autocommit=True, ssl_disabled=True)
 
     def stop(self) -> None:
@@ -103,7 +110,7 @@ class Near:
 
 
 def make_feed(server: Server) -> None:
-    """Creates the account that near caches attach with."""
+    """Creates the account with which near caches attach to the server's plugin. May be repeated."""
     server.rows(f"CREATE USER IF NOT EXISTS {FEED}@127.0.0.1 IDENTIFIED BY '{FEED}'")
     server.rows(f"GRANT REPLICATION MASTER ADMIN ON *.* TO {FEED}@127.0.0.1")
 
@@ -122,7 +129,8 @@ class NearStage(Stage):
         self._nears: list[Near] = []
 
     def serve(self, arguments: Sequence[str]) -> None:
-        """Starts the servers only once, because nothing here is measured with other arguments."""
+        """Starts the servers and near caches once. Further calls do nothing, because nothing here is measured with
+        other arguments."""
         if self._nears:
             return
         super().serve(arguments)
@@ -147,7 +155,8 @@ class RulesStage(Stage):
         return [*super().programs(), MEMCACHED]
 
     def serve(self, arguments: Sequence[str]) -> None:
-        """Starts the servers only once, because nothing here is measured with other arguments."""
+        """Starts server, memcached and near caches once. Further calls do nothing, because nothing here is measured
+        with other arguments."""
         if self._store:
             return
         super().serve(arguments)

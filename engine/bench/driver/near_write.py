@@ -1,4 +1,5 @@
-"""The time that a write takes while near caches are attached that hold the written row, or only something else."""
+"""Measures the time that a write takes while near caches are attached: they hold results of the written row, or only
+of another table."""
 
 from __future__ import annotations
 

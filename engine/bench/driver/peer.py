@@ -52,7 +52,7 @@ class PeerStage:
         self._end()
 
     def serve(self, arguments: Sequence[str]) -> None:
-        """All servers run from the beginning."""
+        """Does nothing: all servers run from the beginning."""
 
     def _make(self) -> None:
         # The account of the servers must be able to reach its own folder inside.
@@ -99,7 +99,7 @@ def _load(server: Daemon, threads: int, seconds: int) -> str:
 
 
 def _cache(name: str, server: Daemon) -> tuple[int, int]:
-    """Returns the number of hits, and of reads that the cache did not answer."""
+    """Returns the number of hits, and of reads that pgpool's cache did not answer; zeros without that cache."""
     if name != "CACHED":
         return 0, 0
     hits, selects = server.ask("SHOW POOL_CACHE")[0][:2]

@@ -1,4 +1,4 @@
-"""One figure for each workload, as PNG, in the shape of the published tables.
+"""Draws one figure for each workload, as PNG, in the shape of the published tables.
 
 Bars at a point reach from the worst round to the best. Deliberately absent: smoothing, and axes of rates that do not
 begin at zero.
@@ -93,7 +93,7 @@ def _peer(measured: Measured) -> Figure:
 
 
 def _with_legend(figure: Figure) -> Figure:
-    """Draws one legend for all panels, below them, where it hides no point."""
+    """Draws one legend for all panels, below them, where it hides no point. Returns the figure."""
     named: dict[str, Any] = {}
     for axes in figure.axes:
         lines, labels = axes.get_legend_handles_labels()
@@ -118,7 +118,7 @@ def _panel(axes: Axes, measured: Measured, title: str, find: Find) -> None:
 
 
 def _change(axes: Axes, measured: Measured) -> None:
-    """Plots ratios to OFF, with the published ones dashed."""
+    """Plots the speed of each configuration as a ratio to OFF, with the published ratios dashed."""
 
     def find(name: str, value: Any) -> Spread | None:
         return ratio_at(measured, name, BASE, value, "qps")
@@ -193,7 +193,7 @@ def _near_write(measured: Measured) -> Figure:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Saves with few colours, because there are only a few flat ones. This takes a quarter of the bytes."""
+    """Saves the figure with few colours, because there are only a few flat ones. This takes a quarter of the bytes."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=100)
     plt.close(figure)

@@ -1,4 +1,4 @@
-"""A private PostgreSQL, and pgpool-II before it: the same work on another server's query cache.
+"""A private PostgreSQL, and pgpool-II before it, to do the same work with another server's query cache.
 
 All of them listen on unix sockets in one private folder, and on nothing else. PostgreSQL refuses to run as root; then
 they run as the account that its package made.
@@ -26,7 +26,8 @@ SERVER_SETTINGS = ("listen_addresses=", f"max_connections={MOST_CLIENTS * 3}", "
 
 
 class PostgresFailed(RuntimeError):
-    """PostgreSQL or pgpool-II failed; the message contains its output."""
+    """PostgreSQL, pgpool-II or a tool of theirs is missing or failed; the message says what to do or contains the
+    output."""
 
 
 def binary(name: str) -> str:
@@ -49,7 +50,7 @@ def own_folder(folder: Path) -> None:
 
 
 def say(folder: Path, *command: str) -> str:
-    """Runs a command to its end, and returns its output."""
+    """Runs a command to its end as the servers' account, and returns its output. Raises PostgresFailed if it fails."""
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, **AS_ACCOUNT)
     if result.returncode:
         raise PostgresFailed(f"`{' '.join(command)}` failed:\n{result.stdout}{result.stderr}")
@@ -57,7 +58,7 @@ def say(folder: Path, *command: str) -> str:
 
 
 class Daemon:
-    """A process that answers `SELECT 1` on its port of the folder's sockets."""
+    """A server process with a socket for its port in `folder`. It is ready once `wait` returns."""
 
     def __init__(self, folder: Path, port: int, *command: str) -> None:
         self.folder, self.port = folder, port

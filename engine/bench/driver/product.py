@@ -1,4 +1,4 @@
-"""Differences between servers of MariaDB and of MySQL that matter to those who measure them."""
+"""Differences between servers of MariaDB and of MySQL that matter to measurements."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ class Product:
     name: str
     program: str
     settings: tuple[str, ...]
-    # Statements for an administrator that load the plugin.
+    # Statements, for an administrator, that load the plugin, in their order.
     installing: tuple[str, ...]
     # A statement that returns the kernel's number of the thread that serves the session.
     thread: str
-    # Rare statements, and functions that only they run: the server counts between `begins` and `ends`.
+    # Two rare statements, and the functions that only they run. Instructions are counted from one function to the
+    # other.
     begin: str
     begins: str
     end: str
     ends: str
-    # The first word of the server's mask of audit events, while it makes no events of statements.
+    # The first word of the server's mask of audit events while it reports no events of statements to plugins.
     silent: int
 
     @property
     def image(self) -> str:
-        """The server's executable file. A server that was fetched is started by a command instead."""
+        """Returns the path of the server's executable file. `program` may be a command that starts it, if the server
+        was fetched."""
         fetched = Path(self.program).parent.parent / "root" / "usr" / "sbin" / Path(self.program).name
         return str((fetched if fetched.exists() else Path(self.program)).resolve())
 

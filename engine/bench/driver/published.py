@@ -1,4 +1,4 @@
-"""The figures that others published, as changes against their own uncached server."""
+"""The figures that others published, as ratios to their own server without a cache."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from driver.workload import FOLDER
 
 
 def changes(table: str | None, scale: int = 1) -> dict[str, dict[float, float]]:
-    """The published ratios to OFF, by configuration and by value of our own axis. Empty if `table` is None."""
+    """Returns the published ratios to OFF, by configuration and by value of our own axis. Empty if `table` is None."""
     if table is None:
         return {}
     rows: Mapping[str, Any] = tomllib.loads((FOLDER / "published.toml").read_text())[table]

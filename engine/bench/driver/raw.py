@@ -1,4 +1,4 @@
-"""The files in which a run keeps its measurements, small enough for the repository.
+"""The files in which a run's measurements are stored, small enough for the repository.
 
 They have what summary and plots are made from. The distributions of latency are nearly all of what is measured; only
 those at the middle of the axis are kept. The rest of a run fits into a few kilobytes once it is compressed.
@@ -19,7 +19,7 @@ SUFFIX = ".json.xz"
 
 
 def write(path: Path, document: Any) -> None:
-    """Writes a document. The same document results in the same bytes."""
+    """Writes a document as compressed JSON. Equal documents result in equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(document, separators=(",", ":")).encode()
     path.write_bytes(lzma.compress(text, check=lzma.CHECK_CRC32, preset=9 | lzma.PRESET_EXTREME))
@@ -30,12 +30,13 @@ def read(path: Path) -> Any:
 
 
 def middle(values: Sequence[Any]) -> Any:
-    """The value of the axis at which latency is plotted."""
+    """Returns the value in the middle of the axis, where the distribution of latency is kept and plotted."""
     return values[len(values) // 2]
 
 
 def kept(axis: str, runs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The runs as they are kept, in their order."""
+    """Returns the runs as they are stored, in their order: with a distribution of latency only in the middle of the
+    axis."""
     every = list(runs)
     values = list(dict.fromkeys(axis_value(run["conditions"], axis) for run in every))
     return [_kept(run, axis_value(run["conditions"], axis) == middle(values)) for run in every]
@@ -50,7 +51,7 @@ def _kept(run: Mapping[str, Any], is_middle: bool) -> dict[str, Any]:
 
 
 def _summed(histogram: Iterable[tuple[float, int]]) -> list[list[float | int]]:
-    """Adds up buckets of a histogram whose limits are equal after rounding."""
+    """Returns the buckets of a histogram, sorted; buckets with the same limit are added up."""
     counts: Counter[float] = Counter()
     for bucket, count in histogram:
         counts[bucket] += count

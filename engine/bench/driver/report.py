@@ -1,4 +1,4 @@
-"""Reads what sysbench printed.
+"""Reads what sysbench has printed.
 
 Invariant: a line that is not there is an error that shows the whole output, never a zero.
 """
@@ -20,7 +20,7 @@ class Report:
     queries_per_second: float
     ignored_errors: int
     seconds: float
-    # Upper bound of a bucket in milliseconds, and how many events fell into it.
+    # For each bucket: its upper bound in milliseconds, and the number of events that fell into it.
     histogram: tuple[tuple[float, int], ...]
 
     def percentile_ms(self, percent: float) -> float:
@@ -48,7 +48,7 @@ def read_report(output: str) -> Report:
 
 
 def read_client_seconds(output: str) -> float:
-    """The processor time in seconds that a client has printed for itself."""
+    """Returns the processor seconds that one of our sysbench scripts has printed for its own process."""
     return _number(r"^processor time: ([\d.]+)$", output)
 
 

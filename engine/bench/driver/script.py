@@ -1,6 +1,6 @@
 """Clients that send given statements one by one, for counts that do not depend on time.
 
-Each script sends a few statements per call, and returns how many it has sent.
+Each script is a function that sends a few statements per call, and returns how many it has sent.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Client:
             return list(cursor.fetchall())
 
     def thread(self) -> int:
-        """The kernel's number of the thread that serves this client."""
+        """Returns the kernel's number of the server's thread that serves this client."""
         return int(self.rows(self._thread)[0][0])
 
     def execute(self, text: str, *numbers: int) -> None:
-        """Executes a prepared statement. Prepares it at the first use of the text."""
+        """Executes a prepared statement with these integers as parameters. Prepares it at the first use of the text."""
         if text not in self._prepared:
             self._prepared[text] = self._prepare(text)
         types = struct.pack("<BB", LONGLONG, 0) * len(numbers)
@@ -82,7 +82,7 @@ class Client:
         return int(number)
 
     def _skip(self, definitions: int) -> None:
-        """Skips definitions, and the packet that ends them."""
+        """Reads this many column definitions, and the packet that ends them, and drops them."""
         for _ in range(definitions + 1 if definitions else 0):
             self._packet()
 
@@ -117,14 +117,15 @@ def transaction(client: Client) -> int:
 
 
 def large(client: Client) -> int:
-    """A result of 120 kB."""
+    """Reads a result of 120 kB that was not read before."""
     first = client.random.randint(1, ROWS - 1000)
     client.query(f"SELECT c FROM sbtest1 WHERE id BETWEEN {first} AND {first + 999} LIMIT {next(_serial)}")
     return 1
 
 
 def mix(client: Client) -> int:
-    """The mix of table 3: ten point selects and four ranges of 100 rows in a transaction. A tenth of keys repeats."""
+    """Runs the mix of table 3: ten point selects and four ranges of 100 rows in a transaction. About a tenth of the
+    point selects repeats."""
     client.query("BEGIN")
     for _ in range(10):
         is_hot = client.random.random() < HOT_SHARE

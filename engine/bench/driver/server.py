@@ -42,7 +42,7 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class ServerFailed(RuntimeError):
-    """A server did not start or did not end; the message carries its error log."""
+    """A server did not start, does not run or could not be created; the message contains its log."""
 
 
 class Server:
@@ -50,14 +50,14 @@ class Server:
         self.folder = folder
         self.product = product
         self.port = free_port()
-        # The port that clients use. It is another one if a program stands in between.
+        # The port that clients and near caches connect to. It is another one if a program stands before the server.
         self.reached_at = self.port
         self._certificates = certificates
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def place(self) -> Sequence[str]:
-        """The options with which sysbench connects to the server."""
+        """Returns the options with which sysbench connects to the server."""
         return "--mysql-host=127.0.0.1", f"--mysql-port={self.reached_at}"
 
     @property
@@ -65,7 +65,7 @@ class Server:
         return self.folder / "data"
 
     def install(self) -> None:
-        """Creates the data directory as the distribution's installer does."""
+        """Creates the data directory, which must not exist, as the distribution's installer does."""
         self.folder.mkdir()
         arguments = ["--no-defaults", f"--datadir={self.data}", f"--user={getpass.getuser()}"]
         if self.product is MARIADB:
@@ -78,7 +78,7 @@ class Server:
             raise ServerFailed(f"{command[0]} failed in {self.folder}:\n{result.stdout}{result.stderr}")
 
     def copy(self, folder: Path) -> Server:
-        """Returns a server on a copy of this one's data. This one must not run."""
+        """Returns a server, not started, on a copy of this one's data in a new folder. This server must not run."""
         folder.mkdir()
         shutil.copytree(self.data, folder / "data")
         return Server(folder, self._certificates, self.product)
@@ -86,7 +86,8 @@ class Server:
     def start(
         self, arguments: Sequence[str], under: Sequence[str] = (), environment: Mapping[str, str] | None = None
     ) -> None:
-        """Starts the server. `under`: a program that runs it, if it is not to run by itself."""
+        """Starts the server and returns when it accepts connections. `under`: the command of a program that runs it,
+        such as valgrind."""
         (self.folder / "tmp").mkdir(exist_ok=True)
         settings = (*SETTINGS, *self.product.settings)
         command = [*under, self.product.program, "--no-defaults", *settings, *self._places(), *arguments]

@@ -30,7 +30,7 @@ class Stage:
         self._arguments: Sequence[str] | None = None
         self.certificates = self.folder / "certificates"
         self.servers: dict[str, Any] = {}
-        # What each server reported about itself under each set of arguments.
+        # The arguments and variables of each server under each set of arguments, as it has reported them.
         self.settings: dict[str, dict[str, Any]] = {}
 
     @classmethod
@@ -49,7 +49,7 @@ class Stage:
         self._end()
 
     def serve(self, arguments: Sequence[str]) -> None:
-        """Restarts all servers with these further arguments, if they run with others."""
+        """Restarts all servers with these further arguments, unless they run with exactly these."""
         if arguments == self._arguments:
             return
         for name in self.configurations:
@@ -84,7 +84,7 @@ class Stage:
 
 
 class MySqlStage(Stage):
-    """MySQL has no query cache of its own, and the plugin has no light mode there."""
+    """The servers for MySQL, which has no query cache of its own, and where the plugin has no light mode."""
 
     product = MYSQL
     configurations = ("OFF", "FQC", "LOADED")

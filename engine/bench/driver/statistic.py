@@ -17,12 +17,13 @@ FEWEST_ROUNDS = 3
 
 
 class DifferentConditions(ValueError):
-    """Two series must not be compared; the message says why."""
+    """Two series must not be compared, since their conditions or rounds differ; the message says which."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The values of a measure over the rounds. `noisy_above` is the widest acceptable range, relative to the median."""
+    """The values of a measure, one per round. `noisy_above` is the widest acceptable range of them, relative to the
+    median."""
 
     values: tuple[float, ...]
     noisy_above: float
@@ -41,7 +42,8 @@ class Spread:
 
     @property
     def doubt(self) -> str | None:
-        """The reason why the median must not be taken as a result. None if it may."""
+        """Returns the reason why the median must not be taken as a result: too few rounds, or too noisy. None if it
+        may."""
         if len(self.values) < FEWEST_ROUNDS:
             return "too few rounds"
         if self.high - self.low > self.noisy_above * abs(self.median):
@@ -51,7 +53,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Series:
-    """The runs of one configuration at one point of a workload: a value per round."""
+    """The values of a measure for one configuration at one point of a workload, by the number of the round."""
 
     configuration: str
     conditions: Mapping[str, Any]
@@ -63,7 +65,8 @@ class Series:
 
 
 def ratio(series: Series, base: Series) -> Spread:
-    """The first series as a multiple of the second, round by round."""
+    """Returns the first series as a multiple of the second, round by round. Raises DifferentConditions if they do
+    not match."""
     refuse_different(series, base)
     values = tuple(series.rounds[number] / base.rounds[number] for number in series.rounds)
     return Spread(values, min(series.noisy_above, base.noisy_above))
@@ -80,7 +83,8 @@ def refuse_different(series: Series, base: Series) -> None:
 
 
 def crossing(points: Sequence[tuple[float, float]], level: float) -> float | None:
-    """The x at which a line through these points, in order of x, first reaches the level. None if it never does."""
+    """Returns the x at which straight lines through these points, in order of x, first reach the level. None if they
+    never do."""
     if points and points[0][1] >= level:
         return points[0][0]
     for (x1, y1), (x2, y2) in pairwise(points):

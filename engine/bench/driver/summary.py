@@ -1,4 +1,5 @@
-"""The summary in Markdown: machine and conditions, aims that were missed, then every workload with its tables."""
+"""Writes the summary in Markdown: machine and conditions, aims that were missed, then every workload with its
+tables."""
 
 from __future__ import annotations
 
@@ -95,7 +96,8 @@ def _turns(kept: Kept) -> str:
 
 
 def _foreign(kept: Kept) -> str:
-    """The share of the processors that other processes used while runs were measured."""
+    """Returns the summary's line on the share of the processors that other processes used during the runs. Empty if
+    that was not measured."""
     runs = [run["results"] for measured in kept.measured for run in measured.runs]
     shares = [_foreign_share(run, kept.machine["cores"]) for run in runs if "cpu_seconds" in run]
     if not shares:
@@ -186,7 +188,7 @@ def _speed(measured: Measured) -> str:
 
 
 def _use(measured: Measured) -> str:
-    """Latency, processor time and hits. Only medians are shown; the ranges are in the raw data."""
+    """Returns a table of latency, processor time and hits. Only medians are shown; the ranges are in the raw data."""
     names = measured.configurations
     cached = [name for name in names if name in (*configuration.HAS_CACHE, *near.NAMES)]
     header = [measured.workload["axis"]]
@@ -234,7 +236,8 @@ def _overhead(measured: Measured, value: Any) -> str | None:
 
 
 def _break_even(measured: Measured, find: Callable[[str, Any], Spread | None] | None = None) -> Iterator[str]:
-    """The least share of hits at which each configuration pays. `find`: how many times better than OFF it is."""
+    """Yields, for each configuration, the least share of hits at which it pays. `find` returns how many times better
+    than OFF it is."""
     find = find or (lambda name, value: aims.ratio_at(measured, name, BASE, value, "qps"))
     for name in measured.configurations:
         if name == BASE:

@@ -1,4 +1,4 @@
-"""Figures as words, and rows as Markdown tables."""
+"""Formats figures as text, and rows as Markdown tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def figure(value: float) -> str:
 
 
 def quantity(spread: Spread | None) -> str:
-    """A median with its range."""
+    """Formats a median with its range; a dash for None."""
     if spread is None:
         return NOTHING
     return f"{figure(spread.median)} ({figure(spread.low)}..{figure(spread.high)})"
@@ -33,7 +33,8 @@ def percent(ratio: float) -> str:
 
 
 def change(ratio: Spread | None) -> str:
-    """A ratio as a change, with its range. It has no verdict if the runs do not allow one."""
+    """Formats a ratio as a change in percent, with its range; a dash for None. If too noisy or with too few rounds,
+    it says so instead."""
     if ratio is None:
         return NOTHING
     spread = f"({percent(ratio.low)}..{percent(ratio.high)})"

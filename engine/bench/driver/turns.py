@@ -1,11 +1,12 @@
-"""Lets load generators work in turns of a fraction of a second, so that all of them meet the same moods of the machine.
+"""Lets load generators work in turns of a fraction of a second, so that changes of the machine's speed affect all
+alike.
 
 A shared machine's speed changes from second to second by more than what is to be measured. Runs of seconds, one after
 the other, need hundreds of rounds to tell; short turns tell in one run what is an accident and what is not.
 
-All generators are connected all the time. At its turn each of one's threads is sent the time at which the turn ends,
-and sends a byte when it has stopped; the next turn begins when all have. So nobody's last events take from another's
-time, and a turn lasts until its last event has ended. The other side is lua/turns.lua.
+All generators are connected all the time. At its turn each of a generator's threads is sent the time at which the turn
+ends, and sends a byte when it has stopped; the next turn begins when all have. So no generator's last events take from
+another's time, and a turn lasts until its last event has ended. The other side is lua/turns.lua.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ THREADS_PER_SECOND = 128
 
 
 def turn_seconds(threads: int, seconds: float) -> float:
-    """With more threads each event takes longer, so the turns are longer."""
+    """Returns the length of a turn for generators with this many threads, at most `seconds`. With more threads each
+    event takes longer, so turns are longer."""
     return min(seconds, max(LEAST_SECONDS, threads / THREADS_PER_SECOND))
 
 
 class GeneratorEnded(RuntimeError):
-    """A load generator has ended before its time; what it printed says why."""
+    """A load generator has ended before its time; what it printed says why. `name` is the generator's."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the load generator of {name} has ended before its time")
@@ -36,7 +38,8 @@ class GeneratorEnded(RuntimeError):
 
 
 class Seat:
-    """One generator's place in the order."""
+    """One generator's place in the order, with the pipes that give it turns. `seconds` is the length of its turns so
+    far."""
 
     def __init__(self, name: str, threads: int) -> None:
         self.name = name
@@ -47,7 +50,7 @@ class Seat:
 
     @property
     def descriptors(self) -> tuple[int, int]:
-        """The ends of the two pipes that the generator's process inherits."""
+        """Returns the ends of the two pipes that the generator's process must inherit."""
         return self._begins, self._ends
 
     @property
@@ -55,7 +58,8 @@ class Seat:
         return {"TURNS_BEGIN": str(self._begins), "TURNS_ENDED": str(self._ends)}
 
     def started(self) -> None:
-        """Closes our copies, once the process has its own. So the pipes end when the process ends."""
+        """Closes our copies of these ends, once the process has its own, so that the pipes end when the process
+        ends."""
         for descriptor in self.descriptors:
             os.close(descriptor)
 
@@ -74,16 +78,16 @@ class Seat:
         self.seconds += time.monotonic() - begun
 
     def leave(self) -> None:
-        """Ends the turns: the generator's threads then end."""
+        """Gives no more turns: the generator's threads then end."""
         os.close(self._begin)
         os.close(self._end)
 
 
 class Table:
-    """The seats of all generators of one round."""
+    """The places of all generators of one round, by their names."""
 
     def __init__(self, names: Sequence[str], threads: int, seconds: float) -> None:
-        """Plans turns in which each generator works for this many seconds in all."""
+        """Plans turns in which each generator, with this many threads, works for this many seconds in all."""
         self.turn_seconds = turn_seconds(threads, seconds)
         self._turns = max(1, round(seconds / self.turn_seconds))
         self.seats: Mapping[str, Seat] = {name: Seat(name, threads) for name in names}
@@ -96,7 +100,8 @@ class Table:
             seat.leave()
 
     def play(self) -> None:
-        """Gives the turns. Every second time the order is reversed."""
+        """Gives all turns, one after another. Every second time the order of the generators is reversed. Returns
+        when the last has ended."""
         order = list(self.seats.values())
         for _ in range(self._turns):
             for seat in order:

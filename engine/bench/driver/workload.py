@@ -1,4 +1,4 @@
-"""Workloads and profiles as their TOML files say them.
+"""Workloads and profiles, as their TOML files describe them.
 
 A workload varies one condition, its axis, and holds all others. A profile (`quick`, `full`) may override any of its
 keys by a table of its name. Unknown keys are errors: a mistyped condition must not silently measure something else.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1]
-# `options` go to sysbench, `server` to the command lines of all servers.
+# Conditions of a workload that names no others. `options` go to sysbench, `server` to the command lines of all servers.
 USUAL = {
     "script": "",
     "threads": 8,
@@ -27,7 +27,8 @@ CONDITIONS = {*USUAL, "tables", "rows", "warm"}
 
 
 class BadWorkload(ValueError):
-    """A workload or profile file says something that cannot be measured."""
+    """A workload or profile does not exist, or its file says something that cannot be measured; the message says
+    what."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,10 @@ class Profile:
     noisy_above: float
     # The stage with the servers: that of stage.py, or another one such as that of peer.py.
     stage: str
-    # Whether the results are worth a folder below runs/, or only one below the run directory.
+    # Whether the results are stored in a folder below runs/, for the repository, or only in one below the run
+    # directory.
     is_kept: bool
-    # Another profile, whose overrides apply where a workload has none for this one.
+    # The name of another profile, whose overrides apply where a workload has none for this one.
     like: str = ""
 
 
@@ -63,7 +65,7 @@ class Workload:
     # How many times larger the published measurement's axis is.
     scale: int = 1
     targets: tuple[Mapping[str, Any], ...] = field(default=())
-    # The number of runs of each point, if the profile's would take too long.
+    # The number of runs of each point, instead of the profile's, if that would take too long.
     rounds: int | None = None
 
     def points(self, profile: Profile) -> list[dict[str, Any]]:
@@ -92,7 +94,8 @@ def read_profile(name: str) -> Profile:
 
 
 def read_workload(name: str, *profiles: str) -> Workload:
-    """Reads a workload. If several of the profiles set the same key, the last one wins."""
+    """Reads a workload with the overrides of these profiles. If several set the same key, the last one wins. Raises
+    BadWorkload."""
     path = FOLDER / "workloads" / f"{name}.toml"
     if not path.is_file():
         known = ", ".join(sorted(other.stem for other in path.parent.glob("*.toml")))

@@ -1,7 +1,7 @@
-"""How long one write takes when so many cached results depend on its table.
+"""Measures how long one write takes when many cached results depend on its table.
 
-Only the first write after filling tells what dropping them costs: it may outdate them all, and then there are none left
-to outdate. The median of many further ones tells a write's cost beside results that stay.
+Only the first write after filling shows what dropping the results costs: it may invalidate them all, and then there are
+none left to invalidate. The median of many further ones shows a write's cost next to results that stay.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
--- Point selects that were never sent before, except for those that `fill` sends: each of these comes once more in
--- `run`.
+-- The load of the cold start: point selects that were never sent before, except for those that the command `fill`
+-- sends. Each of these comes once more in the command `run`.
 -- All have one shape. Only the LIMIT, which no result depends on, makes a statement new.
 
 require("oltp_common")

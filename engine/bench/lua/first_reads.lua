@@ -1,4 +1,4 @@
--- Transactions of one read each, with autocommit off: as connectors work by default, and whatever handles transactions.
+-- Sends transactions of one read each, with autocommit off, as many connectors and frameworks do by default.
 
 require("oltp_common")
 

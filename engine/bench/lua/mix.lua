@@ -1,4 +1,4 @@
--- Point selects: a given share repeats, and the rest were never sent before.
+-- Sends point selects: a given share repeats, and the rest were never sent before.
 -- Both kinds have one shape. Only the LIMIT, which no result depends on, makes a statement new.
 
 require("oltp_common")

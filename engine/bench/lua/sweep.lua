@@ -1,4 +1,4 @@
--- Asks every statement that a workload may repeat once, so that the caches hold what they can hold.
+-- Sends each statement that a workload may repeat once, so that the caches hold as many results as they can.
 -- The statements are sysbench's own, named as in its oltp_common; only their order differs.
 
 require("oltp_common")

@@ -1,5 +1,5 @@
 -- Runs another script, whose threads work only when it is their turn: see driver/turns.py.
--- A thread reads when its turn ends, works until then, reports that it has stopped, and reads again.
+-- A thread reads the time at which its turn ends, works until then, reports that it has stopped, and reads again.
 
 local FOLDER = debug.getinfo(1, "S").source:match("^@(.*)/")
 package.path = FOLDER .. "/?.lua;" .. package.path

@@ -1,5 +1,5 @@
-//! A connection with a near cache, with any bytes from client, server and feed, in any order and cut anywhere. Bytes that pass are the
-//! bytes that were sent, and what the near cache sends instead consists of whole packets.
+//! Fuzzes one client's connection through a near cache: any bytes from client, server and feed, in any order and cut anywhere. Bytes that
+//! pass are the bytes that were sent, and what the near cache sends instead consists of whole packets.
 #![no_main]
 
 use feed::Frame;

@@ -1,4 +1,4 @@
-//! Every text is classified in every mode, and a blank before it changes nothing.
+//! Fuzzes the classification of statements: every text is classified in every mode, and a blank before it changes nothing.
 #![no_main]
 
 use flavour::{MARIADB, MYSQL};

@@ -1,4 +1,4 @@
-//! Parameters are parsed to the last byte of the payload, or not at all.
+//! Fuzzes executions of prepared statements: their parameters are parsed to the last byte of the payload, or not at all.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Messages of both ends of a feed. A message that can be read is written with the same bytes. A near cache that refuses a frame is
-//! detached and has no lease.
+//! Fuzzes the messages of both ends of a feed, the connection over which the plugin informs a near cache. A message that can be read is
+//! written with the same bytes. A near cache that refuses a frame is detached and has no lease.
 #![no_main]
 
 use feed::{Frame, FromNear, Near};

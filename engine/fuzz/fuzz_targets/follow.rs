@@ -1,4 +1,4 @@
-//! Both directions of a connection as `fqc-near` follows them, in pieces of any size and order.
+//! Fuzzes how `fqc-near` follows both directions of a connection, in pieces of any size and order.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A server's greeting, as it is changed for a client and as it is read for the account of a feed. Also the packet that requests
-//! counters.
+//! Fuzzes a server's greeting, as it is changed for a client and as it is read for the account of a feed. Also the request for counters
+//! over HTTP.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

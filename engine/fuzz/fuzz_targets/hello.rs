@@ -1,4 +1,4 @@
-//! Everything that is read once per connection, and the small packets.
+//! Fuzzes the parsers of everything that is read once per connection, and of the small packets.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

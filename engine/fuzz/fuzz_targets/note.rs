@@ -1,4 +1,4 @@
-//! Reports of processes on the reads that they have answered, and the hash of the greeting that names a connection.
+//! Fuzzes the reports of processes on the reads that they have answered themselves, and the hash of the greeting that names a connection.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

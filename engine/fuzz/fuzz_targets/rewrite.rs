@@ -1,4 +1,4 @@
-//! A rewritten text keeps its kind and has nothing left to rewrite.
+//! Fuzzes the rewriting of statements about the query cache: a rewritten text keeps its kind and has nothing left to rewrite.
 #![no_main]
 
 use flavour::MARIADB;

@@ -1,4 +1,5 @@
-//! However a response is cut, its end and its outcome are the same; results can be rewritten or are left alone.
+//! Fuzzes the tracking of responses: however a response is cut, its end and its outcome are the same; results can be rewritten or are left
+//! alone.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

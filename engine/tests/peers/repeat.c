@@ -21,6 +21,7 @@ enum { QUERY = 0x03, PREPARE = 0x16, EXECUTE = 0x17, CURSORS = 7 };
 typedef ssize_t sender(int, const void *, size_t, int);
 typedef ssize_t receiver(int, void *, size_t, int);
 
+/* What is known of each socket's connection, by its descriptor. */
 static struct connection {
   uint32_t capabilities;
   int has_prepared_a_read; /* The last prepared statement is a read. */
@@ -39,6 +40,7 @@ __attribute__((constructor)) static void begin(void) {
   unsetenv("LD_PRELOAD"); /* Programs that the client starts do not load this library. */
 }
 
+/* True if the text contains the word, in upper or lower case. */
 static int says(const unsigned char *text, size_t length, const char *word) {
   size_t width = strlen(word);
   for (size_t at = 0; at + width <= length; at++)
@@ -88,6 +90,7 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
   return real_send(fd, bytes, length, flags);
 }
 
+/* Reads as many further bytes of the answer, and waits for them. Returns 0 if the connection has ended. */
 static int fill(int fd, struct connection *c, size_t more) {
   c->answer = realloc(c->answer, c->length + more);
   while (more) {
@@ -100,7 +103,7 @@ static int fill(int fd, struct connection *c, size_t more) {
   return 1;
 }
 
-/* Reads one packet. Returns its payload, or null if the connection has ended. */
+/* Reads one packet. Returns its payload, which the next call may move, or null if the connection has ended. */
 static unsigned char *packet(int fd, struct connection *c, size_t *payload) {
   size_t at = c->length;
   if (!fill(fd, c, 4)) return NULL;
@@ -108,6 +111,7 @@ static unsigned char *packet(int fd, struct connection *c, size_t *payload) {
   return fill(fd, c, *payload) ? c->answer + at + 4 : NULL;
 }
 
+/* Skips a length-encoded integer. */
 static const unsigned char *after_integer(const unsigned char *at) { return at + (*at < 251 ? 1 : *at == 252 ? 3 : *at == 253 ? 4 : 9); }
 
 /* Reads a whole answer. True if it is one result set, after which nothing is pending on either side. */
@@ -132,6 +136,7 @@ static int whole(int fd, struct connection *c) {
   return !(status[0] & MORE_RESULTS);
 }
 
+/* Reads the answer to the pending read, and repeats the read. Only the last answer is left for the client. */
 static void answer(int fd, struct connection *c) {
   c->length = c->taken = 0;
   for (int times = 0; whole(fd, c) && times < REPEATS; times++) {

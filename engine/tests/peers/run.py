@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 FETCHED = HERE.parents[1] / "target" / "servers" / "MySQL-9.7-peers"
 PLUGIN = Path(os.environ.get("FQC_PLUGIN", HERE.parents[1] / "dist" / "fqc.so"))
 ALWAYS = ("--force", "--force", "--retry=0", "--max-test-fail=0", "--nowarnings", "--testcase-timeout=5")
-# A failed test leaves a fifth of a gigabyte behind, so only one such directory is kept.
+# A failed test leaves a fifth of a gigabyte behind, so only one directory of a failed test is kept.
 ALWAYS += ("--suite-timeout=1440", "--max-save-datadir=1")
 SWITCHED_ON = ("--plugin-load-add=fqc.so", "--loose-fqc-size=64M", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF")
 SWITCHED_ON = tuple(f"--mysqld={option}" for option in SWITCHED_ON)
@@ -32,11 +32,11 @@ SWITCHED_ON = tuple(f"--mysqld={option}" for option in SWITCHED_ON)
 
 class Product(NamedTuple):
     suite: Path
-    # The tests of the suite `main`.
+    # The folder with the tests of the suite `main`.
     main: Path
     client: Path
     plugins: Path
-    # The expected differences.
+    # The name of the file with the expected differences.
     book: str
     options: tuple[str, ...]
     environment: dict[str, str]
@@ -69,13 +69,13 @@ PRODUCTS = {
     ),
 }
 COMPARED = ("pass", "fail")
-# A test that is named runs even if it is disabled, so these are not run again.
+# Outcomes with the plugin after which a test is not run without it. A test that is named runs even if it is disabled.
 NOT_DOUBTED = ("pass", "disabled")
 BIG = ("Test needs --big-test", "Test needs 'big-test' or 'only-big-test' option.")
-# Options that choose tests.
+# The options of the suite's program that choose tests.
 CHOOSES = re.compile(r"[^-]|--(do-test|skip-test|suite|start-from)=")
 LONGEST = 2000
-# These lines repeat what had been printed, and compared, before the failure.
+# Lines in a failure's report that repeat what had been printed, and compared, before the failure.
 PRINTED_BEFORE = re.compile(
     r"^The result from queries just before the failure was:.*?(?=^(?:Server | - )|\Z)", re.M | re.S
 )
@@ -97,7 +97,7 @@ CHANGE = re.compile(
 
 
 class Outcome(NamedTuple):
-    # `pass`, `fail`, `skipped` and the like. A test passes that differs in lines alone that are not compared.
+    # `pass`, `fail`, `skipped` and the like. A test whose differences are only in lines that are not compared passes.
     word: str
     # The lines that differ from the expected output, or the reason why the test was skipped.
     printed: str
@@ -119,7 +119,7 @@ def outcomes(report: str, counted: re.Pattern[str]) -> dict[str, Outcome]:
 
 
 def plugin_directory(scratch: Path, plugins: Path) -> Path:
-    """Makes a directory with the server's own plugins and this one. Returns its path."""
+    """Makes a directory with the server's own plugins and the tested one. Returns its path."""
     directory = scratch / "plugins"
     directory.mkdir()
     for library in plugins.iterdir():
@@ -143,7 +143,8 @@ def repeating_client(scratch: Path, program: Path) -> Path:
 
 
 class Peers:
-    """Runs the same tests on the same machine, in different ways."""
+    """Runs the chosen tests of one product on this machine, in different ways. `scratch` is a folder for what the
+    runs write."""
 
     def __init__(self, product: Product, scratch: Path, chosen: list[str], counted: str, thread: int) -> None:
         self.product, self.scratch, self.chosen, self.thread = product, scratch, chosen, thread
@@ -179,7 +180,11 @@ class Peers:
         return found
 
     def compare(self, repeated: tuple[bool, ...]) -> tuple[dict[str, str], int]:
-        """Returns the tests that end differently with the plugin, and how, and the number of compared tests."""
+        """Runs the tests with the plugin, and those that do not pass without it. Returns the tests that end
+        differently, and how.
+
+        Also returns the number of compared tests. `repeated`: whether every read is repeated, for each run.
+        """
         found: dict[str, str] = {}
         compared: set[str] = set()
         chosen = self.chosen
@@ -199,18 +204,19 @@ class Peers:
         return found, len(compared)
 
     def named(self, tests: Iterable[str]) -> list[str]:
-        """The command-line options that choose only these tests."""
+        """Returns command-line options that choose only these tests, and keep the other chosen options."""
         others = [option for option in self.chosen if not CHOOSES.match(option)]
         return others + sorted({test.split(" ")[0] for test in tests})
 
     def without(self, plugin: dict[str, Outcome], repeats: bool) -> dict[str, Outcome]:
-        """Runs the tests that do not pass with the plugin again without it. Big ones are left out."""
+        """Runs those tests without the plugin that do not pass with it, and returns their outcomes. Big ones are
+        left out."""
         failed = [test for test, (word, why) in plugin.items() if word not in NOT_DOUBTED and why not in BIG]
         return self.run(self.named(failed), False, repeats) if failed else {}
 
 
 def every_tenth(product: Product, suites: str) -> list[str]:
-    """Every tenth test of each of these suites, in the order of their names."""
+    """Returns every tenth test of each of these suites, in the order of their names."""
     chosen = []
     for suite in suites.split(","):
         tests = product.main if suite == "main" else product.suite / "suite" / suite / "t"

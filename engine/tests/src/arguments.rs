@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use crate::server::Product;
 
+/// The arguments of a tester's program, in the form `--name value`. Methods take a name without its dashes.
 pub struct Arguments(Vec<(String, String)>);
 
 impl Arguments {
-    /// Refuses a name that the usage text does not show.
+    /// Reads this process's arguments. Fails at a name that `usage` does not show as `[--name `, and at a name without a value.
     pub fn read(usage: &str) -> io::Result<Self> {
         let mut words = std::env::args().skip(1);
         let mut pairs = Vec::new();
@@ -22,14 +23,17 @@ impl Arguments {
         Ok(Self(pairs))
     }
 
+    /// The values of all arguments of this name, in their order.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |pair| pair.0 == name).map(|pair| pair.1.as_str())
     }
 
+    /// The last value of this name. None if it was not given.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.all(name).last().map(PathBuf::from)
     }
 
+    /// The product that `--product` names: MariaDB by default. Fails at any other word than `mariadb` and `mysql`.
     pub fn product(&self) -> io::Result<Product> {
         match self.all("product").last() {
             None | Some("mariadb") => Ok(Product::MariaDb),
@@ -38,6 +42,7 @@ impl Arguments {
         }
     }
 
+    /// The last value of this name, or `default` if it was not given. Fails if the value is no whole number.
     pub fn number(&self, name: &str, default: u64) -> io::Result<u64> {
         let Some(value) = self.all(name).last() else { return Ok(default) };
         value.parse().map_err(|_| io::Error::other(format!("--{name} needs a whole number, not `{value}`")))

@@ -1,5 +1,5 @@
-//! Creates and removes connections, statements, tables, results and cache sizes, round after round. Between two rounds everything is
-//! given back, and the process's memory is measured. Memory that still grows then is leaked.
+//! Searches for leaks: creates and removes connections, statements, tables, results and cache sizes, round after round. Between two rounds
+//! everything is given back, and the process's memory is measured. Memory that still grows then is leaked.
 //!
 //! Deliberately absent: whether answers are right; that is what `differential` and `histories` are for.
 
@@ -12,11 +12,12 @@ use crate::client::{Client, Endpoint, Login, Param, command};
 use crate::random::Random;
 use crate::server::Server;
 
-/// The server's own memory is small, so that all of it is soon in use.
+/// Arguments for the tested server: its own memory is small, so that all of it is soon in use.
 pub const ARGUMENTS: &[&str] =
     &["--innodb-buffer-pool-size=8M", "--table-open-cache=64", "--table-definition-cache=400"];
 
-/// The allocator gets a single arena. With several, the memory that it keeps would depend on how work is spread over threads.
+/// An environment variable for the tested server, name and value, that gives the allocator a single arena. With several, the memory that it
+/// keeps would depend on how work is spread over threads.
 pub fn environment() -> (String, String) {
     ("MALLOC_ARENA_MAX".into(), "1".into())
 }
@@ -24,21 +25,25 @@ pub fn environment() -> (String, String) {
 const THREADS: usize = 4;
 /// The number of steps of each thread in a round.
 const DEEDS: usize = 60;
-/// These statements empty the cache between rounds. Without the plugin the first one fails, and only the server is measured.
+/// The statements that empty the cache between rounds. Without the plugin the first one fails, and only the server is measured.
 const REST: &[&str] = &["SET GLOBAL fqc_size = 0", "FLUSH STATUS", "FLUSH TABLES"];
 const LOOK: Duration = Duration::from_millis(5);
+/// The statement that switches the cache on at the start of a round.
 const AWAKE: &str = "SET GLOBAL fqc_size = 33554432";
 
 /// The memory that the process held after each round, and how much the workers did.
 #[derive(Debug, Default)]
 pub struct Course {
+    /// For each round: the time since the start of the run, and the server's resident bytes.
     pub moments: Vec<(Duration, u64)>,
+    /// The number of hits over all rounds.
     pub hits: u64,
     pub statements: u64,
 }
 
 impl Course {
-    /// The growth in bytes a minute, by least squares over the last two thirds of the rounds. The first third is a warm-up.
+    /// The growth of the server's memory in bytes a minute, by least squares over the last two thirds of the rounds. The first third is a
+    /// warm-up.
     pub fn slope(&self) -> f64 {
         let settled = self.settled();
         let count = settled.len() as f64;
@@ -48,7 +53,8 @@ impl Course {
         above / points().map(|point| (point.0 - time).powi(2)).sum::<f64>()
     }
 
-    /// The growth in bytes, from the least of the first settled values to the least of the last ones.
+    /// The growth of the server's memory in bytes, from the least of the first third of the rounds after the warm-up to the least of the
+    /// last third.
     pub fn growth(&self) -> i64 {
         let settled = self.settled();
         let part = (settled.len() / 3).max(1);
@@ -56,6 +62,7 @@ impl Course {
         least(&settled[settled.len() - part..]) - least(&settled[..part])
     }
 
+    /// The rounds after the warm-up.
     fn settled(&self) -> &[(Duration, u64)] {
         &self.moments[self.moments.len() / 3..]
     }
@@ -71,7 +78,8 @@ impl fmt::Display for Course {
     }
 }
 
-/// Runs rounds until `goes_on` returns false.
+/// Runs rounds until `goes_on`, which gets the number of rounds so far, returns false. Equal seeds give equal statements. The server must
+/// be fresh, and needs no plugin.
 pub fn run(server: &Server, seed: u64, mut goes_on: impl FnMut(usize) -> bool) -> io::Result<Course> {
     let begun = Instant::now();
     let mut admin = server.admin()?;
@@ -96,12 +104,14 @@ pub fn run(server: &Server, seed: u64, mut goes_on: impl FnMut(usize) -> bool) -
     Ok(course)
 }
 
+/// Runs a statement, and returns the number in this column of the first row.
 fn number(admin: &mut Client, question: &str, column: usize) -> io::Result<u64> {
     let rows = admin.must(question)?.rows(false);
     let cell = rows.first().and_then(|row| row[column].clone()).unwrap_or_default();
     String::from_utf8_lossy(&cell).parse().map_err(|_| io::Error::other(format!("no number from `{question}`")))
 }
 
+/// Runs the workers of one round to their end. Returns the number of their statements.
 fn one_round(server: &Server, seed: u64, round: usize) -> io::Result<u64> {
     thread::scope(|scope| {
         let start = |thread| scope.spawn(move || Worker::new(server, seed, round, thread)?.work());
@@ -110,6 +120,7 @@ fn one_round(server: &Server, seed: u64, round: usize) -> io::Result<u64> {
     })
 }
 
+/// One session of a round.
 struct Worker {
     endpoint: Endpoint,
     client: Client,

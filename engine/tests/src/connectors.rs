@@ -1,6 +1,7 @@
-//! The client libraries that applications use. Each has a program that runs the same scenario: see `../connectors`.
+//! The client libraries (connectors) that applications use. Each has a program that runs the same scenario: see `../connectors`.
 //!
-//! Their dependencies are installed once into `FQC_CONNECTORS_CACHE`, by default below the system's temporary directory.
+//! Their dependencies are installed once into `FQC_CONNECTORS_CACHE`, by default below the system's temporary directory. The functions here
+//! return commands that are not started yet; they read `FQC_PORT` or, by line, also `FQC_SOCKET`. They panic if an installation fails.
 
 use crate::checkout;
 use std::collections::hash_map::DefaultHasher;
@@ -9,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The statements that create the database `c` and the table that the scenario reads.
 pub const ITEM: [&str; 4] = [
     "CREATE OR REPLACE DATABASE c",
     "CREATE TABLE c.item (id INT PRIMARY KEY, name VARCHAR(40) CHARACTER SET utf8mb4, note VARCHAR(40), price DECIMAL(9,2), day DATE, moment DATETIME)",
@@ -16,7 +18,9 @@ pub const ITEM: [&str; 4] = [
     "INSERT INTO c.item VALUES (2, 'other', NULL, 1, '2024-01-01', '2024-01-01')",
 ];
 
+/// A read that answers a row of [`ITEM`].
 pub const READ: &str = "SELECT name FROM c.item WHERE id = 1";
+/// The steps of the scenario, each with the row that it must print.
 pub const STEPS: [(&str, &str); 6] = [
     ("first", "1|Zoë 🦭|NULL|12.50|2024-02-29|2024-02-29 12:34:56"),
     ("fresh", "1|Zoë 🦭|NULL|13.50|2024-02-29|2024-02-29 12:34:56"),
@@ -26,6 +30,7 @@ pub const STEPS: [(&str, &str); 6] = [
     ("empty", ""),
 ];
 
+/// The output of a scenario that ran each step in these ways, of `text` and `prepared`, in this order.
 pub fn expected(ways: &[&str]) -> String {
     let lines =
         |(step, row): &(&str, &str)| ways.iter().map(|way| format!("{step} {way}: {row}\n")).collect::<String>();
@@ -36,9 +41,11 @@ fn programs() -> PathBuf {
     checkout::file("tests/connectors")
 }
 
+/// The ways of a library that also speaks the binary protocol: for [`expected`].
 pub const BOTH: [&str; 2] = ["text", "prepared"];
 
-/// The folder with the dependencies that these files name. Calls `install` if it does not exist yet.
+/// The folder with what `install` makes of these files of `connectors/NAME`. It is filled once for each content of the files, and kept:
+/// `install` gets a folder with copies of them.
 fn ready(name: &str, files: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     files.iter().for_each(|file| fs::read(programs().join(name).join(file)).unwrap().hash(&mut hasher));
@@ -61,7 +68,7 @@ fn ready(name: &str, files: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     place
 }
 
-/// Runs a command to its end and returns its output. Panics with its error output if it fails.
+/// Runs a command to its end and returns its output. Panics, with its error output, if it fails or does not start.
 pub fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -69,7 +76,7 @@ pub fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs a command that downloads something, and repeats it if it fails.
+/// Runs a command that downloads something. Repeats it twice if it fails, and then panics.
 fn fetch(command: &mut Command) {
     let succeeds = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
     if !(0..2).any(|_| succeeds(command)) {
@@ -87,17 +94,17 @@ fn python() -> PathBuf {
     ready("python", &["requirements.txt"], install).join("venv/bin/python")
 }
 
-/// The scenario with a Python module, such as `pymysql`.
+/// The scenario with a Python library: `pymysql` or `MySQLdb`.
 pub fn of_python(module: &str) -> Command {
     of_python_by("scenario.py", module)
 }
 
-/// The scenario with autocommit off, which is the default of these modules.
+/// The scenario with autocommit off, the default of Python's libraries. It prints [`expected_in_transactions`].
 pub fn of_python_in_transactions(module: &str) -> Command {
     of_python_by("transactions.py", module)
 }
 
-/// A program that runs what comes on its standard input, a statement a line, and prints the first value of each result.
+/// A program that runs statements from its standard input, one a line, through a Python library, and prints the first value of each result.
 pub fn of_python_by_line(module: &str) -> Command {
     of_python_by("lines.py", module)
 }
@@ -108,7 +115,7 @@ fn of_python_by(scenario: &str, module: &str) -> Command {
     command
 }
 
-/// The output of `transactions.py`.
+/// The output of [`of_python_in_transactions`].
 pub fn expected_in_transactions() -> String {
     let row = |price: &str, note: &str| format!("1|Zoë 🦭|{note}|{price}|2024-02-29|2024-02-29 12:34:56");
     let steps = [
@@ -122,6 +129,7 @@ pub fn expected_in_transactions() -> String {
     steps.iter().map(|(step, row)| format!("{step} text: {row}\n")).collect()
 }
 
+/// The scenario with Node's library mysql2.
 pub fn mysql2() -> Command {
     let install = |place: &Path| fetch(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(place));
     let place = ready("node", &["package.json", "package-lock.json", ".npmrc", "scenario.mjs"], install);
@@ -130,6 +138,7 @@ pub fn mysql2() -> Command {
     command
 }
 
+/// The scenario with Go's go-sql-driver.
 pub fn go_sql_driver() -> Command {
     let build = |place: &Path| {
         fetch(Command::new("go").args(["build", "-mod=readonly", "-o", "scenario", "."]).current_dir(place));
@@ -137,6 +146,7 @@ pub fn go_sql_driver() -> Command {
     Command::new(ready("go", &["go.mod", "go.sum", "main.go"], build).join("scenario"))
 }
 
+/// The scenario with Java's Connector/J.
 pub fn connector_j() -> Command {
     of_java("Scenario.java")
 }
@@ -153,15 +163,16 @@ fn of_java(program: &str) -> Command {
     command
 }
 
-/// As [`of_python_by_line`], by Connector/J. `words`: `mariadb` or `mysql`, then perhaps `prepared`.
+/// Like [`of_python_by_line`], with a Connector/J. `words`: `mariadb` or `mysql` for whose, then perhaps `prepared`, to run reads as
+/// prepared statements.
 pub fn of_java_by_line(words: &[&str]) -> Command {
     let mut command = of_java("Lines.java");
     command.args(words);
     command
 }
 
-/// The same for other languages, whose interpreters and libraries come from the system. Returns none, and prints why, if they are
-/// missing.
+/// Like [`of_python_by_line`], in `php`, `perl` or `ruby`, whose interpreters and libraries come from the system. `words`: for PHP `mysqli`
+/// or `pdo`; then for each perhaps `prepared`. Returns None, and prints why, if something is missing.
 pub fn of_system_by_line(language: &str, words: &[&str]) -> Option<Command> {
     let (interpreter, program, proof): (_, _, &[&str]) = match language {
         "php" => {
@@ -180,7 +191,8 @@ pub fn of_system_by_line(language: &str, words: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// The same for the installed C client library. None if it is missing.
+/// Like [`of_python_by_line`], with the installed client library of C. `words`: perhaps `prepared`. Returns None, and prints why, if the
+/// library is missing.
 pub fn of_c_by_line(words: &[&str]) -> Option<Command> {
     let flags = Command::new("mariadb_config").args(["--cflags", "--libs"]).output();
     let Some(flags) = flags.ok().filter(|output| output.status.success()) else {

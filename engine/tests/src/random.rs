@@ -1,5 +1,7 @@
-//! The only source of randomness: a seeded splitmix64, so that a seed identifies a run for ever, whatever versions of crates change.
+//! The testers' only source of randomness: a seeded splitmix64, so that a seed identifies a run for ever, whatever versions of crates
+//! change.
 
+/// A generator of random numbers. Equal seeds give equal sequences. Each draw changes its state.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -8,6 +10,7 @@ impl Random {
         Self(seed)
     }
 
+    /// The next number, uniform over all 64 bits.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -26,23 +29,27 @@ impl Random {
         low + (self.draw() % (high - low + 1) as u64) as i64
     }
 
+    /// True with a probability of `chance` percent.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.draw() % 100 < chance
     }
 
+    /// True with a probability of `chance` in a thousand.
     pub fn per_mille(&mut self, chance: u64) -> bool {
         self.draw() % 1000 < chance
     }
 
+    /// One of the choices, all equally probable. Panics if there are none.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }
 
+    /// Like [`Self::pick`], for static texts. Panics if there are none.
     pub fn word(&mut self, choices: &[&'static str]) -> &'static str {
         choices[self.below(choices.len())]
     }
 
-    /// The index of a weight, chosen with a probability in proportion to it.
+    /// The index of one of the weights, chosen with a probability in proportion to it. Panics if all are 0.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let total: u32 = weights.iter().sum();
         let mut left = self.below(total as usize) as u32;

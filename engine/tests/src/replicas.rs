@@ -1,7 +1,7 @@
-//! A source and its replica, both with the plugin. A result that either serves is neither older nor newer than its own answers just
-//! before and just after.
+//! Tests a MariaDB source and its replica, both with the plugin. A result that either serves is neither older nor newer than its own
+//! answers just before and just after.
 //!
-//! Values only grow, so any answer in between is right. `a` and `b` hold the same values in every committed state.
+//! Values only grow, so any answer in between is right. The tables `a` and `b` hold the same values in every committed state.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,20 +23,27 @@ const READERS: usize = 3;
 const TABLES: [(&str, &str); 6] =
     [("r", "InnoDB"), ("s", "InnoDB"), ("a", "InnoDB"), ("b", "InnoDB"), ("x", "InnoDB"), ("m", "MyISAM")];
 
+/// How to run the test.
 pub struct Plan {
     pub seed: u64,
+    /// How long sessions read and write.
     pub time: Duration,
+    /// The path of the plugin's library, for both servers.
     pub plugin: PathBuf,
+    /// Further arguments of the source.
     pub of_source: Vec<String>,
+    /// Further arguments of the replica.
     pub of_replica: Vec<String>,
 }
 
+/// The findings of a run, which has proved something only if both servers had hits.
 #[derive(Debug)]
 pub struct Report {
+    /// Wrong answers, as texts. The run ends at the first one, though others may be found at the same time.
     pub violations: Vec<String>,
     pub writes: u64,
     pub reads: u64,
-    /// The hits on the source and on the replica.
+    /// The number of hits on the source, and on the replica.
     pub hits: [u64; 2],
 }
 
@@ -49,8 +56,10 @@ impl fmt::Display for Report {
     }
 }
 
+/// The state that all sessions of a run share.
 struct Stage {
     end: Instant,
+    /// The next value to write.
     next: AtomicI64,
     writes: AtomicU64,
     reads: AtomicU64,
@@ -62,6 +71,7 @@ impl Stage {
         Instant::now() < self.end && self.violations.lock().unwrap().is_empty()
     }
 
+    /// Notes a violation, with the text of `what`, unless `holds`.
     fn expect(&self, holds: bool, what: impl FnOnce() -> String) {
         if !holds {
             self.violations.lock().unwrap().push(what());
@@ -69,6 +79,7 @@ impl Stage {
     }
 }
 
+/// Runs the plan on two fresh servers. `Err` is a fault of the environment, or a server's error; wrong answers are in the report.
 pub fn run(plan: &Plan) -> io::Result<Report> {
     let (source, replica) = start(plan)?;
     let stage = Stage {
@@ -104,6 +115,7 @@ pub fn run(plan: &Plan) -> io::Result<Report> {
     })
 }
 
+/// Starts both servers, and waits until the replica has the tables.
 fn start(plan: &Plan) -> io::Result<(Server, Server)> {
     let start = |id, arguments: &[String]| {
         replica(plan.plugin.clone(), id, &arguments.iter().map(String::as_str).collect::<Vec<_>>())
@@ -115,6 +127,7 @@ fn start(plan: &Plan) -> io::Result<(Server, Server)> {
     Ok((source, replica))
 }
 
+/// A session in the tests' database, with a time limit of two minutes for an answer. Not `is_cached`: the plugin serves it nothing.
 fn client(server: &Server, is_cached: bool) -> io::Result<Client> {
     let mut client = Client::connect(&server.endpoint(), &Login::default())?;
     client.set_timeout(Some(Duration::from_secs(120)))?;
@@ -136,13 +149,14 @@ fn set_up(source: &Server) -> io::Result<()> {
     Ok(())
 }
 
+/// The number of reads that this server's plugin has served.
 fn hits(server: &Server) -> io::Result<u64> {
     let rows = server.admin()?.must("SHOW GLOBAL STATUS LIKE 'Fqc_hits'")?.rows(false);
     let number = rows.first().and_then(|row| String::from_utf8_lossy(row[1].as_deref()?).parse().ok());
     number.ok_or_else(|| io::Error::other("the plugin tells no hits"))
 }
 
-/// Each writer has keys of its own, so that values grow in the order of commits.
+/// Writes until the run ends. Each of the writers has keys of its own (`own`: its number), so that values grow in the order of commits.
 fn write(stage: &Stage, source: &Server, own: usize, mut random: Random) -> io::Result<()> {
     let mut client = client(source, false)?;
     while stage.goes_on() {
@@ -185,6 +199,7 @@ fn write(stage: &Stage, source: &Server, own: usize, mut random: Random) -> io::
     Ok(())
 }
 
+/// Reads until the run ends: each read without the cache, with it, and without it again.
 fn read(stage: &Stage, server: &Server, mut random: Random) -> io::Result<()> {
     let (mut plain, mut cached) = (client(server, false)?, client(server, true)?);
     while stage.goes_on() {
@@ -210,6 +225,7 @@ fn read(stage: &Stage, server: &Server, mut random: Random) -> io::Result<()> {
     Ok(())
 }
 
+/// Checks that one snapshot holds equal values in the tables `a` and `b`.
 fn read_pair(stage: &Stage, cached: &mut Client, random: &mut Random) -> io::Result<()> {
     let key = random.below(KEYS);
     cached.must("BEGIN")?;
@@ -221,6 +237,7 @@ fn read_pair(stage: &Stage, cached: &mut Client, random: &mut Random) -> io::Res
     Ok(())
 }
 
+/// Runs a read of keys and values, and returns the value of each key.
 fn values(client: &mut Client, statement: &str) -> io::Result<BTreeMap<i64, i64>> {
     let number = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref()?).parse().ok();
     let rows = client.must(statement)?.rows(false);
@@ -228,6 +245,7 @@ fn values(client: &mut Client, statement: &str) -> io::Result<BTreeMap<i64, i64>
     rows.ok_or_else(|| io::Error::other(format!("`{statement}` did not answer numbers")))
 }
 
+/// Stops and starts replication at random until the run ends.
 fn stop_and_start(stage: &Stage, replica: &Server, mut random: Random) -> io::Result<()> {
     let mut admin = client(replica, false)?;
     while stage.goes_on() {
@@ -238,6 +256,7 @@ fn stop_and_start(stage: &Stage, replica: &Server, mut random: Random) -> io::Re
     Ok(())
 }
 
+/// Checks that both servers, with and without the cache, hold the same rows after the last write.
 fn compare_at_the_end(stage: &Stage, source: &Server, replica: &Server) -> io::Result<()> {
     let mut clients = [client(source, false)?, client(source, true)?, client(replica, false)?, client(replica, true)?];
     for (table, _) in TABLES {
@@ -248,8 +267,8 @@ fn compare_at_the_end(stage: &Stage, source: &Server, replica: &Server) -> io::R
     Ok(())
 }
 
-/// The shares of reads that a replica serves: from a table, and from rows, that its applier does not write, while it applies this many
-/// rows a second to others.
+/// Returns two shares, from 0 to 1, of reads that a replica serves while it applies `rows_per_second` changed rows: of a table that these
+/// do not change, and of other rows in the table that they change. Each is measured for half of the plan's time.
 pub fn share_served(plan: &Plan, rows_per_second: u64) -> io::Result<[f64; 2]> {
     let (source, replica) = start(plan)?;
     let end = Instant::now() + plan.time;
@@ -264,7 +283,8 @@ pub fn share_served(plan: &Plan, rows_per_second: u64) -> io::Result<[f64; 2]> {
     })
 }
 
-/// Transactions of one row each, on half of the keys of one table.
+/// Changes this many rows a second until `end`: transactions of one row each, on half of the keys of the table `r`. Returns the number of
+/// changed rows.
 fn write_steadily(source: &Server, rows_per_second: u64, end: Instant) -> io::Result<u64> {
     let mut client = client(source, false)?;
     let begun = Instant::now();
@@ -280,6 +300,7 @@ fn write_steadily(source: &Server, rows_per_second: u64, end: Instant) -> io::Re
     Ok(written)
 }
 
+/// Reads the keys of a table that `write_steadily` leaves alone until `end`. Returns the share of hits.
 fn served(replica: &Server, table: &str, end: Instant) -> io::Result<f64> {
     let mut client = client(replica, true)?;
     let keys = KEYS / 2..KEYS;

@@ -1,4 +1,4 @@
-//! Servers that replicate from others.
+//! MariaDB servers that replicate from others.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use crate::client::Endpoint;
 use crate::server::{Options, Server};
 
-/// A server that others can replicate from.
+/// Starts a MariaDB server without the plugin that others can replicate from. `id` must differ among the servers of a test.
 pub fn source(id: u32, arguments: &[&str]) -> io::Result<Server> {
     Server::start(Options { arguments: with_log(id, arguments), ..Options::default() })
 }
 
-/// A server with the plugin that can replicate from others, and others from it.
+/// Starts a MariaDB server with the plugin that can replicate from others, and others from it. `id` must differ among the servers of a
+/// test.
 pub fn replica(plugin: PathBuf, id: u32, arguments: &[&str]) -> io::Result<Server> {
     Server::start(Options { plugin: Some(plugin), arguments: with_log(id, arguments), ..Options::default() })
 }
@@ -21,14 +22,15 @@ fn with_log(id: u32, arguments: &[&str]) -> Vec<String> {
     own.into_iter().chain(arguments.iter().map(|one| one.to_string())).collect()
 }
 
-/// Makes the replica apply this source's changes from the beginning. `name`: the connection, if there are several.
+/// Makes the replica apply this source's changes from the beginning of its binary log. `name`: the name of the replication connection,
+/// empty for the default one. Does not wait for the changes.
 pub fn follow(replica: &Server, source: &Server, name: &str) -> io::Result<()> {
     point_at(replica, source, name)?;
     replica.admin()?.must(&format!("START SLAVE '{name}'")).map(drop)
 }
 
-/// Configures where the replica's source is. TLS is switched off, because servers of the tests have none and replicas require it by
-/// default since 11.4.
+/// Configures where the replica's source is, without starting replication. `name` as in [`follow`]. TLS is switched off, because servers of
+/// the tests have none and replicas require it by default since 11.4.
 pub fn point_at(replica: &Server, source: &Server, name: &str) -> io::Result<()> {
     let Endpoint::Tcp(port) = source.endpoint() else { unreachable!("servers listen on TCP") };
     let change = format!(
@@ -38,7 +40,7 @@ pub fn point_at(replica: &Server, source: &Server, name: &str) -> io::Result<()>
     replica.admin()?.must(&change).map(drop)
 }
 
-/// Waits until the replica has applied all that the source has done.
+/// Waits until the replica has applied everything that the source's binary log holds now. Fails after two minutes.
 pub fn catch_up(replica: &Server, source: &Server) -> io::Result<()> {
     let position = source.admin()?.scalar("SELECT @@GLOBAL.gtid_binlog_pos")?.unwrap_or_default();
     let waited = replica.admin()?.scalar(&format!("SELECT MASTER_GTID_WAIT('{position}', 120)"))?;

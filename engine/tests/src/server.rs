@@ -20,15 +20,16 @@ use crate::checkout;
 use crate::client::{Client, Endpoint};
 use crate::random::Random;
 
-/// Much longer than a start or stop takes, even on a busy machine. Only a fault exceeds it.
+/// The longest wait for a server's start or stop: much longer than it takes, even on a busy machine. Only a fault exceeds it.
 const START_LIMIT: Duration = Duration::from_secs(1200);
 const STOP_LIMIT: Duration = Duration::from_secs(1200);
 const PORT_TRIES: usize = 5;
-/// Ports below the range that Linux uses for outgoing connections. A connection could otherwise take a server's port while it restarts.
+/// Ports for the servers of tests, below the range that Linux uses for outgoing connections. A connection could otherwise take a server's
+/// port while it restarts.
 const PORTS: std::ops::Range<u16> = 17_000..20_000;
 const POLL: Duration = Duration::from_millis(20);
 
-/// The settings of every server here: small, quick to start, durable enough to be killed.
+/// Arguments of every server of the tests: small, quick to start, durable enough to be killed.
 const SETTINGS: &[&str] = &[
     "--bind-address=127.0.0.1",
     "--skip-name-resolve",
@@ -42,27 +43,31 @@ const SETTINGS: &[&str] = &[
     "--event-scheduler=OFF",
 ];
 
-/// The size of the redo log. It is also given when the data directory is created, because a server that finds another size writes a new
-/// log at its start.
+/// The argument for MariaDB's redo log size. It is also given when the data directory is created, because a server that finds another size
+/// writes a new log at its start.
 const MARIADB_LOG: &str = "--innodb-log-file-size=32M";
-/// From 11.4 on the server would create a TLS key at each start, which takes minutes in some builds. Certificates that a test gives are
-/// used all the same. The caches of MyISAM and Aria are small, since a server clears the memory of their indexes at each start.
+/// Arguments for MariaDB only. From 11.4 on the server would create a TLS key at each start, which takes minutes in some builds;
+/// certificates that a test gives are used all the same. The caches of MyISAM and Aria are small, since a server clears the memory of their
+/// indexes at each start.
 const MARIADB_SETTINGS: &[&str] =
     &[MARIADB_LOG, "--skip-ssl", "--key-buffer-size=1M", "--aria-pagecache-buffer-size=8M"];
-/// Only the classic protocol, no folder that the package would have created, and no native I/O, since no server starts with it once many
-/// run. Older lines do not know all of these.
+/// Arguments for MySQL only: the classic protocol alone, no folder that the package would have created, and no native I/O, since no server
+/// starts with it once many run. Older release lines do not know all of these.
 const MYSQL_SETTINGS: &[&str] = &[
     "--loose-innodb-redo-log-capacity=32M",
     "--loose-mysqlx=OFF",
     "--secure-file-priv=NULL",
     "--innodb-use-native-aio=OFF",
 ];
-/// The account of TCP clients, which are not at `localhost`. MariaDB's installer creates it itself.
+/// The statements that create the account of TCP clients, `root@127.0.0.1`, since these are not at `localhost`. MariaDB's installer creates
+/// it itself.
 const MYSQL_ACCOUNTS: &str = "CREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n";
 
-/// The cache is off until it gets memory. With adaptation off, every result is stored, even if it is never requested again.
+/// The statement that switches the cache of a plugin on that was just installed: the cache is off until it gets memory. With adaptation
+/// off, every result is stored, even if it is never requested again.
 pub const SWITCH_ON: &str = "SET GLOBAL fqc_size = 67108864, GLOBAL fqc_type = ON, GLOBAL fqc_adaptation = OFF";
-/// The same for a server that finds the plugin installed when it starts.
+/// The settings of [`SWITCH_ON`] as arguments, for a server that finds the plugin installed when it starts. A server without the plugin
+/// ignores them.
 const SWITCHED_ON: &[&str] = &["--loose-fqc-size=67108864", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF"];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,20 +77,23 @@ pub enum Product {
     MySql,
 }
 
+/// How a [`Server`] is started. The default is a plain MariaDB server without the plugin.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub product: Product,
-    /// The server's program. Default for MariaDB: `FQC_MARIADBD`, else the system's; for MySQL: `FQC_MYSQLD`, else what
+    /// The path of the server's program. None: for MariaDB `FQC_MARIADBD`, else the system's; for MySQL `FQC_MYSQLD`, else what
     /// `scripts/fetch-server MySQL tested` has brought.
     pub program: Option<PathBuf>,
-    /// A copy of this library becomes the only content of the plugin directory.
+    /// The path of the plugin's library. A copy of it becomes the only content of the plugin directory, and is loaded and switched on at
+    /// the start. None: a plain server.
     pub plugin: Option<PathBuf>,
-    /// Further arguments such as `--thread-handling=pool-of-threads`.
+    /// Further command-line arguments such as `--thread-handling=pool-of-threads`.
     pub arguments: Vec<String>,
-    /// Variables of the server's environment.
+    /// Variables that are added to the server's environment: name and value.
     pub environment: Vec<(String, String)>,
 }
 
+/// A running server of one test. Dropping it kills the process and removes its directory.
 pub struct Server {
     options: Options,
     directory: PathBuf,
@@ -94,6 +102,7 @@ pub struct Server {
 }
 
 impl Product {
+    /// The path of the server's program where [`Options::program`] names none. The file may be missing.
     pub fn program(self) -> PathBuf {
         let (name, default) = match self {
             Product::MariaDb => ("FQC_MARIADBD", "/usr/sbin/mariadbd"),
@@ -102,7 +111,7 @@ impl Product {
         std::env::var_os(name).map_or_else(|| checkout::file(default), PathBuf::from)
     }
 
-    /// The stock client that belongs to the server's program. None for MariaDB, or if there is no such file.
+    /// The path of the stock client `mysql` that belongs to MySQL's program. None for MariaDB, or if there is no such file.
     pub fn client(self) -> Option<PathBuf> {
         let program = self.program();
         let beside = [program.with_file_name("mysql"), base_directory(&program).join("bin/mysql")];
@@ -116,6 +125,7 @@ impl Product {
         }
     }
 
+    /// The statements that load the plugin, in their order. They do not switch its cache on: see [`SWITCH_ON`].
     pub fn installing(self) -> &'static [&'static str] {
         match self {
             Product::MariaDb => &["INSTALL SONAME 'fqc'"],
@@ -127,6 +137,7 @@ impl Product {
         }
     }
 
+    /// The statements that unload the plugin, in their order. MySQL unloads it only once the sessions that it has observed have ended.
     pub fn uninstalling(self) -> &'static [&'static str] {
         match self {
             Product::MariaDb => &["UNINSTALL SONAME 'fqc'"],
@@ -136,7 +147,8 @@ impl Product {
 }
 
 impl Server {
-    /// Starts a server and, where a plugin is given, installs it the way a user would.
+    /// Starts a server on a data directory and a port of its own, and waits until it accepts connections. If a plugin is given, installs it
+    /// the way a user would, and switches its cache on.
     pub fn start(options: Options) -> io::Result<Self> {
         let directory = fresh_directory()?;
         let mut server = Self { options, directory, port: 0, child: None };
@@ -169,7 +181,7 @@ impl Server {
         Err(io::Error::other(format!("no free port in {PORT_TRIES} tries\n{}", self.error_log())))
     }
 
-    /// Loads the plugin into the running server, and switches its cache on.
+    /// Loads the plugin, whose library must already be in the plugin directory, into the running server, and switches its cache on.
     pub fn install_plugin(&self) -> io::Result<()> {
         let begun = Instant::now();
         for statement in self.options.product.installing() {
@@ -186,7 +198,8 @@ impl Server {
         self.admin()?.must(SWITCH_ON).map(drop)
     }
 
-    /// The reasons why results were not stored, as the plugin reports them. Empty without the plugin.
+    /// The reasons why results were not stored, as the plugin counts them: a line ` COUNT REASON` for each. Empty without the plugin, or if
+    /// the server does not answer.
     pub fn reasons(&self) -> String {
         let listed = self.admin().and_then(|mut admin| admin.must("SHOW FQC REASONS"));
         let rows = listed.map(|response| response.rows(false)).unwrap_or_default();
@@ -194,6 +207,7 @@ impl Server {
         rows.iter().map(|row| format!("  {} {}\n", word(&row[1]), word(&row[0]))).collect()
     }
 
+    /// The server's TCP port on the loopback address. It stays the same after a restart.
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::Tcp(self.port)
     }
@@ -206,7 +220,7 @@ impl Server {
         Endpoint::Unix(self.socket())
     }
 
-    /// A connection as root through the unix socket.
+    /// Opens a new connection as root through the unix socket.
     pub fn admin(&self) -> io::Result<Client> {
         Client::root(&self.unix_endpoint())
     }
@@ -215,25 +229,31 @@ impl Server {
         self.options.product
     }
 
+    /// True if the server was started with the plugin, even if the test has unloaded it since.
     pub fn has_plugin(&self) -> bool {
         self.options.plugin.is_some()
     }
 
+    /// True if the process was started and has not ended. It may not accept connections yet.
     pub fn is_running(&mut self) -> bool {
         self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
     }
 
+    /// The process id. None after [`Self::wait_for_exit`], [`Self::shutdown`] or [`Self::kill9`], until the next start.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Asks the server to shut down, and waits until it has ended.
+    /// Asks the server to shut down, and waits until the process has ended. Fails if the server does not answer, or ends with an error
+    /// status.
     pub fn shutdown(&mut self) -> io::Result<()> {
         let mut admin = self.admin()?;
         admin.must("SHUTDOWN")?;
         self.wait_for_exit()
     }
 
+    /// Waits until the process has ended. Fails with the error log if it ends with an error status, or does not end within `STOP_LIMIT`.
+    /// Succeeds at once if no process was started.
     pub fn wait_for_exit(&mut self) -> io::Result<()> {
         let Some(mut child) = self.child.take() else {
             return Ok(());
@@ -249,6 +269,7 @@ impl Server {
         Err(io::Error::other(format!("the server did not end within {STOP_LIMIT:?}\n{}", self.error_log())))
     }
 
+    /// Kills the process with SIGKILL, and waits for its end. Does nothing if there is none.
     pub fn kill9(&mut self) -> io::Result<()> {
         if let Some(mut child) = self.child.take() {
             child.kill()?;
@@ -257,7 +278,8 @@ impl Server {
         Ok(())
     }
 
-    /// Ends the server if it still runs, and starts it again on the same data and port.
+    /// Shuts the server down if a process was started, starts it again on the same data and port, and waits until it accepts connections. A
+    /// plugin that was installed is loaded again.
     pub fn restart(&mut self) -> io::Result<()> {
         if self.child.is_some() {
             self.shutdown()?;
@@ -265,31 +287,33 @@ impl Server {
         self.launch().map(drop)
     }
 
-    /// Restarts the server with these arguments. Returns its first connection.
+    /// Restarts the running server with these arguments instead of those in [`Options::arguments`], also for later restarts. Returns its
+    /// first connection.
     pub fn restart_with(&mut self, arguments: &[&str]) -> io::Result<Client> {
         self.options.arguments = arguments.iter().map(|one| one.to_string()).collect();
         self.shutdown()?;
         self.launch()
     }
 
-    /// The argument applies from the server's next start on.
+    /// Adds a command-line argument, which applies from the server's next start on.
     pub fn add_argument(&mut self, argument: &str) {
         self.options.arguments.push(argument.into());
     }
 
+    /// The server's error log since its first start. Empty if it cannot be read.
     pub fn error_log(&self) -> String {
         let bytes = fs::read(self.directory.join("error.log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Memory of the process that is in RAM now.
+    /// The bytes of the server process that are in RAM now. Fails if no process runs.
     pub fn resident_bytes(&self) -> io::Result<u64> {
         let statm = self.proc("statm")?;
         let pages: u64 = field(&statm, 1)?;
         Ok(pages * system_value(libc::_SC_PAGESIZE))
     }
 
-    /// User and system time the process has used.
+    /// User and system time that the server process has used since its start. Fails if no process runs.
     pub fn cpu_time(&self) -> io::Result<Duration> {
         let stat = self.proc("stat")?;
         let after_name = stat.rsplit(") ").next().unwrap_or("");
@@ -302,7 +326,7 @@ impl Server {
         fs::read_to_string(format!("/proc/{pid}/{name}"))
     }
 
-    /// Starts the process. Returns its first connection.
+    /// Starts the process, and waits until it accepts connections. Returns the first one, as root.
     fn launch(&mut self) -> io::Result<Client> {
         let (product, program) = (self.options.product, self.program());
         let mut command = Command::new(&program);
@@ -329,6 +353,7 @@ impl Server {
         self.wait_until_ready()
     }
 
+    /// Connects as root again and again. Fails with the error log if the process ends, or is not ready within `START_LIMIT`.
     fn wait_until_ready(&mut self) -> io::Result<Client> {
         let begun = Instant::now();
         while begun.elapsed() < START_LIMIT {
@@ -344,16 +369,19 @@ impl Server {
         Err(io::Error::other(format!("the server was not ready within {START_LIMIT:?}\n{}", self.error_log())))
     }
 
+    /// The message for a process that has ended, with the error log.
     fn death(&self, status: &str) -> String {
         format!("the server died ({status}); its error log:\n{}", self.error_log())
     }
 
-    /// True if `FQC_MYSQLD` names the MySQL server. It may be of a release line that the plugin was not tested with and would refuse.
+    /// True if `FQC_MYSQLD` names the MySQL server. It may then be of a release line that the plugin was not tested with and would refuse
+    /// to serve on.
     fn judges_another_line(&self) -> bool {
         let is_named = self.options.program.is_none() && std::env::var_os("FQC_MYSQLD").is_some();
         self.options.product == Product::MySql && is_named
     }
 
+    /// The path of the program that this server runs.
     pub fn program(&self) -> PathBuf {
         self.options.program.clone().unwrap_or_else(|| self.options.product.program())
     }
@@ -362,14 +390,17 @@ impl Server {
         self.directory.join("data")
     }
 
+    /// The server's directory for temporary files. Near caches of the tests put their sockets and logs there, too.
     pub fn scratch(&self) -> PathBuf {
         self.directory.join("tmp")
     }
 
+    /// The server's plugin directory, which is the test's own.
     pub fn plugins(&self) -> PathBuf {
         self.directory.join("plugins")
     }
 
+    /// The path of the server's unix socket.
     pub fn socket(&self) -> PathBuf {
         self.directory.join("socket")
     }
@@ -386,7 +417,7 @@ fn path_argument(name: &str, path: &Path) -> String {
     format!("--{name}={}", path.display())
 }
 
-/// Options that the server and the installer share.
+/// Arguments that the server and the installer of its data directory share.
 fn common_arguments(product: Product, program: &Path) -> Vec<String> {
     let mut arguments = vec!["--no-defaults".into()];
     // MySQL's program finds its own files.
@@ -405,18 +436,20 @@ fn common_arguments(product: Product, program: &Path) -> Vec<String> {
     arguments
 }
 
+/// The directory of the installation that a program belongs to: its file's grandparent.
 fn base_directory(program: &Path) -> PathBuf {
     program.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_path_buf()
 }
 
-/// Options that MySQL must get already when the data directory is created, because they cannot be changed later.
+/// Returns the given arguments that MySQL must get already when the data directory is created, because they cannot be changed later. Empty
+/// for MariaDB.
 fn lasting(options: &Options) -> Vec<&String> {
     let is_lasting = |one: &&String| options.product == Product::MySql && one.starts_with("--lower-case-table-names");
     options.arguments.iter().filter(is_lasting).collect()
 }
 
-/// A data directory as the installer leaves it. It is created once for each version of a server and kept: in `FQC_CACHE`, which all
-/// checkouts of a user can share, or else in the system's temporary directory.
+/// The path of a data directory as the installer leaves it; servers get copies. It is created once for each version of a server and kept:
+/// in `FQC_CACHE`, which all checkouts of a user can share, or else in the system's temporary directory.
 fn template(options: &Options, program: &Path) -> io::Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
     (version(program)?, "sparse", MARIADB_LOG, MYSQL_SETTINGS, lasting(options)).hash(&mut hasher);
@@ -442,7 +475,8 @@ fn template(options: &Options, program: &Path) -> io::Result<PathBuf> {
     Ok(template)
 }
 
-/// The version that a program prints. It is asked once in each process, since that costs a tenth of what a start costs.
+/// The output of the program's `--version`. The program is run once in each process, since that costs a tenth of what a server's start
+/// costs.
 fn version(program: &Path) -> io::Result<Vec<u8>> {
     static KNOWN: Mutex<BTreeMap<PathBuf, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -454,6 +488,7 @@ fn version(program: &Path) -> io::Result<Vec<u8>> {
     Ok(known[program].clone())
 }
 
+/// Creates a data directory at `data` below `draft`, a directory that exists and is empty.
 fn install(options: &Options, program: &Path, draft: &Path) -> io::Result<()> {
     let product = options.product;
     let log = File::create(draft.join("log"))?;
@@ -483,6 +518,7 @@ fn install(options: &Options, program: &Path, draft: &Path) -> io::Result<()> {
     }
 }
 
+/// The command `mariadb-install-db` of the installation that this server's program belongs to.
 fn mariadb_installer(mariadbd: &Path) -> io::Result<Command> {
     let base = base_directory(mariadbd);
     let places = ["bin", "scripts", "sbin"].map(|place| base.join(place).join("mariadb-install-db"));
@@ -492,6 +528,7 @@ fn mariadb_installer(mariadbd: &Path) -> io::Result<Command> {
         .ok_or_else(|| io::Error::other(format!("no mariadb-install-db below {}", base.display())))
 }
 
+/// Creates an empty directory below the system's temporary one, with a name that no other live process uses.
 fn fresh_directory() -> io::Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -501,7 +538,7 @@ fn fresh_directory() -> io::Result<PathBuf> {
     Ok(directory)
 }
 
-/// `sparse` says when files of the copy have holes: see `cp --sparse`.
+/// Copies a directory with its content to a path that must not exist yet. `sparse` says when copied files have holes: see `cp --sparse`.
 fn copy_tree(from: &Path, to: &Path, sparse: &str) -> io::Result<()> {
     let sparse = format!("--sparse={sparse}");
     let copied = Command::new("cp").args(["-r", &sparse, "--"]).args([from, to]).stdin(Stdio::null()).output()?;
@@ -511,7 +548,7 @@ fn copy_tree(from: &Path, to: &Path, sparse: &str) -> io::Result<()> {
     }
 }
 
-/// A port of this machine at which no process listens at present. Another process may take it later.
+/// Returns a port of the loopback address at which no process listens at present. It is not reserved: another process may take it later.
 pub fn free_port() -> io::Result<u16> {
     let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
     let mut ports = (0..1000).map(|_| PORTS.start + random.below(PORTS.len()) as u16);
@@ -519,6 +556,7 @@ pub fn free_port() -> io::Result<u16> {
     free.ok_or_else(|| io::Error::other(format!("no free port among {PORTS:?}")))
 }
 
+/// The word at this index, from 0, of a line that is split at white space, as a number.
 fn field<T: std::str::FromStr>(line: &str, index: usize) -> io::Result<T> {
     let value = line.split_whitespace().nth(index).and_then(|word| word.parse().ok());
     value.ok_or_else(|| io::Error::other(format!("no number in field {index} of `{line}`")))

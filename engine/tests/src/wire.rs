@@ -1,4 +1,4 @@
-//! A forwarder to a port of this machine that can hold back bytes in one direction or in both, and reset connections.
+//! A TCP forwarder to a port of this machine. It can hold back bytes in one direction or in both, and reset connections.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,12 +6,14 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
+/// A direction: `There` is from the client to the server, `Back` from the server to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     There,
     Back,
 }
 
+/// A forwarder that runs in threads of its own. Dropping it resets its connections and ends it.
 pub struct Wire {
     port: u16,
     inside: Arc<Inside>,
@@ -33,6 +35,7 @@ struct State {
 }
 
 impl Wire {
+    /// Starts a forwarder to this port of the loopback address.
     pub fn to(port: u16) -> io::Result<Wire> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let wire = Wire { port: listener.local_addr()?.port(), inside: Arc::default() };
@@ -54,22 +57,24 @@ impl Wire {
         Ok(wire)
     }
 
+    /// The port that clients connect to instead of the server's.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Sets the port that new connections lead to.
+    /// Sets the server's port for new connections. Existing connections keep theirs.
     pub fn lead_to(&self, port: u16) {
         self.inside.state.lock().unwrap().far = port;
     }
 
-    /// Holds back everything that is sent in these directions. It arrives once they are released.
+    /// Holds back everything that is sent in these directions, on all connections, and releases the others. `hold(&[])` releases both; what
+    /// was held then arrives.
     pub fn hold(&self, ways: &[Way]) {
         self.inside.state.lock().unwrap().held = ways.to_vec();
         self.inside.changed.notify_all();
     }
 
-    /// Resets all connections at once. Bytes under way are lost.
+    /// Resets all connections at once, to both sides. Bytes under way are lost. New connections are accepted as before.
     pub fn reset(&self) {
         for stream in std::mem::take(&mut self.inside.state.lock().unwrap().streams) {
             // SAFETY: all zeros are a valid address, which names no host.
@@ -102,7 +107,7 @@ fn connect(inside: &Arc<Inside>, near: TcpStream, far: TcpStream) -> io::Result<
     Ok(())
 }
 
-/// Forwards bytes until the sender closes, or the receiver has gone.
+/// Forwards bytes in one direction until the sender closes, or the receiver has gone.
 fn carry(inside: &Inside, way: Way, mut from: TcpStream, mut to: TcpStream) {
     let mut bytes = [0; 16 << 10];
     loop {

@@ -11,11 +11,12 @@ use fqc_tests::client::Endpoint;
 use fqc_tests::connectors::{self, BOTH, ITEM, READ, STEPS, expected, run};
 use traps::{Arena, all};
 
-/// The least number of hits among twenty reads in each of five groups outside of transactions. The first reads of each group go to the
-/// server.
+/// The least number of hits for each way, among twenty reads in each of five groups outside of transactions. The first reads of each group
+/// go to the server.
 const LEAST_HITS: u64 = 75;
 
-/// Creates the scenario's table, and waits until its reads are cached. Returns the port to connect to.
+/// Creates the table of the scenario in the database of this name, and waits until its reads are cached. Returns the arena and the port to
+/// connect to.
 fn stage(db: &str) -> (Arena, u16) {
     let mut arena = Arena::enter(db);
     let mut client = arena.client();
@@ -30,7 +31,7 @@ fn scenario(db: &str, ways: &[&str], command: &mut Command) {
     assert!(hits >= LEAST_HITS * ways.len() as u64, "only {hits} reads came from memory");
 }
 
-/// Runs a program whose answers must be right. Returns the number of its hits.
+/// Runs a program, and checks that it prints the right answers in these ways. Returns the number of its hits.
 fn hits_of(db: &str, ways: &[&str], command: &mut Command) -> u64 {
     let (mut arena, port) = stage(db);
     let (said, hits) = arena.counted(|| run(command.env("FQC_PORT", port.to_string())));
@@ -65,7 +66,7 @@ fn connector_j() {
     assert!(hits >= LEAST_HITS, "only {hits} reads came from memory");
 }
 
-/// The command-line client has no binary protocol.
+/// Checks that the command-line client, which has no binary protocol, gets right answers and hits.
 #[test]
 fn mariadb_client() {
     let (mut arena, port) = stage("c_client");
@@ -87,6 +88,7 @@ fn mariadb_client() {
     assert!(hits >= 60, "only {hits} reads came from memory:\n{}", arena.server.reasons());
 }
 
+/// Runs a script through MariaDB's command-line client. Returns its output.
 fn speak(port: u16, script: &str) -> String {
     let mut command = Command::new("mariadb");
     command.args(["--no-defaults", "--batch", "--skip-column-names", "--default-character-set=utf8mb4", "--user=root"]);

@@ -27,7 +27,8 @@ fn two_plain_servers_do_not_differ() {
     }
 }
 
-/// The plugin's self-test, which compares a slow server for some time, has a test like this one.
+/// Checks that the differential tester leaves a database and an account of others in place, and finds no difference because of them. The
+/// plugin's self-test, which compares a slow server for some time, has a similar test.
 #[test]
 fn what_others_have_made_stays() {
     let (mut plain, mut cached) = (server(), server());

@@ -16,7 +16,8 @@ fn client(server: &Server, database: &str) -> Client {
     client
 }
 
-/// An option file contains the settings of the server's own cache as well as those that load the plugin.
+/// Checks that the first connection after a start is served if the option file loads the plugin and also contains the settings of the
+/// server's own cache.
 #[test]
 fn the_first_connection_is_served_where_an_option_file_asks_for_it() {
     let mut server = Server::start(Options::default()).unwrap();
@@ -36,7 +37,7 @@ fn the_first_connection_is_served_where_an_option_file_asks_for_it() {
     }
 }
 
-/// The result of a table's first read is stored as soon as the engine has looked up the table.
+/// Checks that the result of a table's first read is stored as soon as the engine has looked up the table.
 #[test]
 fn one_read_of_an_unknown_table_is_enough() {
     let mut server = traps::start(&[]);
@@ -66,7 +67,7 @@ fn one_read_of_an_unknown_table_is_enough() {
     }
 }
 
-/// A result waits until the engine has looked up its table. A write that comes before that invalidates it.
+/// Checks that a write invalidates a result that still waits until the engine has looked up its table.
 #[test]
 fn a_write_outdates_a_result_that_waits_for_its_table() {
     let mut server = traps::start(&[]);

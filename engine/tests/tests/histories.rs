@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fqc_tests::histories::{self, Plan};
 use fqc_tests::server::{Options, Server};
 
-/// Only a fault takes so long.
+/// The longest extension of a run. Only a fault takes so long.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
 fn judge(mut plan: Plan, extra: &[&str]) {

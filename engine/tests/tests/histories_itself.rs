@@ -10,7 +10,8 @@ use fqc_tests::server::{Options, Server};
 
 const RUNS: u64 = 40;
 
-/// Repeats the run until it is enough to prove something, because a slow machine may get nowhere in its time.
+/// Repeats a run, each time longer, until it is enough to prove something, because a slow machine may get nowhere in its time. `through`
+/// returns the endpoint for the sessions, if it is not the server.
 fn report(through: impl Fn(Endpoint) -> Option<Endpoint>, is_enough: impl Fn(&Report) -> bool) -> Report {
     let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
     let mut server = Server::start(Options { arguments, ..Options::default() }).expect("a plain server");

@@ -1,4 +1,4 @@
-//! Reports, adaptation, observation and verification: how the engine measures its own use, and what it does with the result.
+//! Reports, adaptation, observation and verification: how the engine measures its own use, and what it does with the results.
 
 mod traps;
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fqc_tests::client::{Client, Response};
 use traps::{Arena, all, flush_of_all, said, until, with_rule};
 
-/// Restores the settings of the whole server.
+/// The statements that restore the settings of the whole server which a test has changed.
 const RESTORE: [&str; 4] = [
     "SET GLOBAL fqc_observe = OFF",
     "SET GLOBAL fqc_verify_ppm = 0",
@@ -16,7 +16,7 @@ const RESTORE: [&str; 4] = [
     "SET GLOBAL fqc_rules = DEFAULT",
 ];
 
-/// The rows of a report whose first or second column contains a word, as lists of values.
+/// The rows of a report whose first or second column contains a word, each as the texts of its columns.
 fn lines(response: &Response, word: &str) -> Vec<Vec<String>> {
     let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or(b"NULL")).into_owned();
     let rows = response.rows(false);
@@ -24,6 +24,7 @@ fn lines(response: &Response, word: &str) -> Vec<Vec<String>> {
     rows.filter(|row| row.iter().take(2).any(|value| value.contains(word))).collect()
 }
 
+/// A status variable of the server that is a number.
 fn status(arena: &Arena, name: &str) -> u64 {
     let shown = said(&arena.client().query(format!("SHOW GLOBAL STATUS LIKE '{name}'").as_str()).unwrap());
     shown.split_once(',').and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {shown}"))
@@ -171,7 +172,7 @@ fn said_number(value: &Option<Vec<u8>>) -> f64 {
     std::str::from_utf8(value.as_deref().expect("a number")).unwrap().parse().unwrap()
 }
 
-/// The numbers of requests and hits at one moment.
+/// The numbers of requests and of hits that the engine has observed so far.
 fn observed(arena: &Arena) -> [u64; 2] {
     let show = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Fqc_observed_requests', 'Fqc_observed_hits')";
     let shown = lines(&arena.client().query(show).unwrap(), "observed");
@@ -228,7 +229,7 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     all(&mut client, &["SET GLOBAL query_cache_type = ON"]);
 }
 
-/// Changes a value in the table's file, so that neither the server nor the engine notices.
+/// Changes a value in the table's file behind the server's back, so that neither the server nor the engine notices.
 fn plant(client: &mut fqc_tests::client::Client, old: &[u8; 8], new: &[u8; 8]) {
     let directory = said(&client.query("SELECT @@datadir").unwrap());
     let file = std::path::Path::new(&directory).join("i_verifies/t.MYD");
@@ -315,7 +316,7 @@ fn rules_are_checked_read_back_and_obeyed() {
 
 const WRITE: &str = "UPDATE t SET v = v + 1";
 
-/// Writes until a result outlives a write. Returns that result.
+/// Writes other values until the cache serves a result despite a write. Returns that result.
 fn outlive(arena: &mut Arena, client: &mut Client, read: &str) -> String {
     let mut old = String::new();
     until("a result outlives a write", || {

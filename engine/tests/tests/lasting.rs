@@ -1,4 +1,4 @@
-//! Rules that keep results through writes, over the binary protocol. Prepared statements obey them as texts do.
+//! Rules that let results be served despite writes, in the binary protocol. Prepared statements obey them as texts do.
 
 mod traps;
 
@@ -19,7 +19,7 @@ fn forget_rules(client: &mut Client) {
     all(client, &["SET GLOBAL fqc_rules = DEFAULT"]);
 }
 
-/// Writes until a result outlives a write. Returns that result.
+/// Writes other values until the cache serves a result despite a write. Returns that result.
 fn outlive(arena: &mut Arena, client: &mut Client, read: &Prepared) -> String {
     let mut old = String::new();
     until("a prepared result outlives a write", || {
@@ -31,7 +31,7 @@ fn outlive(arena: &mut Arena, client: &mut Client, read: &Prepared) -> String {
     old
 }
 
-/// Checks that the answer is the server's present one.
+/// Checks that the prepared read answers what the table holds now.
 #[track_caller]
 fn is_true(arena: &mut Arena, client: &mut Client, read: &Prepared, params: &[Param; 1], table: &str) {
     let Param::Int(id) = params[0] else { unreachable!("keys are numbers") };

@@ -1,5 +1,6 @@
-//! The feed of a real server: what near caches are notified of, and how writers wait for them. The near cache is simulated: both ends of
-//! the feed are the engine's own code, and each test decides how the near cache reacts.
+//! The feed of a real server, that is, the connection over which the plugin informs near caches (`fqc-near`): what they are notified of,
+//! and how writers wait for them. The near cache is simulated: both ends of the feed are the engine's own code, and each test decides how
+//! the near cache reacts.
 //!
 //! Property: once a client sees a new state, no near cache can still serve the old one.
 
@@ -17,23 +18,26 @@ use traps::{Arena, PATIENCE, all, plugin, said, small_table, until};
 
 const ATTACH: &str = "ATTACH FQC NEAR 'played' PROTOCOL 1";
 
+/// Nanoseconds since the first call, as the clock of the simulated near cache.
 fn now() -> u64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// The state of the simulated near cache.
+/// The state of a simulated near cache.
 #[derive(Default)]
 struct State {
     near: Near,
+    /// Reports about commands that the plugin has sent and no test has taken yet.
     told: Vec<CommandReport>,
     /// The feed has ended.
     is_over: bool,
 }
 
-/// A near cache whose feed is read by a thread.
+/// A simulated near cache. A thread reads its feed and renews its lease, the time for which it may serve.
 struct Played {
     state: Arc<Mutex<State>>,
+    /// Messages that the thread sends next.
     to_send: Arc<Mutex<Vec<FromNear>>>,
     /// The first flag stops the thread of the near cache, which sets the second one once it has stopped.
     is_frozen: [Arc<AtomicBool>; 2],
@@ -42,6 +46,7 @@ struct Played {
 }
 
 impl Played {
+    /// Attaches a near cache to the server's plugin, and waits until it has a lease.
     fn attach(server: &Server) -> Played {
         let mut feed = Client::connect(&server.endpoint(), &Login::default()).unwrap();
         feed.set_timeout(Some(PATIENCE)).unwrap();
@@ -68,22 +73,24 @@ impl Played {
         until("it to freeze", || self.is_frozen[1].load(Ordering::SeqCst));
     }
 
+    /// True if the feed has ended.
     fn is_over(&self) -> bool {
         self.state.lock().unwrap().is_over
     }
 
+    /// Reports this connection to the plugin as one of the near cache's own clients. The plugin then sends reports of its commands.
     fn mark(&self, connection: &Marked) {
         self.to_send.lock().unwrap().push(connection.own.mark());
     }
 
-    /// True if the result in this report may be served now.
+    /// True if the near cache may serve the result in this report now.
     fn serves(&self, told: &CommandReport) -> bool {
         let state = self.state.lock().unwrap();
         let Some(attachment) = state.near.attachment() else { return false };
         state.near.may_serve(attachment, told.cells.iter().map(|(cell, _)| *cell), told.stamp, now())
     }
 
-    /// Repeats this read until the feed reports it. Returns the last answer and the report.
+    /// Repeats a read until the feed reports what its result depends on. Returns the last answer and the report.
     fn told_of(&self, connection: &mut Marked, read: &str) -> (String, CommandReport) {
         let begun = Instant::now();
         loop {
@@ -110,6 +117,7 @@ impl Drop for Played {
     }
 }
 
+/// Runs the thread of a near cache: sends its messages, renews its lease and receives, until it is to end or the feed breaks.
 fn exchange(
     mut feed: Client,
     state: &Mutex<State>,
@@ -153,7 +161,7 @@ fn exchange(
     }
 }
 
-/// A client's connection that the near cache can mark as its own at the server.
+/// A client's connection, with what the near cache knows about it.
 struct Marked {
     client: Client,
     own: Connection,
@@ -171,7 +179,8 @@ impl Marked {
     }
 }
 
-/// A near cache that holds a result of the first row of `t`, and a connection through it.
+/// Attaches a near cache that holds a result of the first row of `t`, which it may serve. Returns it with a connection through it, and the
+/// report of the result.
 fn with_result(arena: &Arena) -> (Played, Marked, CommandReport) {
     let mut admin = arena.client();
     small_table(&mut admin, "t", "InnoDB");
@@ -186,8 +195,8 @@ fn with_result(arena: &Arena) -> (Played, Marked, CommandReport) {
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
-/// Runs a write while another session watches the row. Once the new value is visible, or the write is acknowledged, the result may not be
-/// served any more.
+/// Runs `write`, which must change the row, while another session watches it. Once the new value is visible, or the write is acknowledged,
+/// the near cache may no longer serve the result in the report.
 fn write_and_watch(arena: &Arena, played: &Played, told: &CommandReport, write: impl FnOnce(&mut Client)) {
     let mut watcher = arena.client_with(&["SET SESSION fqc_type = OFF"]);
     let before = said(&watcher.query(READ).unwrap());
@@ -202,6 +211,7 @@ fn write_and_watch(arena: &Arena, played: &Played, told: &CommandReport, write: 
     });
 }
 
+/// Reads until the row differs from `before`. At that moment the near cache may no longer serve the result.
 fn watch(mut watcher: Client, before: &str, played: &Played, told: &CommandReport, is_done: &AtomicBool) {
     loop {
         let was_done = is_done.load(Ordering::SeqCst);
@@ -213,7 +223,7 @@ fn watch(mut watcher: Client, before: &str, played: &Played, told: &CommandRepor
     }
 }
 
-/// The value in this column of SHOW FQC NEAR, for the only near cache that is attached. None if there is none.
+/// The value in this column of SHOW FQC NEAR, for the only near cache that is attached. None if no near cache is attached.
 fn reported(arena: &Arena, column: &str) -> Option<String> {
     let rows = arena.client().must("SHOW FQC NEAR").unwrap();
     let fqc_tests::client::Part::Rows(part) = &rows.parts[0] else { panic!("no rows") };
@@ -299,7 +309,8 @@ fn a_near_cache_whose_feed_is_cut_still_has_its_lease() {
     write_and_watch(&arena, &played, &told, |client| _ = client.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap());
 }
 
-/// The event writes only when the gate is open, so that it does not invalidate the result before the test watches.
+/// Checks that a write of an event also waits for the near caches. The event writes only when the gate is open, so that it does not
+/// invalidate the result before the test watches.
 #[test]
 fn events_wait_like_everybody() {
     let arena = Arena::enter("n_events");

@@ -1,4 +1,5 @@
-//! Replicas: a result from before an applier's write is never served, and results are stored again as soon as its transaction has ended.
+//! Replicas of MariaDB: a result from before an applier's write is never served, and results are stored again as soon as the applier's
+//! transaction has ended. An applier is a thread of the replica that runs the source's changes.
 
 mod traps;
 
@@ -17,7 +18,7 @@ fn client(server: &Server) -> Client {
     client
 }
 
-/// A source and its replica with the plugin, both with the table `d.t`.
+/// A source, and its replica with the plugin. Both have the table `d.t`.
 struct Pair {
     source: Server,
     replica: Arc<Server>,
@@ -27,6 +28,7 @@ struct Pair {
 }
 
 impl Pair {
+    /// Starts both servers with these further arguments, and waits until the replica has the table.
     fn start(of_source: &[&str], of_replica: &[&str]) -> Pair {
         let source = source(1, of_source).unwrap();
         let replica = Arc::new(replica(plugin::path(), 2, of_replica).unwrap());
@@ -40,11 +42,13 @@ impl Pair {
         Pair { source, replica, arena, writer, reader }
     }
 
+    /// Waits until the replica has applied all that the source has done.
     fn catch_up(&self) {
         catch_up(&self.replica, &self.source).unwrap();
     }
 
-    /// A change on the source is visible on the replica at once, and its result can be cached again.
+    /// Caches a read on the replica, runs the statements on the source, and waits for the replica. The read must show `expected` then, and
+    /// can be cached again.
     #[track_caller]
     fn follows(&mut self, read: &str, statements: &[&str], expected: &str) {
         let (writer, source, replica) = (&mut self.writer, &self.source, &self.replica);
@@ -55,8 +59,8 @@ impl Pair {
         self.arena.follows(&mut self.reader, read, write, expected);
     }
 
-    /// Writes another row until the result of the read survives that. The engine looks up the table's key in the background. It learns
-    /// how the server finds a row when the server first looks for one.
+    /// Repeats a write of another row on the source until the cached result of the read survives it. The engine looks up the table's key in
+    /// the background, and learns how the server finds a row when the server first looks for one.
     #[track_caller]
     fn await_rows(&mut self, read: &str, write_of_another: &str) {
         until("a write of another row that leaves the result alone", || {
@@ -67,7 +71,7 @@ impl Pair {
         });
     }
 
-    /// A change on the source leaves results of other tables in the cache.
+    /// Checks that these statements on the source leave the cached result of the read on the replica.
     #[track_caller]
     fn spares(&mut self, read: &str, statements: &[&str]) {
         let known = self.arena.warm(&mut self.reader, read);
@@ -138,7 +142,8 @@ fn an_applier_writes_tables_of_any_engine() {
     }
 }
 
-/// Row events identify their rows as certainly as a client's statement does.
+/// Checks that results of other rows stay valid when a row event is applied. Row events identify their rows as certainly as a client's
+/// statement does.
 #[test]
 fn rows_that_events_leave_alone_are_kept() {
     let mut pair = Pair::start(&["--binlog-format=ROW"], &[]);
@@ -174,7 +179,7 @@ fn rows_that_events_leave_alone_are_kept() {
     }
 }
 
-/// A change that does not name its rows, or names too many, invalidates the whole table.
+/// Checks that an applied change invalidates the whole table if it does not name its rows, or names too many.
 #[test]
 fn an_applier_whose_rows_are_not_known() {
     let mut pair = Pair::start(&["--binlog-format=ROW"], &["--slave-run-triggers-for-rbr=YES"]);
@@ -206,7 +211,8 @@ fn an_applier_whose_rows_are_not_known() {
     pair.follows(READ, &both, "12");
 }
 
-/// The rows are deleted by foreign keys, because their parent was deleted. No event names their table.
+/// Checks that rows deleted or changed through foreign keys are invalidated on a replica. They change because their parent does, and no
+/// event names their table.
 #[test]
 fn an_applier_deletes_what_hangs_on_a_row() {
     for format in ["ROW", "STATEMENT"] {
@@ -231,7 +237,8 @@ fn an_applier_deletes_what_hangs_on_a_row() {
     }
 }
 
-/// Until a transaction has ended, results of tables that it has written are not stored. Results of other tables are.
+/// Checks a replica whose applier waits in the middle of a transaction. Until the transaction has ended, results of tables that it has
+/// written are not stored. Results of other tables are.
 #[test]
 fn an_applier_waits_in_the_middle_of_a_transaction() {
     for format in ["ROW", "STATEMENT"] {
@@ -280,8 +287,8 @@ fn an_applier_gives_up_in_the_middle_of_a_transaction() {
     assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
 }
 
-/// A prepared transaction changes nothing that is visible, so results of its tables stay cached. Its commit, by any session, invalidates
-/// them.
+/// Checks prepared transactions on a replica. The preparation changes nothing that is visible, so results of its tables stay cached. The
+/// commit, by any session, invalidates them.
 #[test]
 fn what_an_applier_has_prepared_shows_when_it_is_committed() {
     for (format, replica) in [("ROW", None), ("STATEMENT", None), ("ROW", Some("--slave-parallel-threads=4"))] {
@@ -390,7 +397,7 @@ fn a_replica_that_dies_and_comes_back() {
     pair.follows(READ, &["UPDATE t SET v = 12 WHERE id = 1"], "12");
 }
 
-/// The replica's applier was at work before the plugin was loaded.
+/// Checks a replica whose applier was at work before the plugin was loaded.
 #[test]
 fn a_plugin_that_comes_to_a_replica_at_work() {
     for format in ["ROW", "STATEMENT"] {

@@ -20,9 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const COM_REFRESH: u8 = 7;
 const REFRESH_TABLES: u8 = 4;
 const STEP: Duration = Duration::from_millis(10);
-/// The time of several rounds of the plugin's thread.
+/// The time of several rounds of the plugin's background thread.
 const ROUNDS: Duration = Duration::from_millis(300);
 
+/// Starts a server with the plugin, a table of 1000 rows and a cached read of it.
 fn server(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().map(|one| one.to_string()).collect();
     let options = Options { plugin: Some(plugin::path()), arguments, ..Options::default() };
@@ -51,6 +52,7 @@ fn hits(server: &Server) -> u64 {
     number(server, "Qcache_hits")
 }
 
+/// A status variable of the server that is a number.
 fn number(server: &Server, name: &str) -> u64 {
     let response = server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap();
     let value = response.rows(false)[0][1].clone().unwrap();
@@ -69,16 +71,19 @@ fn port(server: &Server) -> u16 {
     port
 }
 
+/// Checks that the server answers a read rightly, and that the plugin has met no error of its own.
 fn still_right(server: &Server) {
     let mut client = connect(&server.endpoint());
     assert_eq!(client.scalar(READ).unwrap().as_deref(), Some("70"), "\n{}", server.error_log());
     assert_eq!(contained(server), 0, "\n{}", server.error_log());
 }
 
+/// The number of errors inside the plugin that it has caught.
 fn contained(server: &Server) -> u64 {
     number(server, "Fqc_contained_errors")
 }
 
+/// The packet of a text query.
 fn framed(statement: &str) -> Vec<u8> {
     let mut bytes = ((statement.len() + 1) as u32).to_le_bytes()[..3].to_vec();
     bytes.extend([0, command::QUERY]);
@@ -286,7 +291,8 @@ fn a_server_under_load_shuts_down_and_comes_back_with_its_cache() {
     still_right(&server);
 }
 
-/// Measures the memory that the process holds, not what the cache's counters say.
+/// Checks that the cache stays within its memory limit and gives memory back. It measures what the process holds, not what the cache's
+/// counters say.
 #[test]
 fn memory_stays_within_what_was_granted_and_comes_back() {
     const SMALL: u64 = 8 << 20;
@@ -356,7 +362,8 @@ fn the_plugin_leaves_and_returns_under_load() {
     still_right(&server);
 }
 
-/// Waits until the plugin has ended. The server still lists it until its last user has released it.
+/// Waits until the uninstalled plugin has ended, and calls the given function again and again. The server still lists the plugin until its
+/// last user has released it.
 fn await_gone(admin: &mut Client, mut meanwhile: impl FnMut()) {
     let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
     let begun = Instant::now();
@@ -367,8 +374,9 @@ fn await_gone(admin: &mut Client, mut meanwhile: impl FnMut()) {
     }
 }
 
-/// True if the plugin's thread has slept all the time. It makes ten rounds a second, unless it waits for the answer to a question to the
-/// server. A thread whose pause is over is runnable, even if other processes keep it from the processor.
+/// True if the plugin's background thread has slept for the whole time of several rounds, so that it waits for the answer to a question to
+/// the server. A thread whose pause is over is runnable, even if other processes keep it from the processor. `worker` is its folder in
+/// `/proc`.
 fn is_stuck(worker: &Path) -> bool {
     let status = || fs::read_to_string(worker.join("status")).unwrap();
     let line = |status: &str, name: &str| status.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
@@ -378,7 +386,8 @@ fn is_stuck(worker: &Path) -> bool {
     line(&after, "State") == "State:\tS (sleeping)" && line(&after, "voluntary_ctxt_switches") == before
 }
 
-/// Makes the plugin's thread wait for a lock that `holder` has. The server lets it wait for a second, and then it asks again.
+/// Makes the plugin's background thread wait for a lock that `holder` takes. The server lets it wait for a second, and then it asks again.
+/// Returns the thread's folder in `/proc`.
 fn stop_worker(server: &Server, admin: &mut Client, holder: &mut Client) -> PathBuf {
     holder.must("LOCK TABLES mysql.global_priv WRITE").unwrap();
     let (worker, begun) = (worker_of(server), Instant::now());
@@ -389,6 +398,7 @@ fn stop_worker(server: &Server, admin: &mut Client, holder: &mut Client) -> Path
     worker
 }
 
+/// Waits until the condition holds. Panics, naming `what`, after two minutes.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -397,6 +407,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// The folder in `/proc` of the plugin's background thread.
 fn worker_of(server: &Server) -> PathBuf {
     let tasks = fs::read_dir(format!("/proc/{}/task", server.pid().unwrap())).unwrap();
     let is_worker =
@@ -404,7 +415,8 @@ fn worker_of(server: &Server) -> PathBuf {
     tasks.map(|task| task.unwrap().path()).find(is_worker).expect("the plugin's thread")
 }
 
-/// The plugin ends with its last user. That can be the plugin's own thread, while it asks the server about a table.
+/// Checks that the plugin can be unloaded by its own thread. The plugin ends with its last user, and that can be this thread while it asks
+/// the server about a table.
 #[test]
 fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
     let server = server(&[]);
@@ -421,7 +433,8 @@ fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
     warm(&server);
 }
 
-/// The engine does not observe the unlocking, and afterwards the connection is idle, as in a pool.
+/// Checks that results of a table are served after the plugin is loaded again, although the table was locked when the plugin left. The
+/// engine does not observe the unlocking, and afterwards the connection is idle, as in a pool.
 #[test]
 fn what_was_locked_when_the_plugin_left_is_not_closed_at_its_next_load() {
     let server = server(&[]);
@@ -447,8 +460,8 @@ fn a_plugin_that_was_told_not_to_start_is_taken_out_like_any_other() {
     server.shutdown().unwrap();
 }
 
-/// A table that FLUSH TABLES has closed stays closed, so that its file can be replaced. So the engine drops its pending questions about
-/// the table.
+/// Checks that the engine drops its pending questions about a table when FLUSH TABLES closes it. A flushed table must stay closed, so that
+/// its file can be replaced.
 #[test]
 fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     let server = server(&[]);
@@ -478,7 +491,8 @@ fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     assert_eq!(number(&server, "Opened_tables"), before);
 }
 
-/// A question under way would read the table's definition after the flush. So statements that may flush wait for it.
+/// Checks that statements that may flush tables wait for a question of the engine that is under way. It would read the table's definition
+/// after the flush.
 #[test]
 fn a_flush_waits_for_the_question_that_is_under_way() {
     let server = server(&[]);
@@ -531,7 +545,8 @@ fn a_flush_waits_for_the_question_that_is_under_way() {
     }
 }
 
-/// No question about a table opens it, at whatever time it is asked. A flushed table stays closed, and its files are not needed.
+/// Checks that no question of the engine about a table opens it, at whatever time it is asked. A flushed table stays closed, and its files
+/// are not needed.
 #[test]
 fn questions_about_tables_open_none() {
     let catalogue = &flavour::MARIADB.catalogue;
@@ -566,7 +581,8 @@ fn questions_about_tables_open_none() {
     assert!(opened.is_empty(), "{opened:#?}");
 }
 
-/// A server that starts removes the temporary tables of another server in the same folder, which can crash that one.
+/// Checks that the plugin warns at its load of another server with the same tmpdir. A server that starts removes the temporary tables of
+/// another server in the same folder, which can crash that one.
 #[test]
 fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
     let (first, alone) = (Server::start(Options::default()).unwrap(), server(&[]));
@@ -576,7 +592,8 @@ fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
     assert!(!alone.error_log().contains("has the same tmpdir"), "{}", alone.error_log());
 }
 
-/// The engine asks no question that creates a file while another server may remove such files, and asks again afterwards.
+/// Checks that a server survives while others start in the same tmpdir. While another server may remove its files, the engine asks no
+/// question that creates one, and asks again afterwards.
 #[test]
 fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
     const STARTS: usize = 40;
@@ -609,8 +626,8 @@ fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
     warm(&first);
 }
 
-/// One table is for all that the engine needs to know of the columns, and the other one for the triggers. MariaDB has no other source of
-/// these that opens no table.
+/// Checks that looking up a new table takes two temporary tables on disk: one for all that the engine needs to know of the columns, and one
+/// for the triggers. MariaDB has no other source of these that opens no table.
 #[test]
 fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {
     const TABLES: u64 = 100;

@@ -1,4 +1,4 @@
-//! The SQL surface for users: variable names that every tool knows, values and their bounds, counters, `SHOW FQC`.
+//! The SQL surface of the engine for users: names of variables that every tool knows, values and their bounds, counters, `SHOW FQC`.
 
 mod traps;
 
@@ -8,6 +8,7 @@ use fqc_tests::client::{Client, Login, Part, Response};
 use fqc_tests::server::{Options, Server};
 use traps::{Arena, all, flush_of_all, plugin, said, small_table, until};
 
+/// The number of warnings in the response.
 fn warnings(response: &Response) -> u16 {
     match response.parts.last() {
         Some(Part::Ok(finish)) => finish.warnings,
@@ -15,12 +16,13 @@ fn warnings(response: &Response) -> u16 {
     }
 }
 
+/// The names of the result's columns.
 fn columns(response: &Response) -> Vec<String> {
     let Some(Part::Rows(rows)) = response.parts.first() else { panic!("no rows: {:?}", response.parts) };
     rows.columns.iter().map(|column| String::from_utf8_lossy(&column.name).into_owned()).collect()
 }
 
-/// Restores the settings of the whole server.
+/// The statements that restore the settings of the whole server which a test has changed.
 const RESTORE: [&str; 3] = [
     "SET GLOBAL query_cache_type = ON",
     "SET GLOBAL query_cache_size = 67108864",
@@ -193,7 +195,8 @@ fn who_may_only_flush_the_sessions_status_leaves_the_counters() {
     assert!(hits(&mut root) < before, "`{flush}`");
 }
 
-/// The numbers in a status listing whose names begin with `prefix`. Two of the plugin's values are words, and left out.
+/// The numbers in the listing that `statement` returns, with the names that begin with `prefix`. Two of the plugin's values are words, and
+/// left out.
 fn status(client: &mut Client, statement: &str, prefix: &str) -> Vec<(String, u64)> {
     let rows = client.must(statement).unwrap().rows(false);
     let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
@@ -398,7 +401,8 @@ fn show_fqc_refuses_nonsense_in_the_servers_words() {
     assert_eq!(client.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
 }
 
-/// A fault makes the server seem to be of another release line.
+/// Checks that the status and the log name a server version that was never tested. A fault makes the server seem to be of another release
+/// line.
 #[test]
 fn a_version_that_was_never_tested_is_named() {
     let environment = vec![("FQC_FAULT".to_owned(), "version:12.3.1-MariaDB".to_owned())];
@@ -437,7 +441,7 @@ fn texts_that_only_look_like_the_names() {
     assert_eq!(arena.warm(&mut client, "SELECT query_cache_size, query_cache_type FROM t"), "2,b");
 }
 
-/// A server that has the library in its plugin folder, but has not installed it.
+/// Starts a server that has the library in its plugin folder, but has not installed it.
 fn bare(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().map(|one| one.to_string()).collect();
     let server = Server::start(Options { plugin: Some(plugin::path()), arguments, ..Options::default() }).unwrap();

@@ -9,6 +9,8 @@ use traps::{Arena, all, said, small_table, start, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
+/// Runs steps, each a statement of `definer` and the answer that the read must have afterwards. The read is cached before each one, and
+/// must not be served from the cache right after it.
 #[track_caller]
 fn each_follows(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {
     for (step, expected) in steps {
@@ -16,7 +18,8 @@ fn each_follows(arena: &mut Arena, reader: &mut Client, definer: &mut Client, re
     }
 }
 
-/// Checks that a read is never stale. Its result may be stored or not.
+/// Runs steps, each a statement and the answer that the read must have afterwards. The read is never stale; its result may be stored or
+/// not.
 #[track_caller]
 fn stays_true(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {
     for (step, expected) in steps {
@@ -299,8 +302,8 @@ fn granted_and_revoked_privileges() {
 
 type Way<'a> = &'a dyn Fn(&mut Client);
 
-/// The server keeps the privileges from the time when an account logged in, a database was chosen or a role set. Of two sessions of one
-/// account, one may still read what the other may not.
+/// Checks that of two sessions of one account, one is served what it may still read and the other is refused. The server keeps the
+/// privileges from the time when an account logged in, a database was chosen or a role set.
 #[test]
 fn privileges_that_only_older_sessions_have() {
     let (mut arena, mut definer, mut root) = with_table("d_kept");
@@ -416,7 +419,8 @@ fn grants_to_the_address_of_a_client() {
     arena.miss(&mut by_name, read, "error 1142");
 }
 
-/// A privilege for a narrower host also applies to older sessions of another account, and only to those that connect from that host.
+/// Checks a privilege that is granted to an account with a narrower host. It also applies to older sessions of the wider account, but only
+/// to those that connect from that host.
 #[test]
 fn grants_to_some_of_the_clients_of_an_account() {
     let (mut arena, mut definer, _) = with_table("d_some");
@@ -441,7 +445,8 @@ fn grants_to_some_of_the_clients_of_an_account() {
     });
 }
 
-/// A password expires with time. Until it is changed, the server answers nothing.
+/// Checks that a session that logs in after its account's password has expired is served nothing, while an older session still is. The
+/// server answers nothing to the new session until the password is changed.
 #[test]
 fn an_account_whose_password_expires() {
     const EXPIRED: u16 = 1820;
@@ -541,7 +546,7 @@ fn rows_that_depend_on_the_account() {
     assert_eq!(said(&dan.query("SELECT v FROM d_rows.o").unwrap()), "error 1142");
 }
 
-/// The server leaves a role in force when a session changes its user or resets. No other session may gain from that.
+/// Checks that no other session gains from a role that the server leaves in force when a session changes its user or resets.
 #[test]
 fn roles_outlive_a_change_of_user_and_a_reset() {
     let (mut arena, mut definer, mut root) = with_table("d_outlive");
@@ -572,8 +577,8 @@ fn roles_outlive_a_change_of_user_and_a_reset() {
     }
 }
 
-/// The engine asks the server about each table that is new to it. If the table is gone by then, the server asks all of its storage
-/// engines.
+/// Checks that a storage engine can be unloaded at once, although the engine looks up tables. It asks the server about each table that is
+/// new to it. If the table is gone by then, the server asks all of its storage engines.
 #[test]
 fn a_storage_engine_is_never_busy_with_a_question() {
     let server = start(&[]);

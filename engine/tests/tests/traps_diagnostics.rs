@@ -50,7 +50,8 @@ fn found_rows_and_row_count_after_a_hit() {
     }
 }
 
-/// A read that fails after its first rows leaves their number. One that fails before it begins leaves the number of the served read.
+/// Checks FOUND_ROWS() after a failed read. A read that fails after its first rows leaves their number. One that fails before it begins
+/// leaves the number of the served read.
 #[test]
 fn rows_found_by_a_read_that_fails_on_its_way() {
     let mut arena = Arena::enter("g_half");
@@ -93,7 +94,8 @@ fn many_found_rows() {
     pair.alike("SHOW WARNINGS");
 }
 
-/// A reset forgets nearly all of a session, but not the number of rows found. After a failed change of user the session goes on.
+/// Checks FOUND_ROWS() after a reset and after a change of user. A reset forgets nearly all of a session, but not the number of rows found.
+/// After a failed change of user the session goes on.
 #[test]
 fn found_rows_after_a_reset_and_a_change_of_user() {
     let mut arena = Arena::enter("g_reset");
@@ -122,7 +124,7 @@ fn found_rows_after_a_reset_and_a_change_of_user() {
     }
 }
 
-/// No setting of a session disturbs the statement that gives the server the number of rows found.
+/// Checks that no setting of a session disturbs the statement that gives the server the number of rows found.
 #[test]
 fn found_rows_whatever_is_set() {
     let mut arena = Arena::enter("g_set");
@@ -184,8 +186,8 @@ fn found_rows_by_every_way_of_asking() {
     assert_eq!(arena.truth("SELECT id FROM t WHERE id > 100"), "103");
 }
 
-/// The server must get the number of rows that a hit found before a statement that changes it, but not between a statement and the
-/// question for its warnings.
+/// Checks the warnings of a statement after a hit. The server must get the number of rows that the hit found before a statement that
+/// changes it, but not between a statement and the question for its warnings.
 #[test]
 fn warnings_of_a_statement_after_a_hit() {
     let mut arena = Arena::enter("g_after");
@@ -212,7 +214,8 @@ fn warnings_of_a_statement_after_a_hit() {
     }
 }
 
-/// Found by the differential tester: after the close, ROW_COUNT() was that of the statement before the served read.
+/// Checks ROW_COUNT() and other diagnostics after a served statement that was closed. ROW_COUNT() used to be that of the statement before
+/// the served read, as the differential tester has found.
 #[test]
 fn row_count_after_a_served_statement_that_is_closed() {
     let mut arena = Arena::enter("g_closed");
@@ -231,7 +234,8 @@ fn row_count_after_a_served_statement_that_is_closed() {
     }
 }
 
-/// Found by the differential tester: the number that such a statement had set was replaced by that of an earlier hit.
+/// Checks FOUND_ROWS() after statements that search rows but return none. The number that such a statement had set used to be replaced by
+/// that of an earlier hit, as the differential tester has found.
 #[test]
 fn found_rows_of_statements_that_search_without_a_result() {
     let mut arena = Arena::enter("g_search");
@@ -365,7 +369,7 @@ fn status_flags_are_the_sessions_own() {
     assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT);
 }
 
-/// With autocommit off, a client cannot see that the engine has started the transaction of a served read.
+/// Checks a transaction that a served read begins with autocommit off. The client must not see that the engine has started it.
 #[test]
 fn a_transaction_that_a_served_read_begins_is_like_any() {
     let mut arena = Arena::enter("g_implicit");
@@ -528,8 +532,8 @@ fn reads_that_are_profiled_are_run() {
     arena.hit(&mut client, read, "10");
 }
 
-/// To know the number of rows found, the server runs a read again that was served. Killing that kills the statement that asks. It may be
-/// sent again.
+/// Checks FOUND_ROWS() when the server runs a served read again, to learn the number of rows found, and that read is killed. The kill ends
+/// the statement that asks, and the client may send it again.
 #[test]
 fn rows_found_by_a_read_that_is_killed_when_it_is_run_again() {
     let mut arena = Arena::enter("g_killed");
@@ -549,7 +553,7 @@ fn rows_found_by_a_read_that_is_killed_when_it_is_run_again() {
     arena.hit(&mut client, read, "4");
 }
 
-/// Only the server can report what the optimizer did for a read, so the server has to run it.
+/// Checks that the server runs reads while the optimizer trace is on. Only the server can report what the optimizer did for a read.
 #[test]
 fn reads_that_are_traced_are_run() {
     let mut arena = Arena::enter("g_traces");
@@ -588,7 +592,7 @@ fn reads_that_are_traced_are_run() {
     maker.must("SET GLOBAL optimizer_trace = 'enabled=off'").unwrap();
 }
 
-/// Whether a read was slow is not repeated when its result comes from the cache.
+/// Checks that the flag for a slow read is not repeated when the result comes from the cache.
 #[test]
 fn a_served_read_does_not_say_that_it_was_slow() {
     let mut arena = Arena::enter("g_slow");
@@ -629,8 +633,8 @@ fn inherited_session_tracking_is_left_alone() {
     }
 }
 
-/// The engine asks the server about a session's initial settings. In a transaction, a client with session tracking would see that
-/// question.
+/// Checks session tracking while the engine does not know the initial settings of sessions yet. It asks the server for them, and in a
+/// transaction, a client with session tracking would see that question.
 #[test]
 fn tracking_is_left_alone_before_it_is_known_how_sessions_begin() {
     let mut arena = Arena::enter("g_unmet");
@@ -690,7 +694,8 @@ fn session_tracking_is_left_alone() {
     }
 }
 
-/// The server changes to that database and back, and notifies a client that tracks its database.
+/// Checks a prepared BEGIN that is executed in another database than it was prepared in. The server changes to that database and back, and
+/// notifies a client that tracks its database.
 #[test]
 fn a_begin_that_was_prepared_in_another_database_is_left_to_the_server() {
     let mut arena = Arena::enter("g_elsewhere");
@@ -714,7 +719,7 @@ fn a_begin_that_was_prepared_in_another_database_is_left_to_the_server() {
     }
 }
 
-/// With this setting `IS NULL` finds the row just inserted, once.
+/// Checks reads with `sql_auto_is_null`. With this setting `IS NULL` finds the row just inserted, once.
 #[test]
 fn the_last_insert_id_under_another_name() {
     let mut arena = Arena::enter("g_null");
@@ -732,7 +737,8 @@ fn the_last_insert_id_under_another_name() {
     }
 }
 
-/// A failed definition has already ended the transaction, but the client only gets an error.
+/// Checks a BEGIN after a failed definition inside a read-only transaction. The definition has already ended the transaction, but the
+/// client only gets an error.
 #[test]
 fn a_begin_after_a_read_only_transaction_that_an_error_ended() {
     let arena = Arena::enter("g_read_only");
@@ -766,7 +772,8 @@ fn a_combined_read_served_right_after_a_begin() {
     }
 }
 
-/// The server keeps warnings until a statement uses a table, and it has not seen a served read.
+/// Checks that warnings from before a served read are gone afterwards. The server keeps them until a statement uses a table, and it has not
+/// seen the served read.
 #[test]
 fn warnings_from_before_a_served_read_are_gone() {
     let mut arena = Arena::enter("g_gone");
@@ -827,8 +834,8 @@ fn warnings_from_before_a_served_read_are_gone_in_a_transaction_that_waits() {
     }
 }
 
-/// Before a read is prepared, the engine may ask the server for settings. Diagnostics that the question overwrites are restored before
-/// the preparation, not after it.
+/// Checks that the errors of a preparation remain although the engine may ask the server for settings before it. Diagnostics that the
+/// question overwrites are restored before the preparation, not after it.
 #[test]
 fn errors_of_a_prepare_outlive_a_question_about_settings() {
     let arena = Arena::enter("g_prepare");
@@ -846,8 +853,8 @@ fn errors_of_a_prepare_outlive_a_question_about_settings() {
     pair.alike("SELECT FOUND_ROWS()");
 }
 
-/// If only the server can tell a served read's number of rows found, it runs the read before a new transaction would change what the read
-/// sees, but not between an error and the question about it.
+/// Checks that the errors of a preparation remain when the server runs a served read after all, to learn its number of rows found. It runs
+/// the read before a new transaction would change what the read sees, but not between an error and the question about it.
 #[test]
 fn errors_of_a_prepare_outlive_a_served_read_that_is_run_after_all() {
     let mut arena = Arena::enter("g_run_after_all");

@@ -1,5 +1,6 @@
-//! While the cache would not pay, the engine is in light mode: the server reports nothing, and sessions are followed by their bytes
-//! alone. What they do in that time must never make a later answer wrong, and the sessions of a pool must be served again afterwards.
+//! While the cache would not pay, the engine is in light mode (`fqc_doze`): the server reports nothing to it, and sessions are followed by
+//! their bytes alone. What they do in that time must never make a later answer wrong, and the sessions of a pool must be served again
+//! afterwards.
 
 mod traps;
 
@@ -14,9 +15,10 @@ use traps::{Arena, all, plugin, said, small_table, until};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 
-/// A server whose engine enters light mode on request. Database `d` has a table of five rows, and `e` another one.
+/// A server whose engine enters light mode when the test asks for it. Database `d` has a table of five rows, and `e` another one.
 struct Bed {
     server: Arc<Server>,
+    /// The path of a file whose existence makes the engine enter light mode.
     sign: PathBuf,
 }
 
@@ -46,11 +48,13 @@ impl Bed {
         said(&self.server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap())
     }
 
+    /// Lets the engine enter light mode, and waits until it has.
     fn doze(&self) {
         fs::write(&self.sign, "").unwrap();
         until("the doze", || self.status("Fqc_dozing") == "Fqc_dozing,1" && self.status("Fqc_awake") == "Fqc_awake,0");
     }
 
+    /// Lets the engine leave light mode, and waits until it has. Returns an arena with a new database on the server.
     fn wake(&self) -> Arena {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         fs::remove_file(&self.sign).unwrap();
@@ -74,7 +78,8 @@ fn client(server: &Server) -> Client {
     client
 }
 
-/// Light mode begins and ends at any moment, also while a user replaces the files of a table after FLUSH TABLES.
+/// Checks that the engine opens no table when it enters or leaves light mode. That may happen at any moment, also while a user replaces the
+/// files of a table after FLUSH TABLES.
 #[test]
 fn a_doze_reads_no_definition_of_a_table() {
     let bed = Bed::new();
@@ -265,7 +270,8 @@ fn a_write_under_way_at_either_end_of_a_doze() {
     assert_eq!(arena.warm(&mut before, READ), "12");
 }
 
-/// Sends reads, repeated ones or not, from several sessions until the condition holds.
+/// Sends reads from four sessions until the condition holds. `repeats`: a few reads again and again, and else each only once. Panics,
+/// naming `what`, if that takes too long.
 fn under_load(server: &Arc<Server>, repeats: bool, what: &str, mut holds: impl FnMut() -> bool) {
     let ends = Arc::new(AtomicU64::new(0));
     let sessions: Vec<_> = (0..4u64)

@@ -1,4 +1,4 @@
-//! What distinguishes two statements, on MariaDB.
+//! What distinguishes two statements for the cache, on MariaDB.
 
 mod traps;
 
@@ -14,10 +14,10 @@ use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
 use traps::{Arena, all, facet, said, said_binary, small_table, start, with_table};
 
-/// The engine's data about the tested product.
+/// The engine's data about MariaDB, for the tests that run on either product.
 const FLAVOUR: &flavour::Flavour = &flavour::MARIADB;
 
-/// Statements of this product that change a setting although their text does not show it.
+/// Statements of MariaDB that change a setting although their text does not show it.
 const HIDDEN: &[&str] = &[
     "EXECUTE IMMEDIATE 'SET sql_select_limit = 1'",
     "BEGIN NOT ATOMIC SET sql_select_limit = 1; END",
@@ -28,8 +28,8 @@ fn enter(db: &str) -> Arena {
     Arena::enter(db)
 }
 
-/// With one and the same character set, results can have the collation of the login or the default one. Only the column's description
-/// shows which.
+/// Checks that results with different collations are kept apart. With one and the same character set, results can have the collation of the
+/// login or the default one, and only the column's description shows which.
 #[test]
 fn collation_of_results() {
     let mut arena = Arena::enter("i_collated");
@@ -131,7 +131,7 @@ fn accounts() {
     arena.hit(&mut reader, read, "10");
 }
 
-/// If the server does not know the collation of the handshake, it takes its own one at first, and after a reset that of an earlier
+/// Checks logins with a collation that the server does not know. It takes its own one at first, and after a reset that of an earlier
 /// session on the same thread.
 #[test]
 fn an_unknown_collation_of_the_handshake_after_a_reset() {
@@ -153,7 +153,7 @@ fn an_unknown_collation_of_the_handshake_after_a_reset() {
     }
 }
 
-/// A client may ask the server to leave out the database that a name is qualified by.
+/// Checks clients that ask the server to leave out the database that a name is qualified by.
 #[test]
 fn names_without_their_database() {
     let mut arena = Arena::enter("i_schema");
@@ -197,7 +197,7 @@ fn parameters_of_prepared_statements() {
     assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
 }
 
-/// SET STATEMENT can contain any statement.
+/// Checks that the engine notices the statement inside a SET STATEMENT, which can be any statement.
 #[test]
 fn what_set_statement_runs_is_not_overlooked() {
     let mut arena = Arena::enter("i_set_statement");
@@ -213,7 +213,8 @@ fn what_set_statement_runs_is_not_overlooked() {
     (0..3).for_each(|_| assert_eq!(said(&other.query(read).unwrap()), ""));
 }
 
-/// While SET STATEMENT is in force, the server's flags are those of its settings.
+/// Checks that the engine forgets the flags that the server has reported during a SET STATEMENT. While that is in force, the flags are
+/// those of its settings.
 #[test]
 fn flags_of_set_statement_do_not_outlive_it() {
     let mut arena = Arena::enter("i_set_flags");
@@ -266,7 +267,7 @@ fn a_mode_that_new_sessions_inherit() {
     assert_eq!(said(&reset.query(&read).unwrap()), "1,10");
 }
 
-/// The meaning of a value may depend on settings made before it, so the same settings in another order are different.
+/// Checks that the same settings in another order count as different. The meaning of a value may depend on settings made before it.
 #[test]
 fn the_order_of_settings() {
     let mut arena = Arena::enter("i_order");
@@ -317,7 +318,7 @@ fn the_zone_in_which_a_moment_of_history_was_named() {
     }
 }
 
-/// A session may have had another value between two times at which it set the same one, and no text shows that.
+/// Checks a setting that a session makes twice. It may have had another value in between, and no text shows that.
 #[test]
 fn what_is_set_again_after_something_unknown() {
     let mut arena = Arena::enter("i_again");
@@ -352,7 +353,7 @@ fn notes_that_a_session_does_not_want() {
     assert_eq!(said(&loud.query("SHOW COUNT(*) WARNINGS").unwrap()), "1");
 }
 
-/// After a setting that does not affect the lexer, the next definition is still understood.
+/// Checks that a definition is still understood after a setting that does not affect the lexer.
 #[test]
 fn a_definition_after_a_setting_by_an_expression() {
     let mut arena = Arena::enter("i_defined");

@@ -6,13 +6,15 @@ use fqc_tests::server::Server;
 use std::sync::Arc;
 use traps::{Arena, all, said, small_table, start, until};
 
+/// Starts a server with this `lower_case_table_names`. None if the server has changed the setting, because the file system does not fit it.
 fn with_case(value: &str) -> Option<Arc<Server>> {
     let server = start(&[&format!("--lower-case-table-names={value}")]);
     let in_force = server.admin().unwrap().scalar("SELECT @@lower_case_table_names").unwrap();
     (in_force.as_deref() == Some(value)).then(|| Arc::new(server))
 }
 
-/// Servers with each setting that ignores case in names. The second one is possible only if the file system ignores case as well.
+/// Starts a server with each setting that ignores case in names. The second one is possible only if the file system ignores case as well,
+/// and else left out.
 fn in_any_case() -> impl Iterator<Item = Arc<Server>> {
     std::iter::once(with_case("1").expect("names in any case")).chain(with_case("2"))
 }

@@ -1,5 +1,5 @@
 //! While plugins are loaded and unloaded, the server does not report every statement to each of them: a session keeps the plugins that it
-//! knew. What the engine learns late or never must not make a later answer wrong.
+//! knew when it last looked. What the engine learns late or never must not make a later answer wrong.
 
 mod traps;
 
@@ -17,6 +17,7 @@ fn server() -> Arc<Server> {
     server_with(&[])
 }
 
+/// Starts a server with the plugin, these arguments, and a table of five rows in a database `d`.
 fn server_with(arguments: &[&str]) -> Arc<Server> {
     let server = Arc::new(start(arguments));
     let mut admin = server.admin().unwrap();
@@ -31,10 +32,12 @@ fn client(server: &Server) -> Client {
     client
 }
 
+/// Writes a value to the row that [`READ`] shows.
 fn set(client: &mut Client, value: u64) {
     client.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).unwrap();
 }
 
+/// The plugin's status in the server's list, such as `ACTIVE` or `DELETED`. Empty if it is not listed.
 fn status(server: &Server) -> String {
     let status = "SELECT plugin_status FROM information_schema.plugins WHERE plugin_name = 'fqc'";
     server.admin().unwrap().scalar(status).unwrap().unwrap_or_default()
@@ -44,13 +47,15 @@ fn take_out(server: &Server) {
     server.admin().unwrap().must("UNINSTALL SONAME 'fqc'").unwrap();
 }
 
-/// The server keeps an unloaded plugin until the last session has released it, and does not report other sessions to it.
+/// Checks the writes of a session that no longer knows the plugin. The server keeps an unloaded plugin until the last session has released
+/// it, and does not report other sessions to it.
 #[test]
 fn a_write_of_a_session_that_no_longer_knows_the_plugin() {
     let server = server();
     leaves(&server, &mut server.admin().unwrap());
 }
 
+/// Uninstalls the plugin through `admin` while a hundred sessions have cached results, and checks that they see every later write.
 fn leaves(server: &Arc<Server>, admin: &mut Client) {
     let mut arena = Arena::on(server.clone(), "a");
     // Each of these sessions still reports one more statement to the plugin.
@@ -72,7 +77,7 @@ fn leaves(server: &Arc<Server>, admin: &mut Client) {
     }
 }
 
-/// Each statement names the cache, or would load the plugin again without effect.
+/// Statements that name the cache, or would load the plugin again without effect.
 const ABOUT_THE_CACHE: [&str; 11] = [
     "INSTALL SONAME 'fqc'",
     "INSTALL SONAME IF NOT EXISTS 'fqc'",
@@ -87,6 +92,7 @@ const ABOUT_THE_CACHE: [&str; 11] = [
     "RESET QUERY CACHE",
 ];
 
+/// Checks that a session gets an error for each statement about the cache, which says that the plugin was uninstalled, and none for others.
 #[track_caller]
 fn refuses_the_cache(client: &mut Client) {
     for statement in ABOUT_THE_CACHE {
@@ -105,7 +111,8 @@ fn refuses_the_cache(client: &mut Client) {
     assert_eq!(said(&client.query(own).unwrap()), "OFF");
 }
 
-/// A plugin that a connection holds is listed as DELETED. The server reports no new connection to it.
+/// Uninstalls the plugin while a connection holds it, checks what sessions get until it has ended, and installs it again. Such a plugin is
+/// listed as DELETED, and the server reports no new connection to it.
 fn waits_to_go(server: &Arc<Server>) {
     let mut arena = Arena::on(server.clone(), "c");
     let (mut holder, mut older) = (client(server), client(server));
@@ -136,7 +143,8 @@ fn a_plugin_that_waits_to_go_refuses_its_names_and_an_install() {
     waits_to_go(&server());
 }
 
-/// The server reports no statement to a sleeping engine, so the UNINSTALL is not reported either.
+/// Checks that a plugin that waits to be unloaded refuses statements about the cache, also if it was asleep. The server reports no
+/// statement to a sleeping engine, so the UNINSTALL is not reported either.
 #[test]
 fn a_plugin_that_waits_to_go_refuses_them_where_it_was_asleep() {
     let server = server();
@@ -156,8 +164,8 @@ fn a_plugin_that_waits_to_go_refuses_them_in_a_pool_of_threads() {
     waits_to_go(&server_with(&["--thread-handling=pool-of-threads"]));
 }
 
-/// A session that the server will never report. Its first statement came while the only audit plugin was being unloaded. Since then the
-/// server assumes that this session knows all plugins.
+/// Returns a session that the server will never report to the plugin. Its first statement came while the only audit plugin was being
+/// unloaded. Since then the server assumes that this session knows all plugins.
 fn deaf(server: &Server) -> Client {
     replace_with_listener(server);
     let mut holder = client(server);
@@ -198,6 +206,8 @@ fn the_end_of_the_plugin_by_a_session_that_was_left_deaf() {
     leaves(&server, &mut admin);
 }
 
+/// Checks that a cached read shows each write of this session, which the server may not report, and that a read of the session invalidates
+/// nothing.
 fn follows(server: &Arc<Server>, writer: &mut Client) {
     let mut arena = Arena::on(server.clone(), "b");
     let mut reader = client(server);
@@ -210,14 +220,15 @@ fn follows(server: &Arc<Server>, writer: &mut Client) {
     arena.hit(&mut reader, READ, "19");
 }
 
-/// Takes the plugin out and loads another one.
+/// Uninstalls the plugin, waits for its end, and installs another audit plugin.
 fn replace_with_listener(server: &Server) {
     take_out(server);
     until("the plugin's end", || status(server).is_empty());
     install_listener(server);
 }
 
-/// A session that knows another plugin looks for a new one at the end of its next command, not before.
+/// Checks the writes of a session that knew another plugin before this one was loaded. Such a session looks for a new plugin at the end of
+/// its next command, not before.
 #[test]
 fn a_write_of_a_session_that_knows_another_plugin() {
     let server = server();
@@ -228,13 +239,14 @@ fn a_write_of_a_session_that_knows_another_plugin() {
     follows(&server, &mut writer);
 }
 
-/// A server that replicates from `source`.
+/// Starts a server with the plugin that is configured to replicate from `source`. The test starts the replication.
 fn replica(source: &Server) -> Arc<Server> {
     let replica = Arc::new(start(&["--server-id=2"]));
     point_at(&replica, source, "").unwrap();
     replica
 }
 
+/// Starts a server without the plugin that others can replicate from, with a table of five rows in a database `d`.
 fn source() -> Server {
     let arguments = ["--log-bin=log", "--server-id=1"].map(String::from).to_vec();
     let source = Server::start(Options { arguments, ..Options::default() }).unwrap();
@@ -244,7 +256,8 @@ fn source() -> Server {
     source
 }
 
-/// Once a replicated change was visible to a session, every later read shows it, served or not.
+/// Writes on the source, and checks on the replica: once a replicated change was visible to a session, every later read shows it, served or
+/// not.
 fn follows_source(source: &Server, replica: &Arc<Server>) {
     let (mut admin, mut plain, mut reader) = (client(source), client(replica), client(replica));
     plain.must("SET SESSION fqc_type = OFF").unwrap();
@@ -268,7 +281,7 @@ fn what_a_replica_applies() {
     follows_source(&source, &replica);
 }
 
-/// An applier never looks for new plugins.
+/// Checks an applier that knew another plugin before this one was loaded. It never looks for new plugins.
 #[test]
 fn what_a_replica_applies_that_knows_another_plugin() {
     let source = source();

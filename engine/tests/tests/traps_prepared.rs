@@ -9,7 +9,7 @@ use both::{NUMBER, execution, run};
 use fqc_tests::client::Login;
 use traps::{said, with_table};
 
-/// A bulk execution binds types that also apply to later executions.
+/// Checks executions after a bulk execution, which binds types that also apply to later executions.
 #[test]
 fn types_that_are_bound_by_an_execution_of_many_rows() {
     const BULK: u64 = 1 << 34;

@@ -199,8 +199,8 @@ fn temporary_tables_made_out_of_sight() {
     arena.miss(&mut session, CONTROL, "88");
 }
 
-/// No log contains a statement that a routine prepares and executes. A result of a temporary table joined with another table looks like
-/// any other.
+/// Checks temporary tables that a statement prepared in a routine creates. No log contains such a statement, and a result of a temporary
+/// table joined with another table looks like any other.
 #[test]
 fn temporary_tables_made_by_what_a_routine_prepares() {
     let (mut arena, mut client) = with_table("r_prepared");
@@ -381,7 +381,7 @@ fn sequences_history_and_columns_that_change_by_themselves() {
     arena.follows(&mut reader, "SELECT v FROM h", || drop(client.must("UPDATE h SET v = 2").unwrap()), "2");
 }
 
-/// The number of times that this reason was counted.
+/// The number of results that were not stored for this reason.
 fn count(arena: &Arena, reason: &str) -> u64 {
     let rows = said(&arena.server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
     let told =
@@ -497,7 +497,8 @@ fn a_time_that_is_bound_is_completed_with_todays_date() {
     }
 }
 
-/// The server reads and writes these tables along with any statement, so the engine ignores its reports about them.
+/// Checks that results of the server's own tables are not stored, also if they are named without their database. The server reads and
+/// writes these tables along with any statement, so the engine ignores its reports about them.
 #[test]
 fn tables_of_the_servers_own_that_are_named_without_their_database() {
     let (mut arena, mut writer) = with_table("r_own");

@@ -11,7 +11,8 @@ use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
 use traps::{Arena, all, options, plugin, said, small_table, start, with_table};
 
-/// Found by the differential tester: the server must know that the transaction has read a table of this engine.
+/// Checks that the server refuses a savepoint in a transaction that has read an Aria table: it must know of the read. The differential
+/// tester has found this defect.
 #[test]
 fn a_transaction_that_read_an_aria_table_has_no_savepoints() {
     let mut arena = Arena::enter("t_aria");
@@ -163,7 +164,8 @@ fn a_write_to_the_rows_of_a_snapshot() {
     assert_eq!(arena.warm(&mut writer, READ), "21");
 }
 
-/// The server's default from 11.6 on: it refuses the write, and decides whether the transaction goes on.
+/// Checks writes with `innodb_snapshot_isolation`, the server's default from 11.6 on. The server refuses the write, and decides whether the
+/// transaction goes on.
 #[test]
 fn a_write_to_the_rows_of_an_isolated_snapshot() {
     let (mut arena, mut writer, mut reader) = with_table("t_isolated");
@@ -210,7 +212,8 @@ fn tables_without_transactions_inside_transactions() {
     assert_eq!(arena.warm(&mut reader, read), "12");
 }
 
-/// An error does not show whether the statement began or ended a transaction before it failed.
+/// Checks that the engine knows the state of the transaction after a failed statement. The error does not show whether the statement began
+/// or ended a transaction before it failed.
 #[test]
 fn what_a_failed_statement_did_to_the_transaction_is_known() {
     let (mut arena, mut writer, mut reader) = with_table("t_failed");
@@ -258,7 +261,8 @@ fn with_autocommit_off_the_first_read_of_a_transaction_is_served() {
     }
 }
 
-/// Checks that a read opens a transaction, in a session with autocommit off from its first statement on.
+/// Checks that a read opens a transaction in this session, which has autocommit off from its first statement on: a later write is not
+/// visible to it.
 fn has_a_snapshot(arena: &mut Arena, writer: &mut Client, mut session: Client, value: i32) {
     let read = "SELECT v FROM t WHERE id = 1";
     let old = arena.warm(writer, read);
@@ -340,7 +344,7 @@ fn a_begin_that_is_prepared_and_closed_is_not_lost() {
     sees(&mut writer, READ, "10");
 }
 
-/// The log contains the same for a transaction whose read was served as for one whose read the server has run.
+/// Checks that the binary log contains the same for a transaction whose read was served as for one whose read the server has run.
 #[test]
 fn savepoints_after_a_served_read_are_logged_as_after_any() {
     let mut arena = Arena::on(Arc::new(start(&["--log-bin=log", "--server-id=1"])), "t_logged");
@@ -379,9 +383,9 @@ fn savepoints_after_a_served_read_are_logged_as_after_any() {
     }
 }
 
-/// If the binary log is off, there is another function at the place where the engine looks for the log's function for snapshots. It takes
-/// a name instead of a session. Whether the server survived a call depended on what was in memory after that name, so the test uses
-/// several threads and more than one depth of the stack.
+/// Checks that a server without a binary log survives savepoints and drops of tables that do not exist. Where the engine looks for the
+/// log's function for snapshots, such a server has another function, which takes a name instead of a session. Whether the server survived a
+/// call depended on what was in memory after that name, so the test uses several clients and more than one depth of the stack.
 #[test]
 fn a_server_without_a_log_drops_what_is_not_there() {
     let (mut arena, ..) = with_table("t_unlogged");
@@ -395,7 +399,9 @@ fn a_server_without_a_log_drops_what_is_not_there() {
     }
 }
 
-/// The symbol has one of these names, depending on the server's release line.
+/// Checks that the first read of a transaction is still served if the engine does not find a function of the server's log, and that the
+/// error log then says once what this means for savepoints. A fault hides the function's symbol, which has one of these names, depending on
+/// the server's release line.
 #[test]
 fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
     let names = ["_Z17trans_register_haP3THDbP10handlertony", "_Z17trans_register_haP3THDbP23transaction_participanty"];
@@ -417,7 +423,7 @@ fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
     assert_eq!(said, [0, 1]);
 }
 
-/// The events of the current binary log, without what changes from one transaction to the next.
+/// The events of the current binary log as texts, without what changes from one transaction to the next.
 fn events(client: &mut Client) -> Vec<String> {
     let present = said(&client.must("SHOW MASTER STATUS").unwrap());
     let file = present.split(',').next().unwrap();

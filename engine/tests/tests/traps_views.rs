@@ -9,7 +9,7 @@ use traps::{Arena, all, said, small_table, start, until, with_table};
 
 const CONTROL: &str = "SELECT v FROM t WHERE id = 1";
 
-/// The number of times that this reason was counted.
+/// The number of results that were not stored for this reason.
 fn count(server: &Server, reason: &str) -> u64 {
     let rows = said(&server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
     rows.split(';')
@@ -17,7 +17,7 @@ fn count(server: &Server, reason: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// Checks that a read is never stored, for this reason.
+/// Checks that the result of a read is never stored, and that this reason is counted.
 #[track_caller]
 fn refused(arena: &mut Arena, client: &mut Client, read: &str, reason: &str) {
     let before = count(&arena.server, reason);
@@ -216,8 +216,8 @@ fn a_new_definition_outdates_what_was_read_by_the_old_one() {
     (0..3).for_each(|_| arena.miss(&mut reader, read, "error 1146"));
 }
 
-/// A definition that may be cached again is served without asking the server. Results of another definition in between must not be
-/// served.
+/// Checks that results of a view are served again after its definition has become cacheable again. Results of another definition in between
+/// must not be served.
 #[test]
 fn a_definition_that_may_be_kept_again_is() {
     let (mut arena, mut definer, mut reader) = with_table("v_again");
@@ -355,7 +355,8 @@ fn writes_through_views_and_their_checks() {
     assert_eq!(arena.warm(&mut reader, "SELECT v FROM w WHERE id = 1"), "16");
 }
 
-/// A view may have the name of its table in another database, and another order of columns.
+/// Checks that the rows of a view are not taken for those of a table with its name. A view may have the name of its table in another
+/// database, and another order of columns.
 #[test]
 fn rows_of_a_view_are_not_those_of_a_table_of_its_name() {
     let (mut arena, mut writer, mut reader) = with_table("v_rows");

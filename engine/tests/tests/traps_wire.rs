@@ -45,6 +45,7 @@ fn results_without_rows() {
     arena.follows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE id = 9").unwrap()), "");
 }
 
+/// The packet of a text query.
 fn packet(statement: &str) -> Vec<u8> {
     let mut bytes = ((statement.len() + 1) as u32).to_le_bytes()[..3].to_vec();
     bytes.extend([0, command::QUERY]);
@@ -162,7 +163,7 @@ fn many_sessions_and_a_pool_of_threads() {
     }
 }
 
-/// Runs statements through the command-line client, with these options.
+/// Runs statements through MariaDB's command-line client, with these options. Returns its output.
 fn client(server: &Server, options: &[&str], script: &str) -> String {
     let Endpoint::Tcp(port) = server.endpoint() else { unreachable!("servers listen on TCP") };
     let output = Command::new("mariadb")
@@ -194,7 +195,7 @@ fn compressed_connections_pass_uncached_and_their_writes_count() {
     arena.follows(&mut reader, read, || drop(client(&server, &["--compress"], write)), "20");
 }
 
-/// Capabilities that only MySQL has (bits 25 to 28), one that MariaDB once had (33), and those that no server has.
+/// Capability bits that only MySQL has (25 to 28), one that MariaDB once had (33), and those that no server has.
 const NOT_OFFERED: u64 = 0b11111 << 25 | 1 << 33 | !0 << 38;
 
 #[test]
@@ -306,7 +307,8 @@ fn types_of_parameters_that_came_in_pieces() {
     assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
 }
 
-/// A session whose responses the engine cannot follow keeps everything invalid until it ends. It can follow those of this session.
+/// Checks that results are stored while a session is open that has sent COM_DEBUG. A session whose responses the engine cannot follow keeps
+/// everything invalid until it ends, but it can follow those of this session.
 #[test]
 fn a_session_that_had_the_server_log_its_state() {
     let (mut arena, mut reader, mut asking) = with_table("w_debug");
@@ -316,7 +318,8 @@ fn a_session_that_had_the_server_log_its_state() {
     arena.warm(&mut asking, "SELECT v FROM t WHERE id = 2");
 }
 
-/// While the general log is on, the server also reports connections, as statements whose end it does not report.
+/// Checks that results are stored while the general log is on. The server then also reports connections, as statements whose end it does
+/// not report.
 #[test]
 fn reads_are_kept_while_the_general_log_is_on() {
     for output in ["FILE", "TABLE"] {
@@ -331,7 +334,7 @@ fn reads_are_kept_while_the_general_log_is_on() {
     }
 }
 
-/// A load balancer sends the client's address before the hello, and the server uses it.
+/// Checks clients behind a load balancer. It sends the client's address before the handshake, and the server uses that address.
 #[test]
 fn clients_behind_a_balancer_are_served() {
     let server = Arc::new(start(&["--proxy-protocol-networks=127.0.0.1"]));

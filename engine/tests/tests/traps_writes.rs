@@ -11,7 +11,8 @@ use traps::{Arena, all, said, said_binary, small_table, start, until};
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
-/// A writer and a reader, and a table of five rows; the sum of `v` is 150.
+/// Enters the shared server with a table of five rows in this storage engine, whose sum of `v` is 150. Returns a session to write and one
+/// to read.
 fn with_table(db: &str, engine: &str) -> (Arena, Client, Client) {
     let arena = Arena::enter(db);
     let (mut writer, reader) = (arena.client(), arena.client());
@@ -19,6 +20,8 @@ fn with_table(db: &str, engine: &str) -> (Arena, Client, Client) {
     (arena, writer, reader)
 }
 
+/// Runs writes, each with the answer that the read must have afterwards. The read is cached before each one, and must not be served from
+/// the cache right after it.
 #[track_caller]
 fn each_follows(arena: &mut Arena, reader: &mut Client, writer: &mut Client, read: &str, writes: &[(&str, &str)]) {
     for (write, expected) in writes {
@@ -336,7 +339,7 @@ fn other_tables_keep_their_entries() {
     arena.hit(&mut reader, SUM, "5,150");
 }
 
-/// Several statements in one command invalidate only results of the tables that they write.
+/// Checks that several statements in one command invalidate only results of the tables that they write.
 #[test]
 fn several_statements_outdate_what_they_write() {
     let (mut arena, mut writer, mut reader) = with_table("w_several", "InnoDB");
@@ -358,7 +361,8 @@ fn several_statements_outdate_what_they_write() {
     arena.hit(&mut reader, other, "150");
 }
 
-/// A merge table holds no rows itself.
+/// Checks that writes through a merge table invalidate results of its underlying tables. The merge table holds no rows itself, and its
+/// results are not stored.
 #[test]
 fn writes_through_a_merge_table() {
     let (mut arena, mut writer, mut reader) = with_table("w_merge", "MyISAM");
@@ -377,8 +381,8 @@ fn writes_through_a_merge_table() {
     arena.never(&mut reader, "SELECT SUM(v) FROM m", SUM);
 }
 
-/// The Galera library that came with the tested server, which may need another C library than the system's one. Otherwise the system's
-/// library.
+/// The path of the Galera library that came with the tested server, which may need another C library than the system's one. Otherwise the
+/// system's library.
 fn galera() -> String {
     let library = Path::new("usr/lib/galera/libgalera_smm.so");
     let fetched = Product::MariaDb.program().with_file_name("../root").join(library);
@@ -386,7 +390,7 @@ fn galera() -> String {
     library.display().to_string()
 }
 
-/// A cluster of one node.
+/// Starts a cluster of one node, with the plugin.
 fn cluster() -> Arc<Server> {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     Arc::new(start(&[
@@ -401,7 +405,8 @@ fn cluster() -> Arc<Server> {
     ]))
 }
 
-/// Other nodes write, too. A session may want to wait for what they have committed, and only the server can do that.
+/// Checks that a node of a cluster serves nothing from the cache. Other nodes write, too, and a session may want to wait for what they have
+/// committed. Only the server can do that.
 #[test]
 fn a_node_of_a_cluster_serves_nothing_from_memory() {
     let server = cluster();
@@ -429,7 +434,8 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
     until("nothing is in the way", || said(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
 }
 
-/// A prepared statement's name means the text that it was prepared from, as long as no statement may have given the name to another text.
+/// Checks that an EXECUTE invalidates what the prepared text writes. A prepared statement's name means the text that it was prepared from,
+/// as long as no statement may have given the name to another text.
 #[test]
 fn an_execute_outdates_what_its_text_writes() {
     let mut arena = Arena::enter("w_execute");

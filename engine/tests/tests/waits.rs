@@ -12,14 +12,14 @@ use traps::{all, start, until, with_table};
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const CLOSELY: usize = 200;
 
-/// Sends commands in quick succession: hits, reads that the server answers, and writes.
+/// Sends commands in quick succession: reads that are hits, reads that the server answers, and writes.
 fn ask_closely(client: &mut Client) {
     for number in 0..CLOSELY {
         all(client, &[READ, &format!("SELECT v + {number} FROM t"), "UPDATE t SET v = v + 1 WHERE id = 2"]);
     }
 }
 
-/// The time until the server ends an idle connection.
+/// Waits until the server ends this idle connection. Returns how long that took.
 fn time_to_end(mut client: Client) -> Duration {
     let begun = Instant::now();
     let error = client.read_response().expect_err("the server says nothing, and ends it");
@@ -41,7 +41,8 @@ fn a_connection_that_falls_silent_ends_after_its_timeout() {
     }
 }
 
-/// The server knows of a BEGIN even if no statement follows it.
+/// Checks that the server ends a connection that only begins a transaction after its timeout. The server knows of a BEGIN even if no
+/// statement follows it.
 #[test]
 fn a_connection_that_only_begins_a_transaction_ends_after_its_timeout() {
     let (mut arena, mut writer, mut reader) = with_table("w_begun");

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by each part: a server of this system without its service, and what is said of the outcome. Runs in the folder with the
-# packages.
+# Sourced by each part. Starts and stops a server of this system without its service, and prints outcomes. Changes into the folder with
+# the packages.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 cd /root/packages

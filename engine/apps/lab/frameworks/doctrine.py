@@ -23,13 +23,13 @@ PACKAGES = (
     "phpunit",
 )
 TESTS = "tests/Doctrine/Tests/ORM/Functional"
-# Tests of these groups measure time, and start helpers that are not in the package.
+# Groups of tests that are not run: they measure time, and start helpers that are not in the package.
 LEFT_OUT = ("performance", "locking_functional")
 
 
 class Doctrine:
     name = "doctrine"
-    # Files or folders below those of the functional tests.
+    # The usual tests: files or folders below the folder of the functional tests.
     tests = (".",)
 
     def prepare(self) -> None:
@@ -48,7 +48,7 @@ class Doctrine:
 
 
 def _settings(target: Target, folder: Path, tests: Sequence[str]) -> str:
-    """PHPUnit's configuration. Doctrine reads from it where the server is."""
+    """Returns PHPUnit's configuration. It names the tests, and the server for Doctrine."""
 
     def place(test: str) -> str:
         kind = "file" if test.endswith(".php") else "directory"

@@ -18,13 +18,13 @@ VERSION = "3.2.2"
 SHA256 = "f78b0d1ddadaf07bc1848e873126ade66b43c951add73e1b689fe5c3c80c2bcd"
 PACKAGE = "org.apache.openjpa.persistence"
 DRIVERS = {"MariaDB": "org.mariadb.jdbc.Driver", "MySQL": "com.mysql.cj.jdbc.Driver"}
-# The proxy that repeats reads needs a client that waits for each response.
+# Parameters of the connection. The proxy that repeats reads needs a client that waits for each response.
 PARAMETERS = {"MariaDB": "usePipelineAuth=false&sslMode=disable", "MySQL": "sslMode=DISABLED"}
 
 
 class OpenJpa:
     name = "openjpa"
-    # Packages below that of the tests.
+    # The usual tests: packages below the package of all tests.
     tests = ("query", "relations")
 
     def prepare(self) -> None:

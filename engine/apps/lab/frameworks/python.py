@@ -22,7 +22,7 @@ from lab.suites import FILES, Command, Target
 class _Python:
     name: str
     tests: Sequence[str]
-    # The source distribution on PyPI, and the hash of its archive.
+    # The source distribution on PyPI, with its version, and the SHA-256 of its archive.
     package: str
     sha256: str
 

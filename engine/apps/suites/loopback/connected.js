@@ -1,4 +1,4 @@
-// What LoopBack's tests ask for: a source of data, here a server of the lab, and what its connector can do.
+// Gives LoopBack's tests their source of data, a server of the lab, and a list of what its connector can do.
 'use strict';
 
 const {DataSource} = require('loopback-datasource-juggler');

@@ -1,4 +1,4 @@
-/* Runs statements from standard input, as python/lines.py does, by the client library of C. `prepared` as an argument runs reads as
+/* Runs statements from standard input, as python/lines.py does, through the client library of C. `prepared` as an argument runs reads as
    prepared statements; the last one stays prepared. */
 
 #include <mysql.h>
@@ -11,6 +11,7 @@ static int is_prepared;
 static MYSQL_STMT *prepared;
 static char *text_of_prepared;
 
+/* Runs a statement as text. Writes the first value of the first row, `-` without rows or `error N` to `first`. */
 static void by_text(const char *statement, char *first, size_t room)
 {
 	MYSQL_RES *result;
@@ -26,6 +27,7 @@ static void by_text(const char *statement, char *first, size_t room)
 	mysql_free_result(result);
 }
 
+/* Does what by_text does, as a prepared statement. */
 static void by_statement(const char *statement, char *first, size_t room)
 {
 	MYSQL_BIND bind;

@@ -64,7 +64,8 @@ func both(step string, text, binary asker, key int) {
 	say(step, "prepared", binary, key)
 }
 
-// say prints what one way of reading answers, if it answers the same every time.
+// say reads the row with this key many times and prints its step, the name of the protocol and the row. Ends the program if the answers
+// differ.
 func say(step, name string, line asker, key int) {
 	first := worded(line, key)
 	for range rounds - 1 {

@@ -25,7 +25,7 @@ def say(step, rows):
 
 
 def again(cursor, step, key):
-    """Prints what a read answers, if it answers the same every time."""
+    """Reads the row with this key many times, and prints the step and the row. Fails if the answers differ."""
     answers = {tuple(read(cursor, key)) for _ in range(ROUNDS)}
     assert len(answers) == 1, f"{step}: reads differ: {answers}"
     say(f"{step} text", answers.pop())

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// The aim that `--aim` names, by default all statements.
 fn aim(arguments: &Arguments) -> io::Result<Aim> {
     match arguments.all("aim").last() {
         None | Some("everything") => Ok(Aim::Everything),
@@ -31,6 +32,8 @@ fn aim(arguments: &Arguments) -> io::Result<Aim> {
     }
 }
 
+/// Runs the tester. Fails the process if there is a difference, or so few hits that the run has proved nothing. `Err` is a fault of the
+/// arguments or the environment.
 fn judge() -> io::Result<ExitCode> {
     let arguments = Arguments::read(USAGE)?;
     let default = Plan::default();

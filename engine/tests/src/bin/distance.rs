@@ -49,26 +49,30 @@ fn run() -> io::Result<()> {
     .pass_on()
 }
 
-/// A client's connection and the one to the server.
+/// Two connections that are forwarded to each other.
 type Pair = Rc<Connections>;
 
+/// A client's connection, and the one to the server that was opened for it.
 struct Connections {
     ends: [TcpStream; 2],
     request: Cell<Request>,
 }
 
-/// The last request of a connection, and since when its response is awaited.
+/// The last request of a connection, and its response.
 #[derive(Clone, Copy)]
 enum Request {
+    /// No request has come yet.
     None,
+    /// The request's first bytes came at this time, and nothing of the response.
     Sent(Instant),
-    /// Parts of the response have come, the last one at this time.
+    /// A part of the response has come, the last one at this time.
     Answered(Instant),
 }
 
 /// Bytes that one side has sent, on their way to the other side. Empty if the sending side has closed its connection.
 struct Parcel {
     due: Instant,
+    /// The connections, and which of them gets the bytes.
     to: (Pair, usize),
     bytes: Vec<u8>,
 }
@@ -97,6 +101,7 @@ impl Waited {
         waited.write().map(|()| waited)
     }
 
+    /// Notes that a client or the server has sent something, and adds up the time waited for responses.
     fn note(&mut self, request: &Cell<Request>, is_from_client: bool, now: Instant) -> io::Result<()> {
         match (request.get(), is_from_client) {
             (Request::None | Request::Answered(_), true) => request.set(Request::Sent(now)),
@@ -117,6 +122,7 @@ impl Waited {
 }
 
 impl Distance {
+    /// Forwards bytes for ever. Returns only if it cannot listen, connect or write its file.
     fn pass_on(&mut self) -> io::Result<()> {
         loop {
             let next = self.under_way.front().map(|parcel| parcel.due.saturating_duration_since(Instant::now()));
@@ -140,6 +146,7 @@ impl Distance {
         Ok(())
     }
 
+    /// Reads what a socket has received, and delays it. A closed connection is delayed, too.
     fn hear(&mut self, ready: RawFd) -> io::Result<()> {
         let mut bytes = vec![0; 1 << 16];
         let (pair, side) = &self.ends[&ready];
@@ -191,7 +198,8 @@ impl Poll {
         checked(unsafe { libc::epoll_ctl(self.0, libc::EPOLL_CTL_DEL, socket, ptr::null_mut()) }).map(drop)
     }
 
-    /// Returns the sockets that can be read. Waits for one at most for this time.
+    /// Returns the sockets that can be read. Waits for one at most for this time, or without end if there is none; then the result is
+    /// empty.
     fn wait(&self, most: Option<Duration>) -> io::Result<Vec<RawFd>> {
         let most = most
             .map(|most| libc::timespec { tv_sec: most.as_secs() as libc::time_t, tv_nsec: most.subsec_nanos().into() });
@@ -205,6 +213,7 @@ impl Poll {
     }
 }
 
+/// Turns a negative result of a system call into the error that it left.
 fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }

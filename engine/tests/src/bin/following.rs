@@ -15,10 +15,12 @@ use fqc_tests::server::{Options, Product, Server};
 const USAGE: &str = "following [--near PATH_OF_FQC_NEAR] [--rows N] [--transactions N] [--rounds N] \
     [--product mariadb|mysql] [--mariadbd PATH]";
 
-/// The interval at which the near cache is asked how far it has read the log. Asking takes processor time, too: as much as while nothing
-/// is written.
+/// The interval at which the near cache is asked how far it has read the log. Asking takes processor time, too: about as much as the near
+/// cache otherwise takes while nothing is written.
 const POLL: Duration = Duration::from_millis(100);
+/// The longest wait for the near cache.
 const LIMIT: Duration = Duration::from_secs(600);
+/// How long the near cache is observed while nothing is written.
 const IDLE: Duration = Duration::from_secs(5);
 /// The number of results that are kept, each of one row.
 const KEPT: u64 = 100;
@@ -60,11 +62,13 @@ fn run() -> io::Result<()> {
     Ok(())
 }
 
-/// Inserts rows with 120 bytes of log each, whose keys are above those of the kept results.
+/// The statement that inserts a row for each number i of this subquery, with 120 bytes of log each and a key above those of the kept
+/// results.
 fn insert(numbers: &str) -> String {
     format!("INSERT INTO d.kept SELECT i + {KEPT}, i, REPEAT('x', 100) FROM ({numbers}) numbers")
 }
 
+/// A server, a near cache that follows its log, and a connection to each.
 struct Scene {
     server: Server,
     near: Near,
@@ -100,7 +104,7 @@ impl Scene {
         Ok(Scene { server, near, reader, writer })
     }
 
-    /// Creates a table, and waits until results of its rows are served.
+    /// Creates the table again, and waits until the near cache serves results of its first rows.
     fn keep(&mut self) -> io::Result<()> {
         self.writer.must("DROP TABLE IF EXISTS d.kept")?;
         self.writer.must("CREATE TABLE d.kept (id INT PRIMARY KEY, v INT, note VARCHAR(100)) ENGINE = InnoDB")?;

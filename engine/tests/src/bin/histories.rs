@@ -22,6 +22,8 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs the test. Fails the process if there is a violation, or so few hits that the run has proved nothing. `Err` is a fault of the
+/// arguments or the environment.
 fn judge() -> io::Result<ExitCode> {
     let arguments = Arguments::read(USAGE)?;
     let default = Plan::default();

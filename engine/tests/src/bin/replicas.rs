@@ -23,6 +23,8 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs the test or, with `--rate`, the measurement. Fails the process at a violation, without hits, or if fewer reads were served than
+/// wanted. `Err` is a fault of the arguments or the environment.
 fn judge() -> io::Result<ExitCode> {
     let arguments = Arguments::read(USAGE)?;
     let options = |name| arguments.all(name).map(|option| format!("--{option}")).collect();

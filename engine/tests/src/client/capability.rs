@@ -18,7 +18,7 @@ pub const DEPRECATE_EOF: u64 = 1 << 24;
 pub const EXTENDED_METADATA: u64 = 1 << 35;
 pub const CACHE_METADATA: u64 = 1 << 36;
 
-/// What every login of this client sets; the rest is a choice.
+/// The capabilities that every login of this client asks for. A [`Login`](super::Login) adds others.
 pub const BASE: u64 = LONG_PASSWORD
     | LONG_FLAG
     | PROTOCOL_41

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A cursor over one payload; what is missing at the end reads as zero or empty, since the input may be anything.
+/// A cursor over one payload. What is missing at the end reads as zero or empty, since the input may be anything; no method fails.
 pub struct Cursor<'a> {
     rest: &'a [u8],
 }
@@ -12,12 +12,14 @@ impl<'a> Cursor<'a> {
         Self { rest: payload }
     }
 
+    /// Takes the next `count` bytes, or as many as there are.
     pub fn bytes(&mut self, count: usize) -> &'a [u8] {
         let (taken, rest) = self.rest.split_at(count.min(self.rest.len()));
         self.rest = rest;
         taken
     }
 
+    /// Takes an unsigned little-endian integer of `width` bytes, at most 8.
     pub fn int(&mut self, width: usize) -> u64 {
         let mut wide = [0; 8];
         let taken = self.bytes(width);
@@ -25,7 +27,7 @@ impl<'a> Cursor<'a> {
         u64::from_le_bytes(wide)
     }
 
-    /// A length-encoded integer; `None` is the NULL of a text row.
+    /// Takes a length-encoded integer. None is the NULL of a text row.
     pub fn length(&mut self) -> Option<u64> {
         match self.int(1) {
             0xfb => None,
@@ -36,11 +38,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Takes a string that a length-encoded integer precedes. None is the NULL of a text row.
     pub fn text(&mut self) -> Option<&'a [u8]> {
         let length = self.length()?;
         Some(self.bytes(length as usize))
     }
 
+    /// Takes the bytes up to the next zero byte, which is taken as well but not returned.
     pub fn zero_ended(&mut self) -> &'a [u8] {
         let end = self.rest.iter().position(|&byte| byte == 0).unwrap_or(self.rest.len());
         let taken = self.bytes(end);
@@ -48,6 +52,7 @@ impl<'a> Cursor<'a> {
         taken
     }
 
+    /// Takes all bytes that are left.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
@@ -57,11 +62,12 @@ impl<'a> Cursor<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: Vec<u8>,
+    /// The column's type, by its number in the protocol.
     pub kind: u8,
     pub is_unsigned: bool,
 }
 
-/// Reads a column definition; `extended` when MariaDB's extended metadata was agreed on.
+/// Decodes a column definition packet. `extended`: MariaDB's extended metadata was agreed on, so the packet has one more field.
 pub fn column(payload: &[u8], extended: bool) -> Column {
     let mut cursor = Cursor::new(payload);
     for _ in 0..4 {
@@ -78,7 +84,7 @@ pub fn column(payload: &[u8], extended: bool) -> Column {
     Column { name, kind, is_unsigned: flags & 0x20 != 0 }
 }
 
-/// Where in a column definition the name of the table lies that it comes from, with its length.
+/// The part of a column definition packet that names the table that the column comes from: the name with its length byte.
 pub fn origin(payload: &[u8]) -> Range<usize> {
     let mut cursor = Cursor::new(payload);
     for _ in 0..3 {
@@ -89,13 +95,16 @@ pub fn origin(payload: &[u8]) -> Range<usize> {
     start..payload.len() - cursor.rest.len()
 }
 
+/// One row of a result: a value for each column, as its text. None is NULL.
 pub type Row = Vec<Option<Vec<u8>>>;
 
+/// Decodes a row of the text protocol with this many columns.
 pub fn text_row(payload: &[u8], columns: usize) -> Row {
     let mut cursor = Cursor::new(payload);
     (0..columns).map(|_| cursor.text().map(<[u8]>::to_vec)).collect()
 }
 
+/// Decodes a row of the binary protocol. Numbers become text; temporal values become the hexadecimal form of their bytes.
 pub fn binary_row(payload: &[u8], columns: &[Column]) -> Row {
     let mut cursor = Cursor::new(payload);
     cursor.bytes(1);

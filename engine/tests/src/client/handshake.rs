@@ -1,4 +1,4 @@
-//! Login with `mysql_native_password` or `caching_sha2_password`, and the same again for `COM_CHANGE_USER`.
+//! Logs in with `mysql_native_password` or `caching_sha2_password`, at the start of a connection and for `COM_CHANGE_USER`.
 
 use std::io;
 
@@ -12,21 +12,22 @@ use super::{Client, capability, command};
 
 const NATIVE: &str = "mysql_native_password";
 const SHA2: &str = "caching_sha2_password";
-/// The server has cached the password's digest, and asks for nothing more.
+/// The status byte of `caching_sha2_password` that says: the server has cached the password's digest, and asks for nothing more.
 const IS_KNOWN: u8 = 3;
-/// A server that uses MariaDB's extended capability bits clears MySQL's bit "long password".
+/// The capability "long password" of MySQL. A server that uses MariaDB's extended capability bits does not set it.
 const MARIADB: u64 = capability::LONG_PASSWORD;
 
+/// The account that connects, and what the client asks for. The default is root without a password and without a current database.
 #[derive(Clone, Debug)]
 pub struct Login {
     pub user: String,
     pub password: String,
     pub database: Option<String>,
-    /// Wanted capabilities; those the server lacks are dropped.
+    /// Wanted capabilities, bits of [`capability`]. Those that the server does not offer are dropped.
     pub capabilities: u64,
-    /// Sent although the server may not offer them, as some clients do.
+    /// Capability bits that are sent although the server may not offer them, as some clients do.
     pub insists_on: u64,
-    /// Collation id of the handshake, 45 = utf8mb4_general_ci.
+    /// Collation id of the handshake; 45 is utf8mb4_general_ci.
     pub collation: u8,
 }
 
@@ -44,10 +45,12 @@ impl Default for Login {
 }
 
 impl Login {
+    /// The login of an account, with the other fields as in the default.
     pub fn user(user: &str, password: &str) -> Self {
         Self { user: user.into(), password: password.into(), ..Self::default() }
     }
 
+    /// The wanted capabilities, with the bit for a database set exactly if there is one.
     fn wire_capabilities(&self) -> u64 {
         match self.database {
             Some(_) => self.capabilities | capability::CONNECT_WITH_DB,
@@ -64,6 +67,8 @@ struct Greeting {
     plugin: &'static str,
 }
 
+/// Logs in on a fresh connection. Fails with `ConnectionRefused` if the server sends an error instead of its greeting, and with
+/// `PermissionDenied` if it refuses the login.
 pub fn perform(mut packets: Packets, login: &Login) -> io::Result<Client> {
     let mut raw = Vec::new();
     let (range, _) = packets.read_into(&mut raw)?;
@@ -89,6 +94,7 @@ pub fn perform(mut packets: Packets, login: &Login) -> io::Result<Client> {
     }
 }
 
+/// Sends `COM_CHANGE_USER`, and authenticates. Uses the login's account, database and collation; its capabilities are ignored.
 pub fn change_user(client: &mut Client, login: &Login) -> io::Result<Response> {
     let mut body = Vec::new();
     zero_ended(&mut body, login.user.as_bytes());
@@ -102,7 +108,8 @@ pub fn change_user(client: &mut Client, login: &Login) -> io::Result<Response> {
     finish(client, login)
 }
 
-/// Reads up to OK or ERR, answering a request to switch plugin or scramble on the way.
+/// Reads up to the OK or error that ends an authentication. Answers the server's requests for another plugin, another scramble or the
+/// password itself. The response holds only the last packet.
 fn finish(client: &mut Client, login: &Login) -> io::Result<Response> {
     let mut raw = Vec::new();
     loop {
@@ -182,7 +189,7 @@ fn answer(client: &Client, login: &Login) -> Vec<u8> {
     body
 }
 
-/// The authentication data. Empty for an empty password.
+/// The authentication data for this plugin, password and the server's scramble. Empty for an empty password.
 fn token(plugin: &str, password: &str, scramble: &[u8]) -> Vec<u8> {
     match (password, plugin) {
         ("", _) => Vec::new(),

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use super::stream::Line;
 
-/// A payload of this length goes on in the next packet.
+/// The longest payload of one packet. A payload that reaches this length goes on in the next packet, which may be empty.
 const LONGEST: usize = 0xff_ffff;
 
+/// The packets of a connection: a buffer for reading, and the sequence number of the next packet to write.
 pub struct Packets {
     line: Line,
     buffer: Vec<u8>,
@@ -16,7 +17,7 @@ pub struct Packets {
     sequence: u8,
 }
 
-/// Appends the packets of one command to `out`.
+/// Appends the packets of one command, with headers, to `out`. `kind` is the command byte.
 pub fn frame_command(kind: u8, body: &[u8], out: &mut Vec<u8>) {
     let mut payload = Vec::with_capacity(body.len() + 1);
     payload.push(kind);
@@ -44,7 +45,7 @@ impl Packets {
         Self { line, buffer: Vec::new(), start: 0, sequence: 0 }
     }
 
-    /// A new command starts a new sequence.
+    /// Starts the sequence numbers at 0 again, as each command does.
     pub fn begin(&mut self) {
         self.sequence = 0;
     }
@@ -55,7 +56,7 @@ impl Packets {
         self.write_raw(&bytes)
     }
 
-    /// The next packet of an exchange under way: login answers, file contents.
+    /// Writes the next packet of an exchange under way, such as a login's answer or a file's content.
     pub fn write_payload(&mut self, payload: &[u8]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(payload.len() + 4);
         frame(payload, self.sequence, &mut bytes);
@@ -67,8 +68,8 @@ impl Packets {
         self.line.write_all(bytes)
     }
 
-    /// Reads one packet, appends its bytes with header to `raw`, and says where its payload lies there and whether
-    /// the payload goes on in the next packet.
+    /// Reads one packet, and appends its bytes with header to `raw`. Returns where its payload lies there, and whether the payload goes on
+    /// in the next packet. After a timeout nothing is lost, and it may be called again.
     pub fn read_into(&mut self, raw: &mut Vec<u8>) -> io::Result<(Range<usize>, bool)> {
         self.fill(4)?;
         let header = &self.buffer[self.start..self.start + 4];
@@ -80,6 +81,7 @@ impl Packets {
         Ok((raw.len() - length..raw.len(), length == LONGEST))
     }
 
+    /// Waits until the buffer holds this many unread bytes.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
         if self.buffer.len() - self.start >= wanted {
             return Ok(());

@@ -6,6 +6,7 @@ use super::decode::Cursor;
 use super::response::{self, Part, Reader, Response};
 use super::{Client, command};
 
+/// A value for a parameter of a prepared statement, of the type that it is sent as.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Param {
     Null,
@@ -23,21 +24,24 @@ pub enum Param {
     Time(u8, u8, u8),
 }
 
+/// A statement that the server has prepared. Dropping it closes nothing: see [`Client::close`].
 #[derive(Clone, Debug)]
 pub struct Prepared {
     pub id: u32,
+    /// The number of parameters.
     pub params: u16,
+    /// The number of columns of the result, 0 if there is none.
     pub columns: u16,
 }
 
 impl Client {
-    /// The answer to `COM_STMT_PREPARE`, and the statement when there is one.
+    /// Prepares a statement. The statement is None if the server refuses it; [`Response::failure`] then has the error.
     pub fn prepare(&mut self, statement: &str) -> io::Result<(Response, Option<Prepared>)> {
         self.send(command::STMT_PREPARE, statement.as_bytes())?;
         self.read_prepared()
     }
 
-    /// Reads the answer to a `COM_STMT_PREPARE` that was already sent.
+    /// Waits for the response to a `COM_STMT_PREPARE` that was already sent. Returns what [`Client::prepare`] returns.
     pub fn read_prepared(&mut self) -> io::Result<(Response, Option<Prepared>)> {
         let response = Response::default();
         let mut reader = Reader { packets: &mut self.packets, capabilities: self.capabilities, response };
@@ -54,6 +58,7 @@ impl Client {
         Ok((reader.response, Some(prepared)))
     }
 
+    /// Executes the statement with these values, one for each parameter in order. Sends their types each time.
     pub fn execute(&mut self, prepared: &Prepared, params: &[Param]) -> io::Result<Response> {
         self.send(command::STMT_EXECUTE, &execute_body(prepared.id, params, &mut Vec::new()))?;
         self.read_response()
@@ -64,12 +69,13 @@ impl Client {
         self.send(command::STMT_CLOSE, &prepared.id.to_le_bytes())
     }
 
+    /// Discards a statement's long data and open cursor on the server (`COM_STMT_RESET`).
     pub fn reset(&mut self, prepared: &Prepared) -> io::Result<Response> {
         self.send(command::STMT_RESET, &prepared.id.to_le_bytes())?;
         self.read_response()
     }
 
-    /// Sends a piece of a parameter before the execution. The server sends no answer.
+    /// Appends a piece to the value of the parameter at this index, from 0, for the next execution. The server sends no answer.
     pub fn long_data(&mut self, prepared: &Prepared, index: u16, data: &[u8]) -> io::Result<()> {
         let mut body = prepared.id.to_le_bytes().to_vec();
         body.extend(index.to_le_bytes());
@@ -85,7 +91,8 @@ fn prepared(head: &[u8]) -> Prepared {
     Prepared { id, columns, params: cursor.int(2) as u16 }
 }
 
-/// `bound`: the types that the server has received, which are not sent again. Updated here.
+/// The bytes that follow the command byte of `COM_STMT_EXECUTE`, without a cursor. `bound`: the parameter types that the server already
+/// has. Types are only sent, and `bound` updated, if they differ; an empty `bound` makes them be sent.
 pub fn execute_body(id: u32, params: &[Param], bound: &mut Vec<u8>) -> Vec<u8> {
     let mut body = id.to_le_bytes().to_vec();
     body.push(0);
@@ -108,6 +115,7 @@ pub fn execute_body(id: u32, params: &[Param], bound: &mut Vec<u8>) -> Vec<u8> {
     body
 }
 
+/// The two bytes that name the type of a value in the protocol.
 fn kind(param: &Param) -> [u8; 2] {
     match param {
         Param::Null => [6, 0],
@@ -145,6 +153,7 @@ fn value(param: &Param, body: &mut Vec<u8>) {
     }
 }
 
+/// Appends a length-encoded string.
 fn counted(bytes: &[u8], body: &mut Vec<u8>) {
     match bytes.len() {
         length @ 0..=250 => body.push(length as u8),

@@ -1,4 +1,4 @@
-//! One response: its bytes, and their meaning.
+//! One response of a server: its bytes, and their meaning.
 
 use std::fmt;
 use std::io;
@@ -10,6 +10,7 @@ use super::packets::Packets;
 
 const MORE_RESULTS: u16 = 0x0008;
 
+/// An error packet. `state` is the SQLSTATE, empty if the server sent none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub code: u16,
@@ -23,25 +24,30 @@ impl fmt::Display for Failure {
     }
 }
 
-/// An OK or EOF packet.
+/// An OK or EOF packet. An EOF packet has only `status` and `warnings`; the other fields are then 0 or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finish {
     pub affected: u64,
     pub insert_id: u64,
+    /// The server's status flags.
     pub status: u16,
     pub warnings: u16,
+    /// The rest of an OK packet as it was sent: a text such as `Rows matched: 1 ...` and changes of the session's state.
     pub info: Vec<u8>,
 }
 
+/// A result with columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
+    /// The columns. Empty if the server left them out because the client caches metadata.
     pub columns: Vec<Column>,
-    /// Payload of each row, in the bytes of the response (a row over 16 MB spans the headers between).
+    /// Where each row's payload lies in [`Response::bytes`]. A row over 16 MB spans the headers between its packets.
     pub rows: Vec<Range<usize>>,
-    /// A result can still fail after its first row.
+    /// How the result ended. `Err` if the server failed after it had sent the columns or some rows.
     pub end: Result<Finish, Failure>,
 }
 
+/// One of the results in a response: an OK (or EOF) packet, an error, or rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     Ok(Finish),
@@ -49,21 +55,26 @@ pub enum Part {
     Rows(Rows),
 }
 
+/// The complete answer to one command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
+    /// All bytes that the server sent, with packet headers. After a login or `COM_CHANGE_USER` only those of the last packet.
     pub bytes: Vec<u8>,
+    /// The results in their order: several after several statements or a call. Empty after a successful `COM_STMT_PREPARE`.
     pub parts: Vec<Part>,
-    /// Where the two bytes of status flags lie, in every OK and EOF packet.
+    /// Where in `bytes` the two bytes of status flags lie, for every OK and EOF packet.
     pub flags: Vec<Range<usize>>,
-    /// Where the two bytes of flags lie, in every column definition.
+    /// Where in `bytes` the two bytes of column flags lie, for every column definition.
     pub column_flags: Vec<Range<usize>>,
-    /// Where every column definition begins, and where in it the name of the table lies that the column comes from.
+    /// For every column definition: where in `bytes` its payload begins, and where the name of the table lies that the column comes from.
     pub origins: Vec<(usize, Range<usize>)>,
-    /// Where the id of a prepared statement lies; servers number them across all sessions.
+    /// Where in `bytes` the id of a prepared statement lies. Servers number them across all sessions. None unless this answers a
+    /// `COM_STMT_PREPARE`.
     pub statement_id: Option<Range<usize>>,
 }
 
 impl Response {
+    /// The server's error, which may come after successful results or after some rows. None if everything succeeded.
     pub fn failure(&self) -> Option<&Failure> {
         match self.parts.last()? {
             Part::Err(failure) => Some(failure),
@@ -72,7 +83,7 @@ impl Response {
         }
     }
 
-    /// Status flags of the last OK or EOF; `None` after an error.
+    /// Status flags of the last OK or EOF packet. None after an error or a `COM_STMT_PREPARE`.
     pub fn status(&self) -> Option<u16> {
         match self.parts.last()? {
             Part::Ok(finish) => Some(finish.status),
@@ -81,8 +92,8 @@ impl Response {
         }
     }
 
-    /// The rows of every result, decoded. Binary rows start with a zero byte, as no text row of an integer does,
-    /// but an empty string does: so the caller says which protocol it spoke.
+    /// The rows of all results, one after another, decoded. `is_binary`: this answers `COM_STMT_EXECUTE` or `COM_STMT_FETCH`. The caller
+    /// has to say so, because the bytes do not always show it.
     pub fn rows(&self, is_binary: bool) -> Vec<Row> {
         let mut decoded = Vec::new();
         for part in &self.parts {
@@ -98,20 +109,21 @@ impl Response {
         decoded
     }
 
-    /// Text protocol: first column of the first row.
+    /// The first column of the first row of a response in the text protocol. None for NULL or no row.
     pub fn scalar(&self) -> Option<String> {
         let value = self.rows(false).into_iter().next()?.into_iter().next()??;
         Some(String::from_utf8_lossy(&value).into_owned())
     }
 }
 
-/// Reads all results of one command.
+/// Waits for all results of one command. Sends `local_file` if the server asks for a file.
 pub fn read(packets: &mut Packets, capabilities: u64, local_file: &[u8]) -> io::Result<Response> {
     let mut reader = Reader { packets, capabilities, response: Response::default() };
     while reader.part(local_file)? {}
     Ok(reader.response)
 }
 
+/// Reads one response piece by piece. `response` grows with each packet.
 pub struct Reader<'a> {
     pub packets: &'a mut Packets,
     pub capabilities: u64,
@@ -119,7 +131,8 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// One logical packet; its parts are joined by where they lie, headers included when there are several.
+    /// Reads one payload, which may span several packets. Returns where it lies in `response.bytes`; the range includes the headers between
+    /// its packets.
     pub fn packet(&mut self) -> io::Result<Range<usize>> {
         let (first, mut continues) = self.packets.read_into(&mut self.response.bytes)?;
         let mut end = first.end;
@@ -134,6 +147,7 @@ impl Reader<'_> {
         &self.response.bytes[range.clone()]
     }
 
+    /// Reads one result. Returns true if more follows.
     fn part(&mut self, local_file: &[u8]) -> io::Result<bool> {
         let range = self.packet()?;
         let part = match self.payload(&range).first() {
@@ -187,7 +201,7 @@ impl Reader<'_> {
         Ok(Rows { columns, rows, end })
     }
 
-    /// `count` definitions, and the EOF behind them where it was not agreed away.
+    /// Reads this many column definitions, and the EOF packet after them unless both sides agreed to leave it out.
     pub fn columns(&mut self, count: u64) -> io::Result<Vec<Column>> {
         let extended = self.capabilities & capability::EXTENDED_METADATA != 0;
         let mut columns = Vec::new();
@@ -210,6 +224,7 @@ impl Reader<'_> {
         self.capabilities & capability::DEPRECATE_EOF != 0
     }
 
+    /// How the result ends, if this packet ends it. None if the packet is a row.
     fn ending(&mut self, range: &Range<usize>) -> Option<Result<Finish, Failure>> {
         let payload = self.payload(range);
         match payload.first() {
@@ -226,7 +241,8 @@ impl Reader<'_> {
         }
     }
 
-    /// In an OK packet two length-encoded numbers come before the flags, in an EOF the count of warnings.
+    /// Notes where the status flags of an OK or EOF packet lie. In an OK packet two length-encoded numbers come before them, in an EOF
+    /// packet the count of warnings.
     fn note_flags(&mut self, range: &Range<usize>, is_ok: bool) {
         let mut cursor = Cursor::new(&self.response.bytes[range.start + 1..range.end]);
         match is_ok {
@@ -240,6 +256,7 @@ impl Reader<'_> {
     }
 }
 
+/// Decodes an OK packet.
 pub fn ok(payload: &[u8]) -> Finish {
     let mut cursor = Cursor::new(&payload[1..]);
     Finish {
@@ -257,6 +274,7 @@ fn eof(payload: &[u8]) -> Finish {
     Finish { warnings, status: cursor.int(2) as u16, ..Finish::default() }
 }
 
+/// Decodes an error packet.
 pub fn failure(payload: &[u8]) -> Failure {
     let mut cursor = Cursor::new(&payload[1..]);
     let code = cursor.int(2) as u16;

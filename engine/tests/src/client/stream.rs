@@ -6,9 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Where a server listens: a TCP port on the loopback address, or the path of a unix socket.
 #[derive(Clone, Debug)]
 pub enum Endpoint {
-    /// A port on the loopback address.
     Tcp(u16),
     Unix(PathBuf),
 }
@@ -26,6 +26,7 @@ impl Endpoint {
     }
 }
 
+/// The byte stream of a connection. Dropping a duplicate does not close the connection.
 pub enum Line {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -46,7 +47,7 @@ impl Line {
         }
     }
 
-    /// Cuts both directions at once; a peer that was cut already is no error.
+    /// Closes both directions of the connection at once, for all its handles. A connection that was closed already is no error.
     pub fn cut(&self) {
         let _ = match self {
             Self::Tcp(stream) => stream.shutdown(Shutdown::Both),

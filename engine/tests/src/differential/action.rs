@@ -1,13 +1,15 @@
-//! One step of a history: what one session does. A step does not refer to other steps, so that a history still runs when some are
-//! removed.
+//! One step of a history (the list of statements that all sessions have run): what one session does. A step does not refer to other steps,
+//! so that a history still runs when some are removed.
 
 use std::fmt;
 
 use crate::client::{Login, Param, capability};
 
+/// The purpose of a step, for counts and for the rules of comparison. Its deed may have any form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     Read,
+    /// A read that was sent before, by any session.
     Repeat,
     Write,
     Transaction,
@@ -21,50 +23,62 @@ pub enum Kind {
     Connection,
     Variable,
     Prepared,
+    /// Several statements in one text, or a pipeline.
     Several,
     Call,
     Flush,
+    /// A read with a large result.
     Big,
+    /// A question about the statement before, such as `SHOW WARNINGS`.
     Aftermath,
 }
 
+/// The commands that a step sends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deed {
+    /// One statement, or several, in the text protocol.
     Query(String),
     /// Executes a statement in the binary protocol. It is prepared first if the session has not done so yet.
     Run(String, Vec<Param>),
+    /// Closes the prepared statement with this text, if the session has one.
     Close(String),
+    /// Resets the prepared statement with this text, if the session has one.
     Reset(String),
-    /// `LOAD DATA LOCAL` with the content of the file.
+    /// `LOAD DATA LOCAL`: the statement, and the content that is sent for its file.
     Load(String, String),
-    /// Written with one system call.
+    /// Several text commands, written with one system call before any answer is read.
     Pipeline(Vec<String>),
     InitDb(String),
     Ping,
     ResetConnection,
     ChangeUser(Account),
-    /// Ends the connection and opens another one. The flag says whether COM_QUIT is sent first.
+    /// Ends the connection and opens another one. The flag is true if the old one is cut without COM_QUIT.
     Reconnect(Account, bool),
 }
 
+/// The account and the options of a session's login. Every account but root has the password `pw`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
     pub user: &'static str,
     pub database: Option<String>,
+    /// Capabilities that the login asks for in addition to those of every session.
     pub optional: u64,
+    /// The collation id in the handshake.
     pub collation: u8,
 }
 
 impl Account {
-    /// Root, as most sessions begin.
+    /// Root without a current database, as most sessions begin.
     pub fn root() -> Self {
         Self { user: "root", database: None, optional: capability::DEPRECATE_EOF, collation: 45 }
     }
 
+    /// The same account with this current database.
     pub fn in_database(self, database: &str) -> Self {
         Self { database: Some(database.into()), ..self }
     }
 
+    /// The login for the client of the tests.
     pub fn login(&self) -> Login {
         Login {
             user: self.user.into(),
@@ -77,6 +91,7 @@ impl Account {
     }
 }
 
+/// One step: what `session` (its index, from 0) does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
     pub session: usize,
@@ -84,12 +99,13 @@ pub struct Action {
     pub deed: Deed,
 }
 
-/// True if this session prepares a statement for each execution and closes it, as many libraries do, for Go and others.
+/// True if this session closes a prepared statement after each execution, as many libraries do, for Go and others.
 pub fn closes_at_once(session: usize) -> bool {
     session % 3 == 1
 }
 
 impl Action {
+    /// True if the statement contains this text. False for steps without a single statement.
     pub fn mentions(&self, word: &str) -> bool {
         match &self.deed {
             Deed::Query(text) | Deed::Run(text, _) => text.contains(word),
@@ -101,14 +117,15 @@ impl Action {
         matches!(&self.deed, Deed::Query(text) | Deed::Run(text, _) if text.starts_with("SELECT"))
     }
 
-    /// True if this read, unless it fails, sets FOUND_ROWS() and a near cache can know that. It cannot know that of a read that is sent
-    /// in one piece with COM_STMT_CLOSE.
+    /// True if this read, unless it fails, sets FOUND_ROWS() and a near cache can know that. A near cache cannot know that of a read that
+    /// is sent in one piece with COM_STMT_CLOSE.
     pub fn replaces_found(&self) -> bool {
         let is_known = matches!(&self.deed, Deed::Query(text) if !text.contains("INTO"));
         is_known && self.is_select() && !closes_at_once(self.session)
     }
 
-    /// The EXPLAIN of this statement: how would a server find the rows?
+    /// The step that sends EXPLAIN with this statement, which shows how a server would find the rows. A step without a single statement is
+    /// returned unchanged.
     pub fn explained(&self) -> Action {
         let deed = match &self.deed {
             Deed::Query(text) => Deed::Query(format!("EXPLAIN {text}")),
@@ -118,12 +135,13 @@ impl Action {
         Action { deed, ..self.clone() }
     }
 
-    /// The same session runs another statement.
+    /// A step of the same session and kind with this statement.
     pub fn followed_by(&self, text: &str) -> Action {
         Action { deed: Deed::Query(text.to_string()), ..self.clone() }
     }
 
-    /// True if the order of the answer's rows is determined.
+    /// True if the order of the answer's rows is determined, since every statement orders its rows by a unique key. Also true for steps
+    /// without rows.
     pub fn is_ordered(&self) -> bool {
         let ordered = |text: &String| text.split("; ").all(orders_by_key);
         match &self.deed {
@@ -134,7 +152,7 @@ impl Action {
     }
 }
 
-/// True if the outermost order is by a unique key. Ties of any other key come in any order.
+/// True if the outermost ORDER BY is by a unique key. Ties of any other key come in any order.
 fn orders_by_key(text: &str) -> bool {
     let order = text.rfind("ORDER BY ").map_or("", |at| &text[at + "ORDER BY ".len()..]);
     order.starts_with("id") || order.starts_with("x.id, y.id")

@@ -1,9 +1,9 @@
-//! When two answers count as equal: byte for byte, but for what differs by nature.
+//! Decides whether two answers count as equal: byte for byte, except for what differs by nature.
 //!
 //! Expected differences are: the flags that a statement was slow or used no index, which depend on statistics and the clock; the ids of
 //! prepared statements; whether column metadata is sent again to a client that caches it; names of scratch tables inside error messages;
-//! how an unknown account was asked for its password; the order of rows without an ORDER BY, and the order in which an OK packet lists
-//! the settings that a statement has changed.
+//! how an unknown account was asked for its password; the order of rows without an ORDER BY, and the order in which an OK packet lists the
+//! settings that a statement has changed.
 
 use super::lane::Answer;
 use crate::client::{Finish, Part, Response};
@@ -11,9 +11,10 @@ use crate::client::{Finish, Part, Response};
 /// The status flags "query was slow", "no good index used" and "no index used".
 const BY_NATURE: u16 = 0x0800 | 0x0010 | 0x0020;
 
+/// The status flag "the columns of a prepared statement have changed".
 const METADATA_CHANGED: u16 = 0x0400;
 
-/// Returns none if the answers are equal, and else the first difference.
+/// Returns None if the answers count as equal, and else words for the first difference. `is_ordered`: the order of rows must be equal, too.
 pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<String> {
     if plain.lost.is_some() != cached.lost.is_some() {
         return Some(format!("connection: plain {:?}, cached {:?}", plain.lost, cached.lost));
@@ -25,7 +26,8 @@ pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<S
     pairs.into_iter().find_map(|(plain, cached)| unequal(plain, cached, is_ordered))
 }
 
-/// True if the answers are equal except for the values of rows: as many responses, rows and columns, and no error.
+/// True if the answers are equal except for the values of rows: as many results, with as many rows and columns. False if there is an OK
+/// packet or an error among them.
 pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
     let shape = |answer: &Answer| -> Option<Vec<(usize, usize)>> {
         let rows = |part: &Part| match part {
@@ -45,6 +47,7 @@ pub fn warn_differently(plain: &Answer, cached: &Answer) -> bool {
     are_as_many && pairs.all(is_told)
 }
 
+/// The parts of a response that count where numbers of warnings may differ.
 fn without_warnings(response: &Response) -> (Vec<String>, Vec<&[u8]>) {
     let end = |part: &Part| match part {
         Part::Ok(Finish { affected, insert_id, status, .. }) => {
@@ -56,7 +59,7 @@ fn without_warnings(response: &Response) -> (Vec<String>, Vec<&[u8]>) {
     (response.parts.iter().map(end).collect(), sorted(response))
 }
 
-/// True if the answers are equal except for generated row numbers. Nothing has failed, and nothing was read.
+/// True if the answers consist of OK packets that are equal except for generated row numbers.
 pub fn number_differently(plain: &Answer, cached: &Answer) -> bool {
     let told = |answer: &Answer| -> Option<Vec<Finish>> {
         let without_number = |part: &Part| match part {
@@ -68,7 +71,7 @@ pub fn number_differently(plain: &Answer, cached: &Answer) -> bool {
     told(plain).is_some_and(|plain| Some(plain) == told(cached))
 }
 
-/// True if the last responses have the same rows, in any order.
+/// True if the last responses of both answers have the same rows, in any order.
 pub fn have_same_rows(plain: &Answer, cached: &Answer) -> bool {
     let rows = |answer: &Answer| answer.responses.last().map(|last| sorted(last).concat());
     rows(plain) == rows(cached)
@@ -85,17 +88,18 @@ pub fn tells_of_columns_alone(plain: &Answer, cached: &Answer, is_ordered: bool)
     difference(&plain, cached, is_ordered).is_none()
 }
 
-/// True if the last responses are equal. A response to a prepare may come before one of them.
+/// True if the last responses of both answers count as equal. A response to a prepare may come before one of them.
 pub fn end_alike(earlier: &Answer, cached: &Answer, is_ordered: bool) -> bool {
     let lasts = earlier.responses.last().zip(cached.responses.last());
     lasts.is_some_and(|(earlier, cached)| unequal(earlier, cached, is_ordered).is_none())
 }
 
-/// True if the answer ends with an error or the end of the connection.
+/// True if a response of the answer ended with an error, or the connection was lost.
 pub fn has_failed(answer: &Answer) -> bool {
     answer.lost.is_some() || answer.responses.iter().any(|one| one.failure().is_some())
 }
 
+/// Returns None if the responses count as equal, and else words for the first difference.
 fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<String> {
     if plain.bytes == cached.bytes {
         return None;
@@ -121,8 +125,9 @@ fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<Stri
     Some(format!("byte {} of {} / {}", at.unwrap_or(shorter), left.len(), right.len()))
 }
 
-/// A client that caches column metadata gets it again when it has changed. The server also counts a change between a plan with a scratch
-/// table and one without, so this depends on how often the statement has run.
+/// True if the server has left out the metadata of the response's columns. A client that caches column metadata gets it again when it has
+/// changed. The server also counts a change between a plan with a scratch table and one without, so this depends on how often the statement
+/// has run.
 fn omits_metadata(response: &Response) -> bool {
     // One packet of two bytes: the number of columns, and whether their metadata follows.
     matches!(response.bytes[..], [2, 0, 0, _, _, 0, ..])
@@ -130,6 +135,7 @@ fn omits_metadata(response: &Response) -> bool {
 
 type Ends = Vec<(Vec<Vec<u8>>, String)>;
 
+/// The rows and the end of each result, without the columns.
 fn rows_and_ends(response: &Response) -> Ends {
     let of_part = |part: &Part| match part {
         Part::Rows(rows) => {
@@ -140,30 +146,32 @@ fn rows_and_ends(response: &Response) -> Ends {
     response.parts.iter().map(of_part).collect()
 }
 
-/// "Session state has changed": a list of settings follows, in the order of a hash table.
+/// The status flag "session state has changed": a list of settings follows, in the order of a hash table.
 const STATE_CHANGED: u16 = 0x4000;
 
+/// True if the response lists changed settings.
 fn tells_settings(response: &Response) -> bool {
     let flags = response.flags.iter().map(|range| [response.bytes[range.start], response.bytes[range.start + 1]]);
     flags.map(u16::from_le_bytes).any(|flags| flags & STATE_CHANGED != 0)
 }
 
+/// The bytes in sorted order, to compare them in any order.
 fn as_bag(bytes: &[u8]) -> Vec<u8> {
     let mut bag = bytes.to_vec();
     bag.sort_unstable();
     bag
 }
 
-/// Flags of a computed column (NOT NULL, UNSIGNED, BINARY), and whether a column is reported as a key of any kind, as AUTO_INCREMENT or
-/// as one without a default. They depend on the plan and on statistics: on one server they change between two executions of the same
-/// prepared statement.
+/// The column flags that may differ, as bits of their two bytes: flags of a computed column (NOT NULL, UNSIGNED, BINARY), and whether a
+/// column is reported as a key of any kind, as AUTO_INCREMENT or as one without a default. They depend on the plan and on statistics: on
+/// one server they change between two executions of the same prepared statement.
 const COLUMN_BY_NATURE: [u8; 2] = [0xAF, 0x52];
 
-/// Each MySQL server chooses at random how it asks an unknown account for its password, so that a client cannot find out which accounts
-/// exist. So the packet of the refusal can have another sequence number.
+/// The error of a refused login. Each MySQL server chooses at random how it asks an unknown account for its password, so that a client
+/// cannot find out which accounts exist. So the packet of the refusal can have another sequence number.
 const ACCESS_DENIED: u16 = 1045;
 
-/// The bytes without those that are expected to differ.
+/// The bytes of a response, with zeros where a difference is expected. Of some errors only the code and the SQLSTATE.
 fn canonical(response: &Response) -> Vec<u8> {
     let mut bytes = response.bytes.clone();
     for range in &response.flags {
@@ -184,7 +192,8 @@ fn canonical(response: &Response) -> Vec<u8> {
     }
 }
 
-/// At a statement's second execution MariaDB names the table that a column of a derived table comes from, but not at its first.
+/// True if the two responses report the same tables as the columns' origins, or one of them reports none where the other does. At a
+/// statement's second execution MariaDB names the table that a column of a derived table comes from, but not at its first.
 fn tell_other_origins(plain: &Response, cached: &Response) -> bool {
     let names = |response: &Response| -> Vec<Vec<u8>> {
         response.origins.iter().map(|(_, range)| response.bytes[range.clone()].to_vec()).collect()
@@ -195,7 +204,7 @@ fn tell_other_origins(plain: &Response, cached: &Response) -> bool {
         && left.iter().zip(&right).all(|(left, right)| left == right || left == NONE || right == NONE)
 }
 
-/// True if the answers are equal except for the tables that columns are reported to come from.
+/// True if the answers are equal except for the tables that columns are reported to come from, and nothing has failed.
 pub fn tell_origins_alone(plain: &Answer, cached: &Answer) -> bool {
     let bare = |answer: &Answer| -> Vec<Vec<u8>> {
         answer.responses.iter().map(|one| without_origins(one, &canonical(one))).collect()
@@ -203,6 +212,7 @@ pub fn tell_origins_alone(plain: &Answer, cached: &Answer) -> bool {
     !has_failed(plain) && !has_failed(cached) && bare(plain) == bare(cached)
 }
 
+/// The canonical bytes without the names of the columns' tables, and without the packet lengths that these change.
 fn without_origins(response: &Response, canonical: &[u8]) -> Vec<u8> {
     const LENGTH: usize = 3;
     const HEADER: usize = 4;
@@ -218,6 +228,7 @@ fn without_origins(response: &Response, canonical: &[u8]) -> Vec<u8> {
     kept
 }
 
+/// All rows of a response, sorted by their bytes.
 fn sorted(response: &Response) -> Vec<&[u8]> {
     let mut rows = Vec::new();
     for part in &response.parts {
@@ -229,6 +240,7 @@ fn sorted(response: &Response) -> Vec<&[u8]> {
     rows
 }
 
+/// The canonical bytes without the rows.
 fn without_rows(response: &Response, canonical: &[u8]) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! One server and its sessions: runs the actions, and returns every byte of the answers.
+//! One of the two servers with its sessions: runs the steps, and returns every byte of the answers.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,33 +9,39 @@ use super::action::{Account, Action, Deed, closes_at_once};
 use crate::client::{Client, Endpoint, Login, Param, Prepared, Response, capability, command, execute_body};
 use crate::server::{Product, Server};
 
-/// An answer that takes longer is lost. Nothing can block, because every lock timeout is 0.
+/// The longest wait for an answer, which then counts as lost. Nothing can block, because every lock timeout is 0.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+/// The number of prepared statements above which a session closes all of them.
 const MOST_PREPARED: usize = 24;
 
-/// The responses to one action.
+/// The responses to one step. There may be none, or several.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     pub responses: Vec<Response>,
-    /// The connection ended, or no answer came.
+    /// The reason why the connection was lost, if it was: it ended, or no answer came. `responses` then has those that came before.
     pub lost: Option<String>,
 }
 
+/// One connection, and what it has prepared.
 struct Session {
     client: Client,
-    /// Parameter types are sent at the first execution and again only when they change, as the C client libraries do.
+    /// True if parameter types are sent at the first execution and again only when they change, as the C client libraries do. Else they are
+    /// sent each time.
     binds_once: bool,
+    /// True if a statement is closed after each execution.
     closes_at_once: bool,
+    /// The open prepared statements, by their text.
     prepared: HashMap<String, Known>,
 }
 
-/// A prepared statement, and the types that were bound last, if they are not sent again.
+/// A prepared statement, and the parameter types that the server got last.
 struct Known {
     prepared: Prepared,
     bound: Vec<u8>,
 }
 
 impl Session {
+    /// The body of COM_STMT_EXECUTE. None if the session has not prepared this text.
     fn execution(&mut self, text: &str, params: &[Param]) -> Option<Vec<u8>> {
         let known = self.prepared.get_mut(text)?;
         if !self.binds_once {
@@ -45,8 +51,9 @@ impl Session {
     }
 }
 
+/// One server, and a connection for each session of a history.
 pub struct Lane {
-    /// Even sessions use the first one, odd sessions the second.
+    /// The endpoints of the sessions: even ones use the first, odd ones the second.
     endpoints: [Endpoint; 2],
     admin: Client,
     /// This connection holds an open snapshot, which keeps the purge from running. Otherwise the purge would decide which gap locks a
@@ -54,8 +61,9 @@ pub struct Lane {
     holder: Client,
     sessions: Vec<Session>,
     product: Product,
-    /// Capabilities that no login asks for.
+    /// Capabilities that no login asks for, although its account does.
     withheld: u64,
+    /// A statement that each session begins with.
     first_words: &'static str,
 }
 
@@ -64,6 +72,8 @@ impl Lane {
         self.product
     }
 
+    /// Removes what earlier histories have left on the server, and connects all sessions as root. `through`: the endpoint for all sessions,
+    /// if they do not connect to the server itself. `first_words`: a statement that each session begins with.
     pub fn new(server: &Server, through: Option<&Endpoint>, first_words: &'static str) -> io::Result<Self> {
         let endpoints = match through {
             Some(endpoint) => [endpoint.clone(), endpoint.clone()],
@@ -83,6 +93,7 @@ impl Lane {
         Ok(lane)
     }
 
+    /// Connects the session with this index.
     fn open(&self, index: usize, account: &Account) -> io::Result<Session> {
         let login = account.login();
         let login = Login { capabilities: login.capabilities & !self.withheld, ..login };
@@ -94,6 +105,7 @@ impl Lane {
         Ok(Session { client, binds_once, closes_at_once, prepared: HashMap::new() })
     }
 
+    /// A connection of root that is no session of the history.
     pub fn admin(&mut self) -> &mut Client {
         &mut self.admin
     }
@@ -153,7 +165,8 @@ impl Lane {
         admin.must("SET SESSION lock_wait_timeout = 0").map(drop)
     }
 
-    /// Sends all that can be sent before an answer arrives, so that both servers work at the same time.
+    /// Sends all that can be sent before an answer arrives, so that both servers work at the same time. To be followed by [`Self::finish`]
+    /// with the same step.
     pub fn start(&mut self, action: &Action) -> io::Result<()> {
         let session = &mut self.sessions[action.session];
         match &action.deed {
@@ -174,6 +187,7 @@ impl Lane {
         }
     }
 
+    /// Does the rest of a step that was started, and waits for its responses. A failed connection is a part of the answer.
     pub fn finish(&mut self, action: &Action) -> Answer {
         let mut answer = Answer::default();
         if let Err(error) = self.collect(action, &mut answer.responses) {
@@ -223,7 +237,8 @@ impl Lane {
         Ok(())
     }
 
-    /// The old session must be gone from the server, with its locks and temporary tables, before anything else runs.
+    /// Replaces a session's connection. The old one must be gone from the server, with its locks and temporary tables, before anything else
+    /// runs. If the account is refused, root takes its place, and the refusal is returned.
     fn reconnect(&mut self, index: usize, account: &Account, is_abrupt: bool) -> io::Result<()> {
         let opened = self.open(index, account);
         let fallback = || self.open(index, &Account::root());
@@ -245,6 +260,8 @@ impl Lane {
     }
 }
 
+/// Does the rest of a [`Deed::Run`]: reads the response of an execution that was sent, or prepares, executes and perhaps closes the
+/// statement.
 fn run(session: &mut Session, text: &str, params: &[Param], responses: &mut Vec<Response>) -> io::Result<()> {
     let Session { client, prepared, .. } = session;
     if prepared.contains_key(text) {

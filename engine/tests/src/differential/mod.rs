@@ -1,10 +1,9 @@
-//! One stream of random statements against a cached and a plain server, in lockstep: every answer must be equal.
+//! The differential tester: one stream of random statements against a cached and a plain server, in lockstep. Every answer must be equal.
 //!
-//! Invariants: one statement at a time over all sessions, no waiting for locks (every lock timeout is 0), the clock of
-//! each session set by `SET timestamp`; so two plain servers never differ, but for locks that something in the
-//! background holds for a moment. The stream comes in epochs, each from a seed of its own and on empty servers, so that
-//! a failing history is short to begin with.
-//! Deliberately absent: anything concurrent; that is what `histories` is for.
+//! Invariants: one statement at a time over all sessions, no waiting for locks (every lock timeout is 0), the clock of each session set by
+//! `SET timestamp`; so two plain servers never differ, but for locks that something in the background holds for a moment. The stream comes
+//! in epochs, each from a seed of its own and on empty servers, so that a failing history is short to begin with. Deliberately absent:
+//! anything concurrent; that is what `histories` is for.
 
 pub mod action;
 mod compare;
@@ -30,9 +29,10 @@ use generate::Generator;
 use pair::{Lanes, Pair, Parting};
 pub use summary::Summary;
 
+/// The number of sessions of each history.
 pub const SESSIONS: usize = 6;
 
-/// No statement may wait for a lock: the outcome would depend on time.
+/// Arguments for both servers. No statement may wait for a lock, because the outcome would depend on time.
 pub const ARGUMENTS: &[&str] = &[
     "--innodb-lock-wait-timeout=0",
     "--lock-wait-timeout=0",
@@ -43,16 +43,16 @@ pub const ARGUMENTS: &[&str] = &[
     "--default-time-zone=+00:00",
 ];
 
-/// Further arguments, for histories of a server whose log is followed.
+/// Further arguments for both servers, if a near cache follows the binary log ([`Plan::follower`]).
 pub fn logging(product: Product) -> impl Iterator<Item = String> {
     // No test depends on the binary log after a power failure, so it is not synchronized to disk.
     near::logging(product).iter().chain(&["--sync-binlog=0"]).map(|one| one.to_string())
 }
 
-/// A further argument, for histories in any case.
+/// A further argument for both servers, if statements spell names in any case ([`Plan::is_any_case`]).
 pub const IN_ANY_CASE: &str = "--lower-case-table-names=1";
 
-/// Brings back what a history may have changed for the whole server.
+/// Statements that restore what a history may have changed for the whole server.
 const RESTORING: &[&str] = &[
     "SET SESSION autocommit = 1, SESSION lock_wait_timeout = 20, SESSION foreign_key_checks = 0, SESSION group_concat_max_len = 1000000, SESSION sql_mode = ''",
     "SET GLOBAL sql_mode = DEFAULT",
@@ -70,23 +70,29 @@ const RESTORING: &[&str] = &[
 /// A difference that is about locks counts only if it occurs this many times.
 const OFTEN: usize = 3;
 
-/// Hits, and those among them that were served although other rows of the table had been written.
+/// Status variables of the cached server: hits, and those among them that were served although other rows of the table had been written.
 const COUNTERS: [&str; 2] = ["Qcache_hits", "Fqc_invalidations_avoided"];
 
+/// How to run the tester. It ends at the first difference, or once `statements` or `time` is reached.
 pub struct Plan {
+    /// The seed of the first epoch. Each further epoch has the next number.
     pub seed: u64,
     pub aim: Aim,
-    /// Table names are compared without case, and statements spell them in any.
+    /// The servers compare table names without case, and statements spell them in any.
     pub is_any_case: bool,
-    /// The cached server enters and leaves light mode at random.
+    /// The cached server enters and leaves light mode (`fqc_doze`) at random.
     pub dozes: bool,
+    /// The largest number of steps over all epochs.
     pub statements: u64,
     pub time: Duration,
+    /// The largest number of steps of one epoch.
     pub epoch: u64,
+    /// The longest time to make a failing history shorter, in addition to `time`.
     pub shrink_time: Duration,
-    /// The endpoint of the cached side's sessions, if it is not the server itself.
+    /// The endpoint that sessions of the cached side connect to instead of the server itself.
     pub cached_endpoint: Option<Endpoint>,
-    /// An `fqc-near` that runs between the sessions and the cached server. It follows the log and is restarted for each history.
+    /// The path of an `fqc-near` to run between the sessions and the cached server. It follows the binary log and is restarted for each
+    /// history.
     pub follower: Option<PathBuf>,
     /// A statement that each session of the cached side begins with.
     pub first_words: &'static str,
@@ -115,14 +121,16 @@ impl Default for Plan {
 pub struct Difference {
     pub seed: u64,
     pub aim: Aim,
-    /// The number of steps up to the difference, before shrinking.
+    /// The number of steps up to the difference, before the history was made shorter.
     pub steps: usize,
+    /// The steps that lead to the difference, which the last one shows.
     pub history: Vec<Action>,
+    /// The answers of both servers to the last step, and how they differ, for reading.
     pub what: String,
 }
 
-/// True if the difference is a lock timeout. Whether a statement meets a lock also depends on the server's background threads, so such a
-/// difference counts only if it occurs several times.
+/// True if the text of a difference shows a lock timeout. Whether a statement meets a lock also depends on the server's background threads,
+/// so such a difference counts only if it occurs several times.
 fn is_of_locks(what: &str) -> bool {
     what.contains("error 1205")
 }
@@ -141,7 +149,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Runs until the plan ends, or to the first difference. An `Err` is a fault of the environment, not of the plugin.
+/// Runs until the plan ends, or to the first difference, which is returned with a shortened history. A server that has crashed is started
+/// again. An `Err` is a fault of the environment, not of the plugin.
 pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(Summary, Option<Difference>)> {
     let begun = Instant::now();
     let near = plan.follower.clone().map(|program| Near::following(program, cached)).transpose()?;
@@ -195,6 +204,7 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
     Ok((summary, shrunk))
 }
 
+/// Shortens the history of a difference, as long as its last step differs.
 fn shrunk(pair: &mut Pair, first: Difference, limit: Duration) -> Difference {
     let Difference { seed, aim, steps, history, mut what } = first;
     let last = history[history.len() - 1].clone();
@@ -209,6 +219,7 @@ fn shrunk(pair: &mut Pair, first: Difference, limit: Duration) -> Difference {
     Difference { seed, aim, steps, history, what }
 }
 
+/// Runs the generator's steps on both servers. Returns the first difference. None if there is none, or if the epoch had to end early.
 fn epoch(
     pair: &mut Pair,
     mut generator: Generator,

@@ -12,26 +12,29 @@ use crate::client::{Client, Endpoint, Row};
 use crate::near::{self, Near};
 use crate::server::{Product, Server};
 
+/// The longest time for which a definition is sent again because of the plugin's own lock.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A server that crashes first writes a stack trace to its log, symbol by symbol.
+/// The longest wait for the end of a server that crashes: it first writes a stack trace to its log, symbol by symbol.
 const DYING: Duration = Duration::from_secs(120);
 /// The number of lines that are shown of a crashed server's log: a stack trace, and what came before it.
 const LAST_LINES: usize = 80;
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The two servers, over all histories of a run.
 pub struct Pair<'a> {
     pub plain: &'a mut Server,
     pub cached: &'a mut Server,
-    /// The endpoint of the cached side's sessions, if it is not the server itself.
+    /// The endpoint that sessions of the cached side connect to instead of the server itself.
     pub through: Option<Endpoint>,
-    /// The near cache between sessions and the cached server, if it follows the log.
+    /// The near cache between sessions and the cached server, if there is one that follows the binary log.
     pub near: Option<Near>,
     /// A statement that each session of the cached side begins with.
     pub first_words: &'static str,
 }
 
 impl Pair<'_> {
-    /// Runs a fixed history; `Some` is the length of the prefix whose last step differs, and how.
+    /// Runs a fixed history from the start, after reviving servers that have died. Returns the number of steps up to the first difference,
+    /// and the text of the difference. None if there was none, or the history had to end early.
     pub fn replay(&mut self, history: &[Action]) -> io::Result<Option<(usize, String)>> {
         for server in [&mut *self.plain, &mut *self.cached] {
             if !server.is_running() {
@@ -50,7 +53,7 @@ impl Pair<'_> {
         Ok(None)
     }
 
-    /// True if each of this many runs differs, or if one differs in something else than a lock.
+    /// Runs a history up to `times` times. True if every run differs, or as soon as one differs in something else than a lock.
     pub fn replays(&mut self, history: &[Action], times: usize) -> io::Result<bool> {
         for _ in 0..times {
             match self.replay(history)? {
@@ -62,7 +65,8 @@ impl Pair<'_> {
         Ok(true)
     }
 
-    /// True if both servers have crashed, which is a fault of the server itself. Then both are started again.
+    /// True if both servers have crashed, which is a fault of the server itself; both are started again. Waits up to two minutes for their
+    /// ends, and returns false if one still runs.
     pub fn have_died(&mut self) -> io::Result<bool> {
         let begun = Instant::now();
         while self.plain.is_running() || self.cached.is_running() {
@@ -76,7 +80,7 @@ impl Pair<'_> {
         Ok(true)
     }
 
-    /// The last lines of the error logs of servers that have crashed or are about to.
+    /// The last lines of the error logs of servers that have crashed. Waits up to two minutes for the first crash.
     pub fn last_words(&mut self) -> String {
         let begun = Instant::now();
         while self.plain.is_running() && self.cached.is_running() && begun.elapsed() < DYING {
@@ -91,7 +95,7 @@ impl Pair<'_> {
         dead.collect()
     }
 
-    /// A counter of the cached server. `None` if the server is gone or has no such counter.
+    /// A status variable of the cached server. None if the server does not answer or has no such number.
     pub fn counter(&self, name: &str) -> Option<u64> {
         let question = format!("SHOW GLOBAL STATUS LIKE '{name}'");
         let rows = self.cached.admin().ok()?.must(&question).ok()?.rows(false);
@@ -100,12 +104,13 @@ impl Pair<'_> {
     }
 }
 
+/// Starts a server again, whether or not it still runs.
 fn revive(server: &mut Server) -> io::Result<()> {
     server.kill9()?;
     server.restart()
 }
 
-/// Reads that skip, group or combine rows, or have a subquery.
+/// Words of reads that skip, group or combine rows, or have a subquery. Their results do not show how many rows were found.
 const HIDING: [&str; 19] = [
     "SQL_CALC_FOUND_ROWS",
     "(SELECT",
@@ -127,7 +132,7 @@ const HIDING: [&str; 19] = [
     "WITH",
     "AVG",
 ];
-/// Statements that may ask for warnings without saying so in their text.
+/// Statements that ask for warnings or the number of rows found in a way that the engine does not recognize.
 const OPAQUE: [&str; 2] = ["EXECUTE IMMEDIATE 'SHOW WARNINGS'", "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER"];
 
 /// The reason why a history ends early.
@@ -152,34 +157,37 @@ pub enum Parting {
     Numbers,
 }
 
+/// Both servers, each with its sessions, during one history.
 pub struct Lanes {
     plain: Lane,
     cached: Lane,
-    /// Something was written since this session's last read that did not fail.
+    /// For each session: any session has written since its last read that did not fail.
     written_since: [bool; SESSIONS],
-    /// Some session may get only the first rows of a result. Without an ORDER BY these can be any rows.
+    /// Some session may get only the first rows of a result (`sql_select_limit`). Without an ORDER BY these can be any rows.
     is_limited: bool,
-    /// A row was not inserted because of a lock.
+    /// In this history a row was not inserted because of a lock.
     has_lost_row: bool,
-    /// The cached side is reached through a near cache.
+    /// The cached side's sessions connect through another endpoint, such as a near cache.
     is_beside: bool,
-    /// A connection to the near cache, if it follows the log, to ask how far it has read. `is_behind`: something may have been written
-    /// since.
+    /// A connection to the near cache, if it follows the log, to ask how far it has read.
     log: Option<Client>,
+    /// Something may have been written since the near cache was last known to have read the log to its end.
     is_behind: bool,
-    /// The result of this session's last read does not show how many rows were found.
+    /// For each session: the result of its last read does not show how many rows were found.
     hides_found: [bool; SESSIONS],
-    /// The rows found may be those of a read before this session's last one.
+    /// For each session: FOUND_ROWS() may be the number of a read before its last one.
     may_be_older: [bool; SESSIONS],
-    /// This session's last read has failed.
+    /// For each session: its last read has failed.
     has_failed: [bool; SESSIONS],
-    /// This session's last statement was refused the number of rows found, and has left other warnings than on the plain server.
+    /// For each session: a near cache has refused its last statement the number of rows found, which has left other warnings than on the
+    /// plain server.
     was_refused: [bool; SESSIONS],
-    /// The plain server's answers to reads since the last statement that was not a read, by the text of the read.
+    /// The plain server's answers to reads since the last step that was not a read, by the text of the step.
     answered: HashMap<String, Answer>,
 }
 
 impl Lanes {
+    /// Empties both servers, connects all sessions, and restarts the near cache that follows the log.
     pub fn new(pair: &mut Pair) -> io::Result<Self> {
         // The near cache is restarted, because what it has learned in one history would change what it stores in the next.
         pair.near.as_mut().map(Near::replace).transpose()?;
@@ -207,7 +215,8 @@ impl Lanes {
         })
     }
 
-    /// Waits before a read until the near cache has read the log to its end. Before that it serves nothing that was written through it.
+    /// Waits, before a read, until a near cache that follows the log has read it to its end. Before that it serves nothing that was written
+    /// through it. Must be called before each step; does nothing without such a near cache.
     pub fn wait_for_log(&mut self, action: &Action) -> io::Result<()> {
         let is_read = matches!(action.kind, Kind::Read | Kind::Repeat);
         if let Some(client) = self.log.as_mut().filter(|_| is_read && self.is_behind) {
@@ -217,7 +226,8 @@ impl Lanes {
         Ok(())
     }
 
-    /// Runs an action on both sides. Returns the answer if both agree, and else the reason to stop.
+    /// Runs a step on both sides. Returns the plain server's answer if both agree, or differ as documented, and else the reason to end the
+    /// history.
     pub fn step(&mut self, action: &Action) -> Result<Answer, Parting> {
         let sent = (self.plain.start(action), self.cached.start(action));
         let (plain, cached) = (self.plain.finish(action), self.cached.finish(action));
@@ -305,8 +315,8 @@ impl Lanes {
         Err(Parting::Difference(format!("{head}\n  plain:\n{plain}{here}  cached:\n{cached}{there}")))
     }
 
-    /// True if the plain server itself has given this answer before and only reads came in between, or if the two servers find the rows
-    /// in different ways.
+    /// True if the plain server itself has given the cached side's answer before and only reads came in between, or if the two servers
+    /// would find the rows in different ways.
     fn hangs_on_plan(&mut self, action: &Action, earlier: Option<Answer>, cached: &Answer) -> bool {
         earlier.is_some_and(|earlier| compare::end_alike(&earlier, cached, action.is_ordered())) || {
             let explained = action.explained();
@@ -316,6 +326,7 @@ impl Lanes {
         }
     }
 
+    /// True if only one of the servers warned, at the session's last statement, that it combines storage engines.
     fn one_warns_of_engines(&mut self, action: &Action) -> bool {
         // SHOW WARNINGS only shows the warnings of the last of several statements.
         if action.kind == Kind::Several {
@@ -327,8 +338,9 @@ impl Lanes {
         matches!(sent, (Ok(_), Ok(_))) && warns_of_engines(&plain) != warns_of_engines(&cached)
     }
 
-    /// The plugin may read a table's definition at any time, and holds a metadata lock while it does. A change of the table meets that
-    /// lock, and here every lock timeout is 0. Such a change has done nothing yet, so it is sent again.
+    /// Sends a step to the cached server again while only that one meets a lock. The plugin may read a table's definition at any time, and
+    /// holds a metadata lock while it does. A change of the table meets that lock, and here every lock timeout is 0. Such a change has done
+    /// nothing yet.
     fn retried(&mut self, action: &Action, plain: &Answer, mut cached: Answer) -> Answer {
         let begun = Instant::now();
         while matches!(action.deed, Deed::Query(_))
@@ -343,7 +355,7 @@ impl Lanes {
         cached
     }
 
-    /// Runs on both servers, so that both have opened the same tables.
+    /// Runs a statement on both servers, so that both have opened the same tables. Returns the plain server's rows.
     pub fn listing(&mut self, statement: &str) -> io::Result<Vec<Row>> {
         self.cached.admin().must(statement)?;
         Ok(self.plain.admin().must(statement)?.rows(false))
@@ -359,6 +371,7 @@ fn warns_of_engines(answer: &Answer) -> bool {
     says(answer, b"Combining the storage engines")
 }
 
+/// True if a response contains these bytes.
 fn says(answer: &Answer, words: &[u8]) -> bool {
     answer.responses.iter().any(|one| one.bytes.windows(words.len()).any(|part| part == words))
 }

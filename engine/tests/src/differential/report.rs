@@ -9,10 +9,12 @@ use crate::client::{Part, Response};
 const MOST_ROWS: usize = 60;
 const LONGEST: usize = 160;
 
+/// A line for each step: its session and its statement, long ones cut off.
 pub fn history(actions: &[Action]) -> String {
     actions.iter().map(|action| format!("  {}\n", clipped(&action.to_string(), 2000))).collect()
 }
 
+/// The decoded responses to a step, with at most 60 rows each, and their first bytes.
 pub fn answer(answer: &Answer, action: &Action) -> String {
     let is_binary = matches!(action.deed, Deed::Run(..));
     let mut text: String = answer.responses.iter().map(|one| response(one, is_binary)).collect();
@@ -48,6 +50,7 @@ fn lossy(bytes: &[u8]) -> String {
     clipped(&String::from_utf8_lossy(bytes), LONGEST)
 }
 
+/// The first `longest` characters of a text, with a note of its length if it is longer.
 pub fn clipped(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((at, _)) => format!("{}... ({} bytes)", &text[..at], text.len()),

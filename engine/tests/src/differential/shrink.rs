@@ -1,11 +1,11 @@
-//! Makes a failing history small: drops steps, ever smaller groups of them, as long as a difference remains.
+//! Makes a failing history short: drops groups of steps, ever smaller ones, as long as a difference remains.
 
 use std::time::{Duration, Instant};
 
 use super::action::Action;
 
-/// Removes groups of steps, from half the history down to single steps. `fails` replays a candidate, and returns it cut after the step
-/// that differs, if one does.
+/// Returns a shorter history that still fails: removes groups of steps, from half the history down to single steps, until nothing more can
+/// go or `limit` is over. `fails` replays a candidate. It returns the candidate cut after the step that differs, or None if none does.
 pub fn shrink(
     history: Vec<Action>,
     limit: Duration,

@@ -1,4 +1,4 @@
-//! Transfers between accounts: no sum ever changes, and one snapshot shows one state however often it is read.
+//! Transfers between accounts. The sum of all balances never changes, and one snapshot shows one state however often it is read.
 
 use std::io;
 use std::thread;
@@ -10,6 +10,7 @@ use super::voice::{Outcome, Voice};
 const ACCOUNTS: usize = 16;
 const TOTAL: i64 = 100 * ACCOUNTS as i64;
 
+/// The statements that create the accounts, and pairs of rows whose halves are always written together.
 pub fn setup() -> Vec<String> {
     let rows: Vec<_> = (0..ACCOUNTS).map(|id| format!("({id}, 100)")).collect();
     vec![
@@ -24,6 +25,7 @@ pub fn setup() -> Vec<String> {
     ]
 }
 
+/// Moves money, and writes pairs, until the run is over.
 pub fn writer(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
     while stage.goes_on() {
         stage.pause(&mut voice.random);
@@ -70,6 +72,7 @@ fn step_both(voice: &mut Voice) -> Outcome<()> {
     finish(voice)
 }
 
+/// A random statement that begins a transaction.
 fn begin(voice: &mut Voice) -> &'static str {
     voice.random.word(&[
         "BEGIN",
@@ -79,6 +82,7 @@ fn begin(voice: &mut Voice) -> &'static str {
     ])
 }
 
+/// Ends the transaction in a random way, mostly by a commit, and leaves autocommit on.
 fn finish(voice: &mut Voice) -> Outcome<()> {
     match voice.random.below(24) {
         0 | 1 => voice.all(&["ROLLBACK", "SET autocommit = 1"]),
@@ -102,6 +106,7 @@ fn finish(voice: &mut Voice) -> Outcome<()> {
     }
 }
 
+/// Checks sums, pairs and snapshots until the run is over.
 pub fn reader(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
     while stage.goes_on() {
         let outcome = match voice.random.below(10) {
@@ -128,6 +133,7 @@ fn single_sums(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     Ok(())
 }
 
+/// Checks the sum of all balances. `place` says in a report where it was read.
 fn sum(voice: &mut Voice, stage: &Stage, place: &str) -> Outcome<()> {
     let total = voice.numbers("SELECT CAST(SUM(balance) AS SIGNED) FROM bank")?;
     stage.count("sum checks");
@@ -137,7 +143,7 @@ fn sum(voice: &mut Voice, stage: &Stage, place: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Opens a snapshot at REPEATABLE READ: all reads of the transaction show the state of one moment.
+/// Begins a transaction at REPEATABLE READ, in which all reads show one state.
 fn open_snapshot(voice: &mut Voice) -> Outcome<()> {
     let begin = begin(voice);
     voice.text(begin)?;
@@ -185,6 +191,7 @@ fn times(voice: &mut Voice, stage: &Stage) -> usize {
     if stage.plan.beside.is_some() { 1 + voice.random.below(4) } else { 1 }
 }
 
+/// Checks that `value` is the one that this snapshot has shown before, if any, and notes it in `known`.
 fn same(stage: &Stage, known: &mut Option<i64>, value: i64, statement: &str) {
     stage.count("snapshot checks");
     match known {
@@ -214,6 +221,7 @@ fn one_side(voice: &mut Voice, id: usize) -> String {
     format!("SELECT n FROM {side} WHERE id = {id}")
 }
 
+/// Checks that one snapshot shows both halves of a pair in the same state.
 fn both_or_none(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     open_snapshot(voice)?;
     let id = pair(voice, stage);

@@ -19,25 +19,29 @@ use crate::wire::{Way, Wire};
 const LONG_STOP: Duration = Duration::from_millis(300);
 const COUNT: usize = 2;
 
+/// The near caches of a run, each behind a forwarder that can cut it off from the server.
 pub struct Beside {
-    /// Each near cache, with its network path to the server.
+    /// Each near cache, with the forwarder between it and the server.
     nears: Vec<(Near, Wire)>,
-    /// Hits of near caches that were killed since.
+    /// Hits of near caches that have been killed since the start of the run.
     hits: u64,
     hits_inside: u64,
     hits_in_applications: u64,
     life: Life,
 }
 
-/// What near caches have done since the server was last killed.
+/// The work of near caches since the server was last killed.
 #[derive(Default)]
 struct Life {
+    /// All hits of near caches when the server was last started.
     hits_before: u64,
+    /// Near caches have answered `ENOUGH_HITS` reads since.
     has_served: bool,
 }
 
 impl Beside {
-    /// `share`: the socket at which the first near cache hands its results to processes.
+    /// Starts the near caches. `program` is the path of `fqc-near`. `share`: the path of the socket at which the first near cache hands its
+    /// results to processes.
     pub fn start(server: &Server, program: &Path, share: Option<&Path>) -> io::Result<Beside> {
         near::prepare(&mut server.admin()?)?;
         let start = |number| {
@@ -56,11 +60,12 @@ impl Beside {
         })
     }
 
+    /// The sockets at which the near caches accept clients.
     pub fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
         self.nears.iter().map(|(near, _)| near.endpoint())
     }
 
-    /// The number of hits of all near caches so far.
+    /// The number of hits of all near caches since the start of the run, including those that were killed.
     pub fn hits(&self) -> u64 {
         self.hits + self.nears.iter().filter_map(|(near, _)| near.hits()).sum::<u64>()
     }
@@ -75,7 +80,7 @@ impl Beside {
         self.hits_in_applications + self.nears.iter().map(|(near, _)| hits_in_applications(near)).sum::<u64>()
     }
 
-    /// Injects faults until the run is over.
+    /// Injects faults until the run is over or the server has died. A near cache that ends by itself is a violation.
     pub fn trouble(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
         let mut random = Random::new(stage.plan.seed ^ 0x6e65_6172);
         while stage.goes_on() && server.is_running() {
@@ -130,6 +135,7 @@ impl Beside {
         self.life.has_served
     }
 
+    /// Kills the server, starts it again and waits until it accepts connections.
     fn kill(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
         server.kill9()?;
         stage.begin_life();
@@ -148,6 +154,7 @@ fn hits_in_applications(near: &Near) -> u64 {
     near.told("Hits in applications").unwrap_or(0)
 }
 
+/// Stops the process for this time with SIGSTOP.
 fn stop(near: &Near, stage: &Stage, time: Duration) {
     near.signal(libc::SIGSTOP);
     thread::sleep(time);
@@ -155,6 +162,7 @@ fn stop(near: &Near, stage: &Stage, time: Duration) {
     stage.count("near caches stopped");
 }
 
+/// Holds back what is sent in these directions for this time.
 fn cut_off(wire: &Wire, stage: &Stage, ways: &[Way], time: Duration) {
     wire.hold(ways);
     thread::sleep(time);
@@ -162,6 +170,7 @@ fn cut_off(wire: &Wire, stage: &Stage, ways: &[Way], time: Duration) {
     stage.count("near caches cut off");
 }
 
+/// Kills the connection over which the plugin informs one of the near caches of changes.
 fn end_feed(stage: &Stage, server: &Server) -> io::Result<()> {
     let mut admin = server.admin()?;
     let feeds =

@@ -1,5 +1,5 @@
-//! Faults: kills sessions and statements, alters and flushes tables in use, lets the event scheduler write, and unloads and reloads the
-//! plugin.
+//! Faults inside of the server: kills sessions and statements, alters and flushes tables in use, lets the event scheduler write, and
+//! unloads and reloads the plugin.
 
 use std::io;
 
@@ -8,8 +8,8 @@ use super::voice::{Outcome, Trouble, Voice};
 use super::{ENOUGH_HITS, SERVED_ANEW};
 use crate::server::{Product, SWITCH_ON};
 
-/// The statements that set up what is disturbed. A running event changes the server's own tables, so there is none in a run without
-/// redefinitions.
+/// The statements that create the table which the event writes, and `with_event` the event. A running event changes the server's own
+/// tables, so there is none in a run without redefinitions.
 pub fn setup(with_event: bool) -> Vec<String> {
     let mut statements: Vec<String> = vec![
         "CREATE TABLE by_event (id INT PRIMARY KEY, n BIGINT)".into(),
@@ -22,6 +22,7 @@ pub fn setup(with_event: bool) -> Vec<String> {
     statements
 }
 
+/// Disturbs other sessions, and watches what the event writes, until the run is over.
 pub fn worker(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
     let (mut ticks, mut presence) = (0, Presence::default());
     while stage.goes_on() {
@@ -38,7 +39,7 @@ pub fn worker(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that a read never shows an older value than one that the event has already written.
+/// Checks that a read never shows an older value than one that the event has already written. `ticks` is the highest value so far.
 fn watch_event(voice: &mut Voice, stage: &Stage, ticks: &mut i64) -> Outcome<()> {
     let before = voice.numbers("SELECT SQL_NO_CACHE n FROM by_event WHERE id = 1")?[0][0].max(*ticks);
     let after = voice.numbers("SELECT n FROM by_event WHERE id = 1")?[0][0];
@@ -50,16 +51,19 @@ fn watch_event(voice: &mut Voice, stage: &Stage, ticks: &mut i64) -> Outcome<()>
     Ok(())
 }
 
-/// What near caches have done since the plugin was last loaded.
+/// The work of near caches since the plugin was last loaded.
 #[derive(Default)]
 struct Presence {
-    /// Hits of near caches when the plugin was loaded. The counter survives a reload.
+    /// All hits of near caches when the plugin was last loaded. The server's counter survives a reload.
     hits_before: u64,
+    /// The plugin has been loaded during this run.
     was_reinstalled: bool,
     has_served: bool,
 }
 
 impl Presence {
+    /// Reloads the plugin, and ends the sessions opened before. Does nothing if near caches have not answered enough reads since the last
+    /// load.
     fn renew(&mut self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         // Reloading earlier would prove nothing about the plugin that is loaded now.
         if !self.has_served(voice, stage)? {
@@ -86,12 +90,14 @@ impl Presence {
     }
 }
 
+/// Hits of all near caches, as the server reports them.
 fn hits_beside(voice: &mut Voice) -> Outcome<u64> {
     let rows = voice.text("SHOW GLOBAL STATUS LIKE 'Fqc_near_hits'")?;
     let hits = rows.first().and_then(|row| row[1].as_deref());
     Ok(hits.map_or(0, |hits| String::from_utf8_lossy(hits).parse().expect("a number")))
 }
 
+/// One random disturbance, of those that the plan allows.
 fn stir(voice: &mut Voice, stage: &Stage, presence: &mut Presence) -> Outcome<()> {
     stage.count("disturbances");
     match voice.random.below(60) {
@@ -114,6 +120,7 @@ fn stir(voice: &mut Voice, stage: &Stage, presence: &mut Presence) -> Outcome<()
     }
 }
 
+/// Kills a random session of the run, or (`what` is `QUERY`) its statement.
 fn kill(voice: &mut Voice, stage: &Stage, what: &str) -> Outcome<()> {
     let victims = stage.victims.lock().unwrap().clone();
     if victims.is_empty() {
@@ -126,7 +133,7 @@ fn kill(voice: &mut Voice, stage: &Stage, what: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Lets the engine fall asleep while old sessions go on, and wakes it for sessions that begin afterwards.
+/// Lets the engine be suspended while old sessions go on, and resumes it for sessions that begin afterwards.
 fn nap(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     stage.count("naps");
     voice.text("SET GLOBAL fqc_type = OFF")?;
@@ -143,6 +150,7 @@ fn nap(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     Ok(())
 }
 
+/// Kills this share of the run's other sessions.
 fn kill_some(voice: &mut Voice, stage: &Stage, percent: u64) {
     let victims = stage.victims.lock().unwrap().clone();
     for victim in victims {
@@ -152,6 +160,7 @@ fn kill_some(voice: &mut Voice, stage: &Stage, percent: u64) {
     }
 }
 
+/// Unloads the plugin, waits until it is gone, loads it again and switches its cache on.
 fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     for statement in stage.product.uninstalling() {
         match voice.text(statement) {

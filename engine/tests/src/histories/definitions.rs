@@ -1,5 +1,5 @@
-//! Registers that live in the schema: a view, a function, a table swapped by RENAME, one emptied by TRUNCATE. Each change
-//! of a definition is a write like any other.
+//! Registers (counters that only grow) that live in the schema: a view, a function, a table swapped by RENAME, one emptied by TRUNCATE, a
+//! partition that is exchanged. Each change of a definition is a write like any other.
 
 use std::io;
 
@@ -8,6 +8,7 @@ use super::stage::Stage;
 use super::voice::{Outcome, Voice};
 use crate::differential::generate::in_words_of;
 
+/// A register for each kind of definition.
 #[derive(Default)]
 pub struct Definitions {
     view: Register,
@@ -18,6 +19,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
+    /// The statements that create the definitions, each with the value 0.
     pub fn setup() -> Vec<String> {
         [
             "CREATE TABLE one (id INT PRIMARY KEY)",
@@ -34,6 +36,7 @@ impl Definitions {
         .into()
     }
 
+    /// Changes a random definition about once a second until the run is over.
     pub fn writer(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
         while stage.goes_on() {
             // The schema stays unchanged for a second after each change. Otherwise nothing could be cached.
@@ -79,6 +82,7 @@ impl Definitions {
         Ok(())
     }
 
+    /// Reads and checks random definitions until the run is over.
     pub fn reader(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
         let reads = [
             (&self.view, "SELECT v FROM defined"),

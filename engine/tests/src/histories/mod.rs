@@ -1,8 +1,8 @@
-//! Many concurrent sessions on one cached server, with injected faults. Acknowledged writes are visible, reads never go back in time,
+//! Tests many concurrent sessions on one cached server, with injected faults. Acknowledged writes are visible, reads never go back in time,
 //! sums hold inside of snapshots, and a session sees its own writes.
 //!
-//! Invariant: every verdict rests on what was known before a statement was sent and after its answer came. So a slow machine makes a
-//! check weaker, never wrong.
+//! Invariant: every verdict rests on what was known before a statement was sent and after its answer came. So a slow machine makes a check
+//! weaker, never wrong.
 
 mod bank;
 mod beside;
@@ -30,9 +30,11 @@ use register::{Board, KEYS, WAYS};
 use stage::Stage;
 use voice::{Trouble, Voice};
 
-/// Deadlocks and lock waits must end well before a client gives up. A killed server must not find half-written pages.
+/// Arguments for the tested server. Deadlocks and lock waits must end well before a client gives up, and a killed server must not find
+/// half-written pages.
 pub const ARGUMENTS: &[&str] = &["--innodb-lock-wait-timeout=2", "--lock-wait-timeout=2", "--innodb-doublewrite=1"];
 
+/// The longest wait, after the run, for sessions that were cut off.
 const END_LIMIT: Duration = Duration::from_secs(120);
 
 /// The number of near-cache hits below which a run without a stale read proves little.
@@ -42,32 +44,36 @@ const SERVED_ANEW: &str = "reinstallations, with near caches that served afterwa
 /// The counter of server kills after which near caches have answered `ENOUGH_HITS` reads.
 const SERVED_AGAIN: &str = "server kills, with near caches that served afterwards";
 
-/// Reads answered from shared memory in this process. They are a part of the near caches' hits.
+/// The name of a count in [`Report::counts`]: reads answered from shared memory in this process. They are a part of the near caches' hits.
 pub const ANSWERED_HERE: &str = "reads answered in this process";
 
+/// How to run the test: how long, with how many sessions, and with which faults.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub seed: u64,
+    /// How long the sessions work.
     pub time: Duration,
-    /// How much longer a run with near caches may take on a busy machine, until they have answered enough reads to prove something.
+    /// The longest extension of `time`. It is used only with near caches, until they have answered enough reads to prove something.
     pub patience: Duration,
-    /// The number of concurrent sessions. Every kind of worker gets one before any gets a second.
+    /// The least number of concurrent sessions. Every kind of worker gets one even if that makes more.
     pub threads: usize,
+    /// Whether the plugin is unloaded and loaded again during the run.
     pub reinstalls: bool,
-    /// Whether the server is killed and restarted, which needs near caches next to it.
+    /// Whether the server is killed and restarted during the run. The plan must then have near caches.
     pub kills: bool,
-    /// Whether tables, views and routines change during the run, or may. If they do, few results stay cached.
+    /// Whether tables, views and routines change during the run, and statements may hide such changes. Then few results stay cached.
     pub redefines: bool,
-    /// Whether the engine is put to sleep during the run. Sessions that work through that are no longer tracked.
+    /// Whether the engine is suspended and resumed during the run. It no longer tracks sessions that worked in between.
     pub naps: bool,
-    /// Whether the engine is to enter light mode during the run, which it does only where no stored functions and triggers exist.
+    /// Whether the engine is to enter light mode (`fqc_doze`, in which it follows statements only coarsely and serves nothing) during the
+    /// run. It does so only where no stored functions and triggers exist, so the run creates none.
     pub dozes: bool,
-    /// The endpoint of the sessions, if it is not the server itself.
+    /// The endpoint that sessions connect to instead of the server itself.
     pub through: Option<Endpoint>,
-    /// The program `fqc-near`. Sessions also connect through two near caches, which are subject to faults.
+    /// The path of the program `fqc-near`. If given, sessions also connect through two near caches, which are subject to faults.
     pub beside: Option<PathBuf>,
-    /// The socket at which the first near cache hands its results to processes. This process must have been started with the library that
-    /// reads them.
+    /// The path of the socket at which the first near cache hands its results to processes. This process must have been started with the
+    /// library that reads them (`LD_PRELOAD`).
     pub share: Option<PathBuf>,
 }
 
@@ -90,23 +96,28 @@ impl Default for Plan {
     }
 }
 
+/// The findings of a run.
 #[derive(Debug)]
 pub struct Report {
+    /// Wrong answers and died processes, as texts. Empty if the run has passed.
     pub violations: Vec<String>,
+    /// How often each check and each fault happened, by its name.
     pub counts: BTreeMap<&'static str, u64>,
+    /// Hits of the server's plugin, since it was last loaded or the server was started. None if the server reports none.
     pub hits: Option<u64>,
-    /// Hits of near caches. None if there were no near caches.
+    /// Hits of near caches, over the whole run. None if there were no near caches.
     pub hits_beside: Option<u64>,
 }
 
 impl Report {
-    /// True if near caches have answered enough reads, also after the plugin or the server came back, for the absence of stale reads to
-    /// mean something.
+    /// True if near caches have answered enough reads for the absence of stale reads to mean something: also after the plugin or the server
+    /// came back, where the plan injects that. False without near caches.
     pub fn proves_something_beside(&self, plan: &Plan) -> bool {
         self.hits_beside.is_some_and(|hits| proves_something(plan, hits, |what| self.counts.contains_key(what)))
     }
 }
 
+/// The rule of [`Report::proves_something_beside`], for `hits` of near caches. `has_counted` says whether a count of this name is above 0.
 fn proves_something(plan: &Plan, hits: u64, has_counted: impl Fn(&str) -> bool) -> bool {
     let is_served_again = |trouble: bool, what| !trouble || has_counted(what);
     hits >= ENOUGH_HITS && is_served_again(plan.reinstalls, SERVED_ANEW) && is_served_again(plan.kills, SERVED_AGAIN)
@@ -122,14 +133,16 @@ impl fmt::Display for Report {
     }
 }
 
-/// The data that the workers use.
+/// The tables and definitions that the workers use.
 struct World {
     boards: Vec<Board>,
     definitions: Definitions,
 }
 
+/// The work of one session.
 #[derive(Clone, Copy)]
 enum Role {
+    /// Writes registers: the index of their board, then the number of this writer and how many writers the board has.
     RegisterWriter(usize, (usize, usize)),
     RegisterReader(usize),
     BankWriter,
@@ -140,7 +153,8 @@ enum Role {
     Chaos,
 }
 
-/// Runs the plan. An `Err` is a fault of the environment: no server, or no connection.
+/// Runs the plan on a running server, whose database `h` it replaces. An `Err` is a fault of the environment, such as a failed start or
+/// connection; wrong answers are in the report.
 pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     let ways = WAYS.map(|way| match &plan {
         Plan { dozes: true, .. } => way.unprogrammed(),
@@ -199,6 +213,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     Ok(Report { violations, counts, hits, hits_beside })
 }
 
+/// Creates the database `h` with the data of all workers. `with_event`: also an event that writes each second.
 fn prepare(server: &Server, world: &World, with_event: bool) -> io::Result<()> {
     let mut admin = server.admin()?;
     let mut statements: Vec<String> = vec!["CREATE OR REPLACE DATABASE h".into(), "USE h".into()];
@@ -259,7 +274,7 @@ fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()
     }
 }
 
-/// Waits until all sessions have ended: one that was cut off may still be running its last write.
+/// Waits until all sessions have ended: one that was cut off may still be running its last write. Fails after `END_LIMIT`.
 fn await_the_last_session(server: &Server) -> io::Result<()> {
     let mut admin = server.admin()?;
     let others = format!(
@@ -277,6 +292,7 @@ fn await_the_last_session(server: &Server) -> io::Result<()> {
     Ok(())
 }
 
+/// Compares cached reads with the tables after the last write.
 fn settle(stage: &Stage, world: &World) -> io::Result<()> {
     let mut voice = Voice::new(stage, "last reads", 0)?;
     for board in &world.boards {
@@ -290,6 +306,7 @@ fn settle(stage: &Stage, world: &World) -> io::Result<()> {
     Ok(())
 }
 
+/// The server's count of hits. None if it does not answer.
 fn hits(server: &Server) -> Option<u64> {
     let rows = server.admin().ok()?.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").ok()?.rows(false);
     String::from_utf8_lossy(rows.first()?[1].as_deref()?).parse().ok()

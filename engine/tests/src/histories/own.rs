@@ -1,14 +1,16 @@
-//! A session sees its own writes at once, inside and outside of transactions, and no trace of what it rolled back.
+//! Checks that a session sees its own writes at once, inside and outside of transactions, and no trace of what it rolled back.
 
 use std::io;
 
 use super::stage::Stage;
 use super::voice::{Outcome, Trouble, Voice};
 
+/// The statement that creates the table. Each session writes one row in it.
 pub fn setup() -> Vec<String> {
     vec!["CREATE TABLE own (id INT PRIMARY KEY, n BIGINT NOT NULL, note VARCHAR(20))".into()]
 }
 
+/// Writes the row `id`, which belongs to this session alone, and reads it after each write, until the run is over.
 pub fn worker(voice: &mut Voice, stage: &Stage, id: usize) -> io::Result<()> {
     let mut n = 0;
     while stage.goes_on() {
@@ -21,6 +23,7 @@ pub fn worker(voice: &mut Voice, stage: &Stage, id: usize) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes the value `n` to the row, and then once more in a random way.
 fn round(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     voice.text(&format!("REPLACE INTO own VALUES ({id}, {n}, 'outside')"))?;
     expect(voice, stage, id, Some(n))?;
@@ -32,6 +35,7 @@ fn round(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     }
 }
 
+/// Changes the row in a transaction with a savepoint, and commits it or rolls it back.
 fn inside(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     let level = voice.random.word(&["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE", "READ UNCOMMITTED"]);
     voice.text(&format!("SET TRANSACTION ISOLATION LEVEL {level}"))?;
@@ -50,6 +54,7 @@ fn inside(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     expect(voice, stage, id, Some(if is_commit { n + 1 } else { n }))
 }
 
+/// Hides the row for a while behind a temporary table of the same name.
 fn shadowed(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     voice.text("CREATE TEMPORARY TABLE own (id INT PRIMARY KEY, n BIGINT)")?;
     let hidden = expect(voice, stage, id, None);
@@ -72,6 +77,7 @@ fn deleted(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     expect(voice, stage, id, Some(n))
 }
 
+/// Writes by a prepared statement, and by the first of several statements.
 fn called(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     let update = format!("UPDATE own SET n = n + 1 WHERE id = {id}");
     if stage.plan.redefines {
@@ -84,6 +90,7 @@ fn called(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     expect(voice, stage, id, Some(n + 2))
 }
 
+/// Reads the row, and notes a violation if it has another value. `wanted` is None if there must be no row.
 fn expect(voice: &mut Voice, stage: &Stage, id: usize, wanted: Option<i64>) -> Outcome<()> {
     let statement = format!("SELECT n FROM own WHERE id = {id}");
     let rows = voice.numbers(&statement)?;

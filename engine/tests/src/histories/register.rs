@@ -1,9 +1,9 @@
-//! Counters that only grow. A read must show at least every value that was acknowledged, or seen by any session, before the read began.
-//! It must not show a value that no session has tried to write.
+//! Registers: counters that only grow, each in a row of a table. A read must show at least every value that was acknowledged, or seen by
+//! any session, before the read began. It must not show a value that no session has tried to write.
 //!
 //! Invariant: each register has a single writer, so its attempts are in order. An attempt of unknown outcome is never repeated; the next
-//! one is higher. A server that is killed may lose a value that was seen and not acknowledged: other sessions see a commit before it is
-//! in the log.
+//! one is higher. A server that is killed may lose a value that was seen and not acknowledged: other sessions see a commit before it is in
+//! the log.
 
 use std::io;
 use std::sync::Mutex;
@@ -14,6 +14,7 @@ use super::voice::{Outcome, Trouble, Voice, whole_numbers};
 use crate::client::Row;
 use crate::server::Product;
 
+/// The number of registers in each table.
 pub const KEYS: usize = 12;
 /// A value that is always rolled back. A read that shows more than this shows a state that never existed.
 const UNREAL: i64 = 1_000_000_000;
@@ -24,10 +25,15 @@ const UNLESS_IN_VAIN: &str = "IF ROW_COUNT() < 1 THEN SIGNAL SQLSTATE '45000' SE
 /// The way in which a table of registers is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
+    /// An UPDATE, an upsert, or a stored procedure that the statement calls.
     Direct,
+    /// A write of a parent row, which a foreign key hands on.
     Cascade,
+    /// A write of another table, whose trigger writes the register.
     Trigger,
+    /// A write of a table in this storage engine.
     Engine(&'static str),
+    /// A new row for each value; the highest one counts.
     Inserts,
 }
 
@@ -35,34 +41,39 @@ pub const WAYS: [Way; 6] =
     [Way::Direct, Way::Cascade, Way::Trigger, Way::Engine("MyISAM"), Way::Engine("Aria"), Way::Inserts];
 
 impl Way {
-    /// The same way, but without stored programs that its statements do not name.
+    /// The same way if its statements run no trigger, and else one without.
     pub fn unprogrammed(self) -> Way {
         if self == Way::Trigger { Way::Engine("InnoDB") } else { self }
     }
 
-    /// The same way, but in an engine that loses no acknowledged write when the server is killed.
+    /// The same way if its storage engine loses no acknowledged write when the server is killed, and else one in InnoDB.
     pub fn durable(self) -> Way {
         if self == Way::Engine("MyISAM") { Way::Engine("InnoDB") } else { self }
     }
 }
 
+/// The values of one counter. Methods may be called by all sessions at once.
 #[derive(Default)]
 pub struct Register {
+    /// The highest value that the writer has tried to write.
     attempted: AtomicI64,
+    /// The highest value whose commit the server has acknowledged.
     acknowledged: AtomicI64,
     seen: Mutex<Seen>,
     /// The last acknowledged statement, for the report.
     last_write: Mutex<String>,
 }
 
-/// The highest value that was seen since the server was last killed.
+/// The highest value that a session has read since the server was last killed.
 #[derive(Default)]
 struct Seen {
+    /// The number of times that the server had been killed when the value was read.
     life: u64,
     value: i64,
 }
 
 impl Seen {
+    /// The highest value seen in this life of the server, for reading and changing. A later life than the noted one starts at 0.
     fn of(&mut self, life: u64) -> &mut i64 {
         if self.life < life {
             *self = Seen { life, value: 0 };
@@ -72,10 +83,12 @@ impl Seen {
 }
 
 impl Register {
+    /// Takes the next value to write. It must be called before the write is sent, and only by the register's writer.
     pub fn attempt(&self) -> i64 {
         self.attempted.fetch_add(1, Ordering::SeqCst) + 1
     }
 
+    /// Notes that the server has acknowledged the write of this value. `how` is its statement, for reports.
     pub fn acknowledge(&self, value: i64, how: &str) {
         self.acknowledged.fetch_max(value, Ordering::SeqCst);
         *self.last_write.lock().unwrap() = format!("{value} by {how}");
@@ -87,7 +100,8 @@ impl Register {
         self.acknowledged.load(Ordering::SeqCst).max(seen)
     }
 
-    /// Checks a value after the answer: is it possible, given the floor?
+    /// Notes a violation if a read may not have shown this value. `floor`: the result of [`Self::floor`] from before the read. `what`: the
+    /// read, for reports.
     pub fn check(&self, voice: &Voice, stage: &Stage, floor: i64, value: i64, what: &str) {
         stage.count("register checks");
         let attempted = self.attempted.load(Ordering::SeqCst);
@@ -105,6 +119,7 @@ impl Register {
         }
     }
 
+    /// Notes a value that was read in this life of the server, unless the server was killed since.
     fn saw(&self, life: u64, value: i64) {
         let mut seen = self.seen.lock().unwrap();
         if seen.life <= life {
@@ -114,6 +129,7 @@ impl Register {
     }
 }
 
+/// A table of registers, one for each key from 0 to `KEYS` - 1, that is written in one way.
 pub struct Board {
     way: Way,
     table: String,
@@ -129,6 +145,7 @@ impl Board {
         Self { way, table, registers: (0..KEYS).map(|_| Register::default()).collect() }
     }
 
+    /// The statements that create the table with the value 0 for each key, and a view of it.
     pub fn setup(&self) -> Vec<String> {
         let table = &self.table;
         let rows = |value: fn(usize) -> usize| {
@@ -170,10 +187,12 @@ impl Board {
         }
     }
 
+    /// True if the table's writes can be rolled back.
     fn is_transactional(&self) -> bool {
         !matches!(self.way, Way::Engine(_))
     }
 
+    /// A random statement that raises the register of `key` to `value`.
     fn write_statement(&self, voice: &mut Voice, key: usize, value: i64) -> String {
         let table = &self.table;
         match self.way {
@@ -192,7 +211,8 @@ impl Board {
         }
     }
 
-    /// Writes the keys of one writer in turn, until the run is over.
+    /// Writes the keys of one writer at random, until the run is over. `share`: the number of this writer, and how many writers the board
+    /// has.
     pub fn writer(&self, voice: &mut Voice, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
         while stage.goes_on() {
             stage.pause(&mut voice.random);
@@ -207,8 +227,8 @@ impl Board {
         Ok(())
     }
 
-    /// Returns the statements that were run if the server has acknowledged the value. None if the outcome is unknown, or a value was
-    /// rolled back on purpose.
+    /// Writes a value in a random way. Returns the statements that were run if the server has acknowledged the value. None if the outcome
+    /// is unknown, or a value was rolled back on purpose.
     fn write(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let statement = self.write_statement(voice, key, value);
         let choice = voice.random.below(100);
@@ -239,7 +259,8 @@ impl Board {
         voice.all(&several).map(|()| Some(several.join("; ")))
     }
 
-    /// An XA transaction. Half of the time another session commits it than the one that prepared it, which invalidates everything.
+    /// Writes a value in an XA transaction. Half of the time another session commits it than the one that prepared it, which invalidates
+    /// everything. Returns what [`Self::write`] returns.
     fn two_phases(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let name = format!("'{}-{key}-{value}'", self.table);
         let statement = format!("UPDATE {} SET v = {value} WHERE k = {key} AND v < {value}", self.table);
@@ -258,7 +279,8 @@ impl Board {
         Ok(prepared.is_ok().then(|| format!("XA transaction {name}, committed elsewhere: {is_left}")))
     }
 
-    /// The branch of a dead session can be committed only once the server has noticed the death.
+    /// Commits a prepared XA branch. If its session has ended, waits until the server has noticed that, since the branch cannot be
+    /// committed earlier.
     fn finish(&self, voice: &mut Voice, stage: &Stage, commit: &str) -> Outcome<()> {
         loop {
             match voice.text(commit) {
@@ -276,6 +298,7 @@ impl Board {
         }
     }
 
+    /// Reads and checks random registers until the run is over.
     pub fn reader(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
         while stage.goes_on() {
             let outcome = match voice.random.below(100) {
@@ -321,6 +344,7 @@ impl Board {
         self.check(voice, stage, &statement)
     }
 
+    /// A random read of one or several registers.
     fn read_statement(&self, voice: &mut Voice) -> String {
         let key = voice.random.below(KEYS);
         let source = if voice.random.percent(20) { format!("{}_view", self.table) } else { self.table.clone() };
@@ -334,6 +358,7 @@ impl Board {
         format!("SELECT k, v FROM {source}{condition}")
     }
 
+    /// Runs a read of keys and values, and checks each value.
     fn check(&self, voice: &mut Voice, stage: &Stage, statement: &str) -> Outcome<()> {
         let floors: Vec<_> = self.registers.iter().map(|register| register.floor(stage)).collect();
         for row in voice.numbers(statement)? {
@@ -343,7 +368,8 @@ impl Board {
         Ok(())
     }
 
-    /// After the last write, the cache and the server must agree.
+    /// Notes a violation unless a cached read shows what the table holds, and the table everything that was acknowledged. To be called
+    /// after the last write.
     pub fn settle(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let statement = format!("SELECT k, v FROM {} ORDER BY k", self.table);
         let cached = voice.text(&statement)?;
@@ -375,8 +401,8 @@ fn leave(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     Ok(())
 }
 
-/// True if InnoDB has noticed the end of this session. It does so only after the session has left the list of processes. If another
-/// session commits a branch of it before that, the commit is acknowledged and lost, also without the plugin.
+/// True until InnoDB has noticed the end of the session with this thread id. It does so only after the session has left the list of
+/// processes. If another session commits a branch of it before that, the commit is acknowledged and lost, also without the plugin.
 fn is_known_to_innodb(voice: &mut Voice, stage: &Stage, thread: u32) -> Outcome<bool> {
     let product = if stage.product == Product::MySql { "MySQL" } else { "MariaDB" };
     let name = format!("{product} thread id {thread},");
@@ -387,6 +413,7 @@ fn is_known_to_innodb(voice: &mut Voice, stage: &Stage, thread: u32) -> Outcome<
 /// The range of parents' ids for the values of one key.
 const SPACE: i64 = 10_000_000_000;
 
+/// The lowest parent's id for this key; an id above it by N stands for the value N.
 fn base(key: usize) -> i64 {
     (key as i64 + 1) * SPACE
 }

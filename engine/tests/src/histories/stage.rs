@@ -11,26 +11,30 @@ use crate::client::Endpoint;
 use crate::random::Random;
 use crate::server::Product;
 
+/// The number of violations after which a run ends.
 const ENOUGH: usize = 5;
 
+/// The state of one run. All methods may be called by all workers at once.
 pub struct Stage {
     endpoints: Vec<Endpoint>,
     pub plan: Plan,
     pub product: Product,
     begun: Instant,
     is_over: AtomicBool,
-    /// Whether near caches still have to answer more reads to prove something.
+    /// Near caches still have to answer more reads to prove something, so the run may go on after its time.
     is_patient: AtomicBool,
     violations: Mutex<Vec<String>>,
     counts: Mutex<BTreeMap<&'static str, u64>>,
-    /// Server threads that chaos may kill.
+    /// The thread ids of sessions that chaos may kill: those that are connected now.
     pub victims: Mutex<Vec<u32>>,
+    /// The number of endpoints handed out so far.
     next: AtomicUsize,
-    /// The number of times that the server was killed.
+    /// The number of times that the server has been killed in this run. It numbers the server's lives from 0.
     life: AtomicU64,
 }
 
 impl Stage {
+    /// `endpoints`: the ways to connect, which sessions take in turns.
     pub fn new(endpoints: Vec<Endpoint>, plan: Plan, product: Product) -> Self {
         Self {
             endpoints,
@@ -47,12 +51,14 @@ impl Stage {
         }
     }
 
+    /// False once the plan's time is over, with its patience where that is still needed, or enough violations were found. Workers then end.
     pub fn goes_on(&self) -> bool {
         let patience = if self.is_patient.load(Ordering::Relaxed) { self.plan.patience } else { Duration::ZERO };
         !self.is_over.load(Ordering::Relaxed) && self.begun.elapsed() < self.plan.time + patience
     }
 
-    /// Pauses a writing session, if this process answers reads itself, because it only does so between writes.
+    /// Delays a writing session by a random time if this process answers reads itself (`Plan::share`), because it only does so between
+    /// writes.
     pub fn pause(&self, random: &mut Random) {
         const LONGEST_MS: usize = 400;
         if self.plan.share.is_some() {
@@ -60,33 +66,37 @@ impl Stage {
         }
     }
 
-    /// Delays a read in this process. Such reads are so fast that they would otherwise rarely coincide with a near cache's faults.
+    /// Delays some reads that this process answers itself (`Plan::share`). They are so fast that they would otherwise rarely coincide with
+    /// a near cache's faults.
     pub fn linger(&self, random: &mut Random) {
         if self.plan.share.is_some() && random.percent(20) {
             thread::sleep(Duration::from_millis(random.below(10) as u64));
         }
     }
 
-    /// Lets the run end with its time: near caches have answered enough reads, or will answer no more.
+    /// Lets the run end with its time, without the plan's patience: near caches have answered enough reads, or will answer no more.
     pub fn end_patience(&self) {
         self.is_patient.store(false, Ordering::Relaxed);
     }
 
-    /// Sessions take turns over all ways to the server.
+    /// The endpoint for the next connection. Calls return the endpoints in turns.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoints[self.next.fetch_add(1, Ordering::Relaxed) % self.endpoints.len()]
     }
 
+    /// The number of times that the server has been killed, which numbers its lives from 0. A value that changes in between means that the
+    /// server was killed.
     pub fn life(&self) -> u64 {
         self.life.load(Ordering::SeqCst)
     }
 
-    /// Notes that the server was killed, before it is started again.
+    /// Notes that the server was killed. To be called before it is started again.
     pub fn begin_life(&self) {
         self.victims.lock().unwrap().clear();
         self.life.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// Notes and prints a violation. After the fifth one the run ends.
     pub fn violation(&self, words: String) {
         let mut violations = self.violations.lock().unwrap();
         eprintln!("VIOLATION {words}");
@@ -96,14 +106,17 @@ impl Stage {
         }
     }
 
+    /// Adds 1 to the count of this name.
     pub fn count(&self, what: &'static str) {
         *self.counts.lock().unwrap().entry(what).or_default() += 1;
     }
 
+    /// True if the count of this name is above 0.
     pub fn has_counted(&self, what: &str) -> bool {
         self.counts.lock().unwrap().contains_key(what)
     }
 
+    /// Returns the violations and the counts.
     pub fn into_outcome(self) -> (Vec<String>, BTreeMap<&'static str, u64>) {
         (self.violations.into_inner().unwrap(), self.counts.into_inner().unwrap())
     }

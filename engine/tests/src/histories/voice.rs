@@ -9,27 +9,31 @@ use super::stage::Stage;
 use crate::client::{Client, Failure, Login, Part, Prepared, Response, Row, capability, command};
 use crate::random::Random;
 
-/// The limit for an answer, longer than any lock timeout of the run. A session that exceeds it hangs.
+/// The longest wait for an answer, longer than any lock timeout of the run. A session that exceeds it hangs.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+/// The number of prepared statements above which a session closes all of them.
 const MOST_PREPARED: usize = 200;
 const POLL: Duration = Duration::from_millis(5);
 
-/// Why a statement has no result. None of these is a violation by itself: chaos kills and cuts.
+/// The reason why a statement has no result. None of them is a violation by itself: chaos kills and cuts. Pass it to [`Voice::recover`].
 #[derive(Debug)]
 pub enum Trouble {
+    /// The server answered with an error.
     Refused(Failure),
     /// An UPDATE was killed while it was planned, and reported success without looking for a row. MariaDB 11.8 does that without the
     /// plugin, too.
     InVain,
+    /// The connection broke, or no answer came in time. It is unknown whether the statement ran.
     Lost,
 }
 
 pub type Outcome<T> = Result<T, Trouble>;
 
+/// A connection with its random choices. After an error call [`Self::recover`] before anything else.
 pub struct Voice<'a> {
     stage: &'a Stage,
     client: Client,
-    /// The life of the server in which this connection was made.
+    /// The number of times that the server had been killed when this connection was made.
     life: u64,
     prepared: HashMap<String, Prepared>,
     pub random: Random,
@@ -37,17 +41,19 @@ pub struct Voice<'a> {
 }
 
 impl<'a> Voice<'a> {
+    /// Connects. `role` is the name of the count of this session's statements.
     pub fn new(stage: &'a Stage, role: &'static str, seed: u64) -> io::Result<Self> {
         let (client, life) = connect(stage)?;
         Ok(Self { stage, client, life, prepared: HashMap::new(), random: Random::new(seed), role })
     }
 
-    /// The life of the server, or none if it was killed since the connection was made.
+    /// The life of the server in which this connection was made, as [`Stage::life`] numbers them. None if the server was killed since.
     pub fn present_life(&self) -> Option<u64> {
         Some(self.life).filter(|life| *life == self.stage.life())
     }
 
-    /// Cuts the old connection and makes a new one. Returns the old one's thread, or none if the server was killed since.
+    /// Cuts the old connection, without waiting for its end on the server, and makes a new one. Returns the old one's thread id, or None if
+    /// the server was killed since it was made.
     pub fn reconnect(&mut self) -> io::Result<Option<u32>> {
         self.prepared.clear();
         let (fresh, life) = connect(self.stage)?;
@@ -60,25 +66,28 @@ impl<'a> Voice<'a> {
         Ok((!has_died).then_some(thread))
     }
 
+    /// The thread id of the connection on the server.
     pub fn thread(&self) -> u32 {
         self.client.thread_id
     }
 
+    /// Runs a statement, and drops its rows.
     pub fn run(&mut self, statement: &str) -> Outcome<()> {
         self.rows(statement).map(drop)
     }
 
-    /// Runs all statements, stops at the first that fails.
+    /// Runs all statements in order. Stops at the first that fails.
     pub fn all(&mut self, statements: &[&str]) -> Outcome<()> {
         statements.iter().try_for_each(|statement| self.run(statement))
     }
 
-    /// Runs a statement as text, because some statements cannot be prepared.
+    /// Runs a statement, or several, in the text protocol, because some statements cannot be prepared. Returns the rows of all results.
     pub fn text(&mut self, statement: &str) -> Outcome<Vec<Row>> {
         let response = self.client.query(statement);
         self.judged(statement, response, false)
     }
 
+    /// Runs one statement in the text protocol, or as a prepared statement if it can be one, at random. Returns its rows.
     pub fn rows(&mut self, statement: &str) -> Outcome<Vec<Row>> {
         const VERBS: [&str; 9] =
             ["SELECT", "UPDATE", "INSERT", "DELETE", "CALL", "COMMIT", "ROLLBACK", "BEGIN", "SET autocommit"];
@@ -90,11 +99,12 @@ impl<'a> Voice<'a> {
         self.judged(statement, response, true)
     }
 
-    /// Returns every row as whole numbers.
+    /// Runs one statement, and returns every row as whole numbers.
     pub fn numbers(&mut self, statement: &str) -> Outcome<Vec<Vec<i64>>> {
         self.rows(statement).map(whole_numbers)
     }
 
+    /// Executes a statement in the binary protocol. It is prepared first if the session has not done so yet.
     fn execute(&mut self, statement: &str) -> io::Result<Response> {
         if self.prepared.len() > MOST_PREPARED {
             for (_, known) in self.prepared.drain() {
@@ -109,6 +119,7 @@ impl<'a> Voice<'a> {
         self.client.execute(&self.prepared[statement], &[])
     }
 
+    /// Turns a response into rows or the reason why there are none, and counts it.
     fn judged(&mut self, statement: &str, response: io::Result<Response>, is_binary: bool) -> Outcome<Vec<Row>> {
         let response = response.map_err(|error| self.lost(statement, &error))?;
         self.stage.count(self.role);
@@ -125,6 +136,7 @@ impl<'a> Voice<'a> {
         }
     }
 
+    /// The trouble for a failed connection. Notes a violation if no answer came in time.
     fn lost(&self, statement: &str, error: &io::Error) -> Trouble {
         if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
             // KILL QUERY between two statements of one text ends both. The second answer, which the first one has announced, never comes,
@@ -138,13 +150,13 @@ impl<'a> Voice<'a> {
         Trouble::Lost
     }
 
-    /// Sends a statement and cuts the connection before any answer, so that the outcome is unknown.
+    /// Sends a statement, cuts the connection before any answer, so that the outcome is unknown, and reconnects.
     pub fn send_and_die(&mut self, statement: &str) -> io::Result<()> {
         self.client.send(command::QUERY, statement.as_bytes())?;
         self.reconnect().map(drop)
     }
 
-    /// Ends what a failed step may have left: rolls back, or reconnects.
+    /// Ends what a failed step may have left: rolls back and unlocks, or reconnects if the connection is lost.
     pub fn recover(&mut self, trouble: &Trouble) -> io::Result<()> {
         let is_lost =
             matches!(trouble, Trouble::Lost) || self.all(&["ROLLBACK", "SET autocommit = 1", "UNLOCK TABLES"]).is_err();
@@ -155,8 +167,8 @@ impl<'a> Voice<'a> {
         thread.map_or(Ok(()), |thread| self.await_end_of(thread))
     }
 
-    /// Waits until this thread has ended. The server may still be about to run a statement that a near cache passed on before it was
-    /// killed.
+    /// Waits until this thread has ended on the server. The server may still be about to run a statement that a near cache passed on before
+    /// it was killed.
     fn await_end_of(&mut self, thread: u32) -> io::Result<()> {
         let begun = Instant::now();
         let running = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {thread}");
@@ -171,8 +183,8 @@ impl<'a> Voice<'a> {
     }
 }
 
-/// True if an UPDATE succeeded without matching a row. Every UPDATE here has a row to find, and the server reports how many rows it
-/// matched.
+/// True if an UPDATE (or EXECUTE) succeeded without matching a row. Every UPDATE here has a row to find, and the server reports how many
+/// rows it matched.
 fn is_in_vain(statement: &str, parts: &[Part]) -> bool {
     let is_update = |one: &str| one.starts_with("UPDATE") || one.starts_with("EXECUTE");
     statement.split("; ").zip(parts).any(|(one, part)| match part {
@@ -184,7 +196,8 @@ fn is_in_vain(statement: &str, parts: &[Part]) -> bool {
     })
 }
 
-/// Returns the connection, and the life of the server in which it was made.
+/// Connects, again and again where near caches are subject to faults. Returns the connection, and the life of the server in which it was
+/// made.
 fn connect(stage: &Stage) -> io::Result<(Client, u64)> {
     let capabilities = capability::BASE | capability::MULTI_STATEMENTS | capability::DEPRECATE_EOF;
     let login = Login { capabilities, database: Some("h".into()), ..Login::default() };
@@ -207,6 +220,7 @@ fn connect(stage: &Stage) -> io::Result<(Client, u64)> {
     Ok((client, life))
 }
 
+/// Converts every value to a whole number. NULL and other texts become `i64::MIN`.
 pub fn whole_numbers(rows: Vec<Row>) -> Vec<Vec<i64>> {
     let number =
         |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).parse().unwrap_or(i64::MIN);

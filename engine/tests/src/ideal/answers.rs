@@ -7,9 +7,10 @@ const CAPABILITIES: u32 = 0x0008_a209;
 const AUTOCOMMIT: [u8; 2] = [2, 0];
 const LATIN1: u8 = 8;
 const CHAR: u8 = 0xfe;
-/// What sysbench's tables have in the column `c`.
+/// The length of the values in the column `c` of sysbench's tables.
 const VALUE_BYTES: usize = 119;
 
+/// The server's first packet, with a constant scramble, since any password is accepted.
 pub fn greeting() -> Vec<u8> {
     let [low, high] = [CAPABILITIES & 0xffff, CAPABILITIES >> 16].map(|half| (half as u16).to_le_bytes());
     let salt = *b"12345678901234567890";
@@ -17,11 +18,12 @@ pub fn greeting() -> Vec<u8> {
     packet(0, &[&head[..], &[0; 10], &salt[8..], &[0], PLUGIN].concat())
 }
 
+/// An OK packet with this sequence number.
 pub fn ok(sequence: u8) -> Vec<u8> {
     packet(sequence, &[0, 0, 0, AUTOCOMMIT[0], AUTOCOMMIT[1], 0, 0])
 }
 
-/// One row with one value, as a point select of sysbench gets it.
+/// The response to every read: one row with one value, as a point select of sysbench gets it.
 pub fn row() -> Vec<u8> {
     let names = [&b"def"[..], b"sbtest", b"sbtest1", b"sbtest1", b"c", b"c"].map(text).concat();
     let column = [&names[..], &[12, LATIN1, 0, 120, 0, 0, 0, CHAR, 1, 0, 0, 0, 0]].concat();

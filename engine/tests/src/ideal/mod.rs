@@ -1,8 +1,8 @@
-//! The ideal cache: it answers every read with the same row, and knows neither statements nor results.
+//! The ideal cache: a server of the MySQL protocol that answers every read with the same row, and knows neither statements nor results.
 //!
-//! Each connection has a thread, which receives and sends with one system call each. So a cache inside of a server with such threads
-//! cannot answer faster, and a load test of this shows the limit that kernel and load generator set.
-//! Deliberately absent: accounts, TLS, prepared statements, and anything that a load generator's text protocol does not need.
+//! Each connection has a thread, which receives and sends with one system call each. So a cache inside of a server with such threads cannot
+//! answer faster, and a load test of this shows the limit that kernel and load generator set. Deliberately absent: accounts, TLS, prepared
+//! statements, and anything that a load generator's text protocol does not need.
 
 mod answers;
 mod recorder;
@@ -19,7 +19,8 @@ const COM_QUIT: u8 = 1;
 const COM_QUERY: u8 = 3;
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Listens on this port of the loopback interface, and prints a line once it does.
+/// Serves this port of the loopback interface for ever; port 0 takes a free one. Prints the port once it listens. With a recorder, each
+/// read is recorded. Returns only if it cannot accept connections.
 pub fn listen(port: u16, recorder: Option<Recorder>) -> io::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))?;
     println!("listening on port {}", listener.local_addr()?.port());
@@ -32,6 +33,7 @@ pub fn listen(port: u16, recorder: Option<Recorder>) -> io::Result<()> {
     }
 }
 
+/// Serves one connection until it ends. Errors mean that it was cut.
 fn serve(mut stream: TcpStream, recorder: Option<&Recorder>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.write_all(&answers::greeting())?;
@@ -55,7 +57,8 @@ fn is_read(text: &[u8]) -> bool {
     text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case(b"SELECT"))
 }
 
-/// The payload of the next packet. Its sender waits for the answer before it sends another.
+/// Waits for the next packet, and returns its payload. A client waits for each answer before it sends another packet, so the buffer never
+/// holds a second one.
 fn receive<'a>(stream: &mut TcpStream, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
     let mut length = 0;
     loop {

@@ -1,5 +1,4 @@
-//! Records the reads in their order: a number in four bytes for each, equal numbers for equal texts. `fqc-cache`'s example `replay` reads
-//! such files.
+//! Records the reads of a load test in their order, to be replayed later.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -7,6 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
+/// A file of recorded reads: four bytes for each, a big-endian number that is equal for equal texts. `fqc-cache`'s example `replay` reads
+/// such files. May be shared between threads.
 pub struct Recorder(Mutex<Trace>);
 
 struct Trace {
@@ -19,6 +20,7 @@ impl Recorder {
         Ok(Self(Mutex::new(Trace { numbers: HashMap::new(), file: BufWriter::new(File::create(path)?) })))
     }
 
+    /// Records one read, by its text. It may be in the file only after [`Self::flush`].
     pub fn note(&self, text: &[u8]) -> io::Result<()> {
         let Trace { numbers, file } = &mut *self.trace();
         let next = numbers.len() as u32;
@@ -26,6 +28,7 @@ impl Recorder {
         file.write_all(&number.to_be_bytes())
     }
 
+    /// Writes all recorded reads to the file.
     pub fn flush(&self) -> io::Result<()> {
         self.trace().file.flush()
     }

@@ -1,12 +1,12 @@
-//! With `fqc_adaptation = ON`, results are stored only for those shapes of statements whose results are requested again before they end.
-//! On a server of either product.
+//! With `fqc_adaptation = ON`, the engine stores results only for those shapes of statements (texts without their literals) whose results
+//! are requested again before they end. On a server of either product.
 
 use crate::start;
 use crate::traps::{Arena, all, said, small_table, until};
 use fqc_tests::client::Client;
 use std::sync::Arc;
 
-/// A server of its own with `fqc_adaptation = ON`, and a table of five rows.
+/// Starts a server with `fqc_adaptation = ON` and a table of five rows.
 fn choosing() -> (Arena, Client) {
     let arena = Arena::on(Arc::new(start(&[])), "adapts");
     let mut client = arena.client();
@@ -15,7 +15,7 @@ fn choosing() -> (Arena, Client) {
     (arena, client)
 }
 
-/// The engine stores one in this many results of the shape that reads the table. The report's column `STORED_ONE_IN` says so.
+/// The number in the report's column `STORED_ONE_IN` for the shape that reads the table: the engine stores one in this many of its results.
 fn stored_one_in(client: &mut Client) -> u64 {
     const STORED_ONE_IN: usize = 13;
     let report = client.must("SHOW FQC QUERIES").unwrap().rows(false);
@@ -33,6 +33,7 @@ fn read(client: &mut Client, number: u64) {
     client.must(&format!("SELECT v FROM adapts.t WHERE id = 1 AND v < {number}")).unwrap();
 }
 
+/// Reads until the engine stores each result of the shape again.
 fn until_stored_again(arena: &mut Arena, client: &mut Client) {
     until("the shape is stored again", || {
         (100..120).for_each(|number| read(client, number));
@@ -72,7 +73,7 @@ fn a_shape_that_is_always_outdated_is_passed_over_and_found_again() {
     until_stored_again(&mut arena, &mut client);
 }
 
-/// Results of a shape that repeats stay stored, no matter how many statements of another shape come only once.
+/// Checks that results of a query shape that repeats stay stored, no matter how many statements of another shape come only once.
 #[test]
 fn what_comes_again_stays_stored_beside_what_does_not() {
     let (mut arena, mut client) = choosing();

@@ -6,7 +6,7 @@ use crate::traps::{all, plugin, said, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 
-/// A server with this fault, and a table of one row.
+/// Starts a server whose plugin has this fault (`FQC_FAULT`: a hook and the number of the call that panics), with a table of one row.
 pub fn faulty(fault: &str) -> Server {
     let environment = vec![("FQC_FAULT".into(), fault.into())];
     let server = Server::start(Options { plugin: Some(plugin::path()), environment, ..options(&[]) }).unwrap();
@@ -19,11 +19,13 @@ pub fn faulty(fault: &str) -> Server {
     server
 }
 
+/// A status variable of the server that is a number.
 pub fn number(server: &Server, name: &str) -> u64 {
     let row = said(&server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
     row.split_once(',').and_then(|(_, number)| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
 }
 
+/// Writes a value and checks that reads show it.
 fn writes_and_reads(server: &Server, value: u64, fault: &str) {
     let mut client = Client::root(&server.endpoint()).unwrap();
     client.must(&format!("UPDATE d.t SET v = {value}")).unwrap();
@@ -36,7 +38,7 @@ fn value_of(client: &mut Client) -> String {
     said(&client.query("SELECT v FROM d.t WHERE id = 7").unwrap())
 }
 
-/// Nothing is served any more, and the log says why.
+/// Checks that nothing is served any more, and that the log says why.
 pub fn is_off(server: &Server, fault: &str) {
     let log = server.error_log();
     assert!(log.contains("a fault was contained"), "{log}");
@@ -47,7 +49,7 @@ pub fn is_off(server: &Server, fault: &str) {
     assert_eq!(number(server, "Fqc_hits"), before, "{fault}");
 }
 
-/// Each hook, with the number of the call that panics: one while the cache is loaded, and one while it serves.
+/// Hooks of the plugin, each with the number of the call that panics: one while the cache is loaded, and one while it serves.
 const FAULTS: [(&str, u32); 13] = [
     ("accept", 20),
     ("accept", 400),
@@ -65,7 +67,8 @@ const FAULTS: [(&str, u32); 13] = [
 ];
 const FIRST_CALLS: u32 = 20;
 
-/// Returns whether the cache had answered a read before the panic.
+/// Lets this fault happen, and checks that answers stay right and the server can be restarted. Returns true if the cache had answered a
+/// read before the panic.
 fn survives(fault: &str) -> bool {
     let mut server = faulty(fault);
     let mut value = 0;

@@ -5,6 +5,7 @@ use crate::traps::{Arena, all, facet, said, said_binary, small_table};
 use crate::{FLAVOUR, HIDDEN, enter};
 use fqc_tests::client::{Client, Login, Param, capability};
 
+/// Creates the table `t` of texts, numbers and times that the tests read. Returns the session that has done so.
 pub fn texts(arena: &Arena) -> Client {
     let create =
         "CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(20) CHARACTER SET utf8mb4, n INT, d DATETIME, s TIMESTAMP)";
@@ -245,7 +246,7 @@ fn globals_that_new_sessions_inherit() {
     assert_eq!(arena.warm(&mut new, read), "2.5000");
 }
 
-/// Limits, timeouts and logs of the whole server do not affect results.
+/// Checks that setting a global limit, timeout or log, which does not affect results, leaves the stored results valid.
 #[test]
 fn a_setting_of_the_server_on_which_no_result_depends_leaves_the_cache_as_it_is() {
     let mut arena = enter("harmless_globals");
@@ -426,7 +427,8 @@ fn long_data_and_cursors_pass() {
     assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
 }
 
-/// The server gets the deferred BEGIN before the execution, so the execution is examined twice.
+/// Checks that an execution in a new transaction still uses the values that were sent with COM_STMT_SEND_LONG_DATA. The server gets the
+/// deferred BEGIN before the execution, so the engine examines the execution twice.
 #[test]
 fn long_data_is_not_forgotten_over_a_begin() {
     let mut arena = enter("i_long_begin");
@@ -446,7 +448,8 @@ fn long_data_is_not_forgotten_over_a_begin() {
     assert_eq!(response.rows(true)[0][0].as_deref(), Some(&b""[..]));
 }
 
-/// The server reports a `SET` inside a routine, but with a wrong text if the routine's variables are substituted into it.
+/// Checks that a session whose settings were changed by a routine gets results for these settings. The server reports a `SET` inside a
+/// routine, but with a wrong text if the routine's variables are substituted into it.
 #[test]
 fn a_routine_may_set_what_results_depend_on() {
     let mut arena = enter("i_routine_sets");

@@ -5,11 +5,12 @@ use crate::with_table;
 use fqc_tests::client::{Client, Param};
 use std::time::Instant;
 
-/// The number of tables in a row whose second read must be a hit. If the engine did not wait for the look-up, some would be hits by
-/// chance.
+/// The number of new tables in a row whose second read must be a hit. If the engine did not wait for the look-up of a table, only some
+/// would be hits, by chance.
 const IN_A_ROW: u32 = 10;
 
-/// `is_hit` creates the table with this number, and returns whether its second read was a hit.
+/// Calls `is_hit` until it was true [`IN_A_ROW`] times in a row. `is_hit` creates the table with this number, and returns whether its
+/// second read was a hit.
 #[track_caller]
 fn until_all_are_hits(mut is_hit: impl FnMut(u32) -> bool) {
     let (begun, mut number, mut hits) = (Instant::now(), 0, 0);
@@ -20,6 +21,7 @@ fn until_all_are_hits(mut is_hit: impl FnMut(u32) -> bool) {
     }
 }
 
+/// Sends a read twice, and checks both answers. Returns whether the second one was a hit.
 fn is_second_a_hit(arena: &mut Arena, client: &mut Client, read: &str, expected: &str) -> bool {
     // The second read follows at once, so the look-up of the table is not finished by itself.
     let (responses, hits) = arena.counted(|| [client.query(read).unwrap(), client.query(read).unwrap()]);

@@ -1,5 +1,5 @@
-//! While the cache is off and `fqc_observe` is on, the report shows for each shape of statements what the cache would save. On a server
-//! of either product.
+//! While the cache is off and `fqc_observe` is on, the report shows for each shape of statements (their text without its literals) what the
+//! cache would save. On a server of either product.
 
 use crate::start;
 use crate::traps::{Arena, all, flush_of_all, said, small_table, until};
@@ -10,7 +10,7 @@ const REPEATS: &str = "SELECT v FROM observes.t WHERE id =";
 const NEVER_REPEATS: &str = "SELECT SUM(v) FROM observes.t WHERE v <";
 const IS_WRITTEN: &str = "SELECT v FROM observes.u WHERE id =";
 
-/// A server of its own whose cache is off but observed, and a session that the engine has followed from the first byte on.
+/// Starts a server whose cache is off but observed. Returns it with a session that the engine has followed from its first byte on.
 fn observing() -> (Arena, Client) {
     let mut arena = Arena::on(Arc::new(start(&[])), "observes");
     let mut client = arena.client();
@@ -27,13 +27,14 @@ fn counter(client: &mut Client, name: &str) -> u64 {
     row.split_once(',').and_then(|(_, number)| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
 }
 
-/// Some columns of the shapes that are reported, with their text before them.
+/// For each shape in SHOW FQC QUERIES: its text, and the numbers in these columns.
 fn shapes<const N: usize>(client: &mut Client, columns: [usize; N]) -> Vec<(String, [u64; N])> {
     let report = client.must("SHOW FQC QUERIES").unwrap().rows(false);
     let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
     report.iter().map(|row| (text(&row[1]), columns.map(|at| text(&row[at]).parse().unwrap()))).collect()
 }
 
+/// The numbers in these columns for the shape whose text begins so.
 fn of<const N: usize>(client: &mut Client, shape: &str, columns: [usize; N]) -> [u64; N] {
     let all = shapes(client, columns);
     all.iter().find(|(text, _)| text.starts_with(shape)).unwrap_or_else(|| panic!("no {shape} in {all:?}")).1

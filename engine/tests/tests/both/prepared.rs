@@ -11,18 +11,21 @@ const READ: &str = "SELECT v FROM t WHERE id = 1";
 pub const NUMBER: &[u8] = &[3, 0];
 const TEXT: &[u8] = &[0xfd, 0];
 
-/// An execution that binds these types for its one parameter. If `types` is empty it uses those of the execution before.
+/// The body of an execution that binds these types for its one parameter, with its encoded value. If `types` is empty, the server uses
+/// those of the execution before.
 pub fn execution(prepared: &Prepared, types: &[u8], value: &[u8]) -> Vec<u8> {
     let head = [&prepared.id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, u8::from(!types.is_empty())]].concat();
     [&head[..], types, value].concat()
 }
 
+/// Sends the body of an execution. Returns the rows as text.
 pub fn run(client: &mut Client, body: &[u8]) -> String {
     client.send(command::STMT_EXECUTE, body).unwrap();
     said_binary(&client.read_response().unwrap())
 }
 
-/// A client sends the types of parameters once and executes often. The one execution that contains them may be answered by the cache.
+/// Checks executions that contain no parameter types. A client sends the types once and then executes often. The execution that contains
+/// them may be answered from the cache, so the server may not have seen them.
 #[test]
 fn types_that_are_bound_once() {
     let (mut arena, _, mut other) = with_table("p_once");
@@ -83,7 +86,8 @@ fn types_that_are_bound_once_before_an_execution_in_pieces() {
     }
 }
 
-/// Values from COM_STMT_SEND_LONG_DATA belong to the next execution, however its other parameters were bound.
+/// Checks that a value from COM_STMT_SEND_LONG_DATA is used by the next execution, even if that one contains no parameter types and the
+/// execution with the types was served.
 #[test]
 fn types_that_are_bound_once_before_long_data() {
     let (mut arena, _, mut client) = with_table("p_once_long");
@@ -97,7 +101,8 @@ fn types_that_are_bound_once_before_long_data() {
     assert_eq!(run(&mut client, &execution(&again, b"", b"")), "30");
 }
 
-/// After long data for a parameter that does not exist, the server refuses each further execution until the statement is reset.
+/// Checks that nothing is served when the server would refuse. After long data for a parameter that does not exist, it refuses each further
+/// execution until the statement is reset.
 #[test]
 fn pieces_for_a_parameter_that_is_not_there() {
     const STMT_RESET: u8 = 0x1A;
@@ -114,7 +119,7 @@ fn pieces_for_a_parameter_that_is_not_there() {
     assert_eq!(arena.counted(|| run(&mut client, &body)), ("10".into(), 1));
 }
 
-/// Each execution closes a cursor that the one before has left open.
+/// Checks that a served execution closes a cursor that the previous execution has left open, as any execution does.
 #[test]
 fn a_cursor_ends_with_the_next_execution() {
     let (mut arena, _, mut client) = with_table("p_cursor");
@@ -132,7 +137,8 @@ fn a_cursor_ends_with_the_next_execution() {
     assert_eq!(arena.counted(|| run(&mut client, &rows)), ("10;20".into(), 1));
 }
 
-/// The server reports new columns once to each session that has prepared the statement before.
+/// Checks executions of a statement whose table has got other columns since the preparation. The server reports new columns once to each
+/// session that has prepared the statement before.
 #[test]
 fn columns_that_have_changed_since_a_statement_was_prepared() {
     let (mut arena, mut writer, mut reader) = with_table("p_columns");
@@ -154,8 +160,9 @@ fn columns_that_have_changed_since_a_statement_was_prepared() {
     }
 }
 
-/// If the server must run a served execution after all, to know the number of rows found, it is run before its statement is closed.
-/// Closing another statement does not matter.
+/// Checks that ROW_COUNT() and other answers stay right when statements are closed after a served execution. If the server must run that
+/// execution after all, to learn the number of rows found, it runs it before its statement is closed. Closing another statement has no such
+/// effect.
 #[test]
 fn a_close_of_another_statement() {
     let (mut arena, _, mut client) = with_table("p_close");
@@ -179,7 +186,8 @@ fn a_close_of_another_statement() {
     assert_eq!(answers[..2], answers[2..]);
 }
 
-/// The server also accepts that a statement has new columns in an execution that then fails.
+/// Checks a statement whose table gets other columns before an execution that fails. The server also accepts the new columns in such an
+/// execution.
 #[test]
 fn columns_that_have_changed_in_an_execution_that_failed() {
     let (mut arena, mut writer, mut reader) = with_table("p_columns_failed");
@@ -226,7 +234,8 @@ fn columns_that_have_changed_before_a_served_read_is_run_after_all() {
     }
 }
 
-/// From the second time on, the server words the error differently if the definer of a view may no longer read its table.
+/// Checks that the server runs a read only once after the same read was served: the error must have the words of a first execution. From
+/// the second execution on, the server words the error differently if the definer of a view may no longer read its table.
 #[test]
 fn a_read_after_the_same_was_served_runs_once() {
     let (mut arena, mut maker, _) = with_table("p_same");
@@ -248,8 +257,8 @@ fn a_read_after_the_same_was_served_runs_once() {
     maker.must("DROP USER owner@localhost").unwrap();
 }
 
-/// MySQL remembers the types that a parameter has had. After a number it compares text as a number, and it reports a NULL with the type
-/// before it.
+/// Checks that served executions depend on earlier values in the same way as the server's. MySQL remembers the types that a parameter has
+/// had. After a number it compares text as a number, and it reports a NULL with the type before it.
 #[test]
 fn what_a_parameter_was_given_before() {
     const TEXTS: [&str; 5] = [
@@ -305,8 +314,8 @@ fn what_the_bytes_of_a_value_are_taken_for() {
     assert!(hits > 100, "{hits}");
 }
 
-/// Executes each text with random values, as a client that is served and as one that is not, and compares the answers. Half of the values
-/// are the first one of the case. Returns the number of hits.
+/// Executes each text with random values, in a session that is served and in one that is not, and compares the answers. Half of the values
+/// are the first one of the case. `between` is called before each execution. Returns the number of hits.
 fn answers_hang_on_nothing_else(
     arena: &mut Arena,
     [client, plain]: [&mut Client; 2],
@@ -342,7 +351,7 @@ fn answers_hang_on_nothing_else(
     hits
 }
 
-/// An aggregate over no rows leaves FOUND_ROWS() of the read before it, and the cache may have served both.
+/// Checks FOUND_ROWS() after an aggregate over no rows: it stays that of the read before. The cache may have served both.
 #[test]
 fn the_rows_found_before_an_aggregate_over_nothing() {
     let (mut arena, mut client, mut other) = with_table("p_nothing");
@@ -390,7 +399,8 @@ fn the_rows_found_before_an_aggregate_over_nothing() {
 /// The column name begins with a space. Only the preparation of the statement warns of that.
 const WARNED_OF: &str = "SELECT v AS ' v' FROM t WHERE id = ?";
 
-/// Found by the differential tester: some answers end with the number of warnings of the statement before.
+/// Checks that the warnings of a preparation are no longer counted after a served execution. Some answers end with the number of warnings
+/// of the statement before. The differential tester has found this defect.
 #[test]
 fn warnings_of_a_preparation_are_gone_after_an_execution() {
     let (mut arena, _, mut client) = with_table("p_warned");

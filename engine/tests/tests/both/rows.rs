@@ -1,5 +1,5 @@
-//! Distinguishing rows, on a server of either product: results that survive a write of other rows, and every way in which a row changes
-//! without being named.
+//! Tests that the engine distinguishes rows, on a server of either product: results survive a write of other rows, and every way in which a
+//! row changes without being named is noticed.
 
 use crate::traps::{Arena, all, said, small_table};
 use crate::with_table;
@@ -9,6 +9,7 @@ pub const READ: &str = "SELECT v FROM t WHERE id = 1";
 
 const RANGE: &str = "SELECT SUM(v) FROM t WHERE id BETWEEN 1 AND 3";
 
+/// Waits until the engine distinguishes the rows of the table `t`.
 #[track_caller]
 pub fn await_rows(arena: &mut Arena, reader: &mut Client, writer: &mut Client) {
     arena.await_row(reader, writer, READ, "UPDATE t SET v = v + 1 WHERE id = 5");
@@ -73,7 +74,7 @@ fn a_read_that_locks_other_rows_leaves_results_alive() {
     arena.follows(&mut reader, other, || drop(writer.must(calls).unwrap()), "11");
 }
 
-/// The number of results that outlived a write to this table, from SHOW FQC TABLES.
+/// The number of results that were served although other rows of this table had been written, from SHOW FQC TABLES.
 fn avoided(client: &mut Client, db: &str, table: &str) -> u64 {
     let report = said(&client.must("SHOW FQC TABLES").unwrap());
     let row = report.split(';').find(|row| row.starts_with(&format!("{db},{table},")));

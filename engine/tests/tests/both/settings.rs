@@ -8,7 +8,7 @@ use std::sync::Arc;
 const MODE: &str = "SELECT @@SESSION.sql_mode";
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
-/// Creates a table, and waits until its reads are served. A session that began before the engine was ready would never be served.
+/// Creates a table, and waits until its reads are served. A session opened before the engine was ready would never be served.
 fn with_table(arena: &mut Arena) {
     small_table(&mut arena.client(), "t", "InnoDB");
     let login = arena.login();
@@ -136,7 +136,8 @@ fn a_setting_asked_for_by_a_prepared_statement_is_the_one_in_force() {
     }
 }
 
-/// MariaDB's connector for Java does this on each connection.
+/// Checks that a session that tracks system variables shares results with other sessions, and gets the same notifications as without the
+/// cache. MariaDB's connector for Java sets such tracking on each connection.
 #[test]
 fn a_session_that_asks_to_be_told_of_its_variables_shares_results() {
     let mut arena = enter("settings_tracked");

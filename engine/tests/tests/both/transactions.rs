@@ -329,8 +329,8 @@ fn hits_end_with_the_first_own_write() {
     sees(&mut reader, READ, "11");
 }
 
-/// To learn the number of rows found after an aggregate, the engine has the server run it again. That must not happen in a transaction
-/// that the client began later, because it would take locks there, or open the snapshot too early.
+/// Checks that the engine has the server run an aggregate again, to learn the number of rows found, before the client's transaction begins.
+/// Inside a transaction that the client began later, the read would take locks, or open the snapshot too early.
 #[test]
 fn what_is_run_again_for_found_rows_is_run_before_the_transaction_begins() {
     let (mut arena, mut writer, mut reader) = with_table("t_replay");
@@ -401,7 +401,8 @@ fn the_rows_found_by_a_read_that_is_closed() {
     assert_eq!(said(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
 }
 
-/// The engine defers BEGIN, and sends it to the server with the next statement. A kill may interrupt the BEGIN then.
+/// Checks that no statement runs outside of its transaction when a deferred BEGIN is killed. The engine sends the BEGIN to the server with
+/// the next statement, and a KILL QUERY may interrupt it then.
 #[test]
 fn a_begin_that_is_killed_on_its_way_leaves_nothing_outside_of_its_transaction() {
     const ROUNDS: usize = 4000;
@@ -450,7 +451,8 @@ fn a_begin_is_deferred_or_not_from_the_moment_that_is_set() {
     }
 }
 
-/// With autocommit off, the server accepts a savepoint before it starts a transaction.
+/// Checks that a savepoint set before the first read still exists after a served read. With autocommit off, the server accepts a savepoint
+/// before it starts a transaction.
 #[test]
 fn a_savepoint_before_the_first_read_outlives_a_served_one() {
     let (mut arena, mut other, mut client) = with_table("t_savepoints_first");

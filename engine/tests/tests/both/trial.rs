@@ -1,4 +1,4 @@
-//! `fqc_trial`: a session tries the cache before any other session is served. On a server of either product.
+//! `fqc_trial`: a session tries the cache out before any other session is served. On a server of either product.
 
 use crate::traps::{PATIENCE, all, said, small_table, until};
 use crate::{NO_MEMORY, start};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const TRY: &str = "SET SESSION fqc_type = ON, fqc_trial = ON";
 
-/// A server whose cache is off for all sessions and has no memory, and a table of five rows in a database `d`.
+/// Starts a server whose cache is off for all sessions and has no memory, with a table of five rows in a database `d`.
 fn without_memory() -> Arc<Server> {
     let server = Arc::new(start(NO_MEMORY));
     let mut admin = server.admin().unwrap();
@@ -18,6 +18,7 @@ fn without_memory() -> Arc<Server> {
     server
 }
 
+/// Opens a session in the database `d` that has run the statement `first`.
 fn client(server: &Server, first: &str) -> Client {
     let login = Login { database: Some("d".into()), ..Login::default() };
     let mut client = Client::connect(&server.endpoint(), &login).unwrap();
@@ -26,7 +27,7 @@ fn client(server: &Server, first: &str) -> Client {
     client
 }
 
-/// A value that SHOW FQC STATUS gives about the reads of this connection.
+/// The value in this line of SHOW FQC STATUS. Lines `... of this connection` count the reads of this connection alone.
 fn own(client: &mut Client, name: &str) -> String {
     let told = said(&client.query("SHOW FQC STATUS").unwrap());
     let row = told.split(';').find_map(|row| row.strip_prefix(&format!("{name},"))).map(str::to_owned);
@@ -37,6 +38,7 @@ fn hits(client: &mut Client) -> u64 {
     own(client, "Hits of this connection").parse().unwrap()
 }
 
+/// Sends a read, and checks its answer. Returns true if it was a hit.
 fn is_served(client: &mut Client, expected: &str) -> bool {
     let before = hits(client);
     assert_eq!(said(&client.query(READ).unwrap()), expected);

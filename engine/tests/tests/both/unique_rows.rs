@@ -92,7 +92,7 @@ fn another_row_under_the_unique_key_is_seen_however_it_comes_there() {
     arena.follows(&mut reader, read, || drop(writer.must(more).unwrap()), "90,20");
 }
 
-/// Each of these reads shows the last of several rows, or could do so.
+/// Checks that reads that find several rows, or could find several, depend on the whole table. Each of them shows the last row.
 #[test]
 fn what_finds_several_rows_depends_on_the_table() {
     let (mut arena, mut writer, mut reader) = with_pages!("unique_many");
@@ -117,7 +117,8 @@ fn what_finds_several_rows_depends_on_the_table() {
     arena.follows(&mut reader, &read, || drop(writer.must(more).unwrap()), "80");
 }
 
-/// A column that only looks like the primary key contains other numbers.
+/// Checks that the engine takes only the primary key itself as the identity of a row. A column that merely has its name contains other
+/// numbers.
 #[test]
 fn only_the_primary_key_itself_says_which_row_it_is() {
     let (mut arena, mut writer, mut reader) = with_pages!("unique_shown");
@@ -139,7 +140,8 @@ fn only_the_primary_key_itself_says_which_row_it_is() {
     }
 }
 
-/// The constants are equal under the key's collation, but have different bytes.
+/// Checks reads by a text key whose comparison uses another collation than the key, or a function, so that several rows match. It also
+/// checks plain comparisons under several character sets of the connection.
 #[test]
 fn collations_of_the_key_and_of_the_comparison_may_differ() {
     let (mut arena, mut writer, mut reader) = with_pages!("unique_collations");
@@ -167,7 +169,8 @@ fn collations_of_the_key_and_of_the_comparison_may_differ() {
     }
 }
 
-/// The transaction's own snapshot shows the row that has been replaced since.
+/// Checks reads by a key that has moved to another row. A transaction with an older snapshot still sees the row that has been replaced
+/// since.
 #[test]
 fn a_snapshot_keeps_its_row_while_another_takes_the_key() {
     let (mut arena, mut writer, mut reader) = with_pages!("unique_snapshot");

@@ -1,5 +1,5 @@
-//! The engine sleeps while no session uses the cache, and it can be loaded into a busy server of either product. Changes that it did not
-//! observe must never make a later answer wrong.
+//! The engine is suspended (asleep) while no session uses the cache, and it can be loaded into a busy server of either product. Changes
+//! that it did not observe must never make a later answer wrong.
 
 use crate::start;
 use crate::traps::{Arena, PATIENCE, all, said, said_binary, small_table, until};
@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub const READ: &str = "SELECT v FROM d.t WHERE id = 1";
+/// The statement after which new sessions use the cache, so that the engine resumes.
 pub const ON: &str = "SET GLOBAL fqc_type = ON";
 
 fn is_awake(server: &Server) -> bool {
@@ -17,12 +18,13 @@ fn is_awake(server: &Server) -> bool {
     said(&row) == "Fqc_awake,1"
 }
 
+/// Switches the cache off, and waits until the engine is suspended.
 pub fn fall_asleep(server: &Server) {
     server.admin().unwrap().must("SET GLOBAL fqc_type = OFF").unwrap();
     until("sleep", || !is_awake(server));
 }
 
-/// A server of its own whose engine sleeps, and a table of five rows in a database `d`.
+/// Starts a server whose engine is suspended (asleep), with a table of five rows in a database `d`.
 pub fn asleep() -> Arc<Server> {
     let server = Arc::new(start(&["--local-infile=1"]));
     fall_asleep(&server);
@@ -32,6 +34,7 @@ pub fn asleep() -> Arc<Server> {
     server
 }
 
+/// Opens a session of root in the database `d`.
 pub fn client(server: &Server) -> Client {
     let login = Login { database: Some("d".into()), ..Login::default() };
     let mut client = Client::connect(&server.endpoint(), &login).unwrap();
@@ -39,7 +42,7 @@ pub fn client(server: &Server) -> Client {
     client
 }
 
-/// Runs a write that is held up by a lock, calls `meanwhile` during it, and returns when the write has ended.
+/// Starts a write that a lock holds up, calls the given function while it waits, and returns when the write has ended.
 pub fn during_a_write(server: &Arc<Server>, meanwhile: impl FnOnce()) {
     let mut holder = client(server);
     holder.must("SELECT GET_LOCK('gate', 0)").unwrap();
@@ -55,8 +58,8 @@ pub fn during_a_write(server: &Arc<Server>, meanwhile: impl FnOnce()) {
     write.join().unwrap();
 }
 
-/// Another plugin counts the ends of statements that the server reports to it. It must miss none, until long after the engine fell
-/// asleep.
+/// Checks that another audit plugin, which counts the statements that the server reports to it, misses none until long after the engine was
+/// suspended.
 pub fn a_listener_hears_everything(server: &Server) {
     const ROUND: u64 = 50;
     let mut admin = server.admin().unwrap();
@@ -76,12 +79,13 @@ pub fn a_listener_hears_everything(server: &Server) {
     });
 }
 
-/// The number of rows that have been updated on the server.
+/// The server's counter of updated rows, as text.
 pub fn updates(server: &Server) -> String {
     said(&server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Handler_update'").unwrap())
 }
 
-/// Waits until rows have been updated since `before`. (`innodb_trx` would not do, because it is not refreshed while it is read often.)
+/// Waits until the counter of [`updates`] differs from `before`. (`innodb_trx` would not do, because it is not refreshed while it is read
+/// often.)
 pub fn until_written(server: &Server, before: &str) {
     until("the write", || updates(server) != before);
 }
@@ -106,7 +110,7 @@ fn connections_that_are_served_are_counted_at_every_moment() {
     until_served("0");
 }
 
-/// Reads of a new connection are right, and served later.
+/// Checks that reads of a new connection have this answer, at once and from the cache later. `db` is the name of a new database.
 pub fn reads_well(server: &Arc<Server>, db: &str, expected: &str) {
     let mut arena = Arena::on(server.clone(), db);
     let mut reader = client(server);
@@ -341,7 +345,8 @@ fn a_command_that_comes_in_pieces_while_the_engine_wakes() {
     arena.follows(&mut reader, READ, write, "11");
 }
 
-/// A server whose engine is awake, and sessions that do not keep it awake.
+/// Starts a server whose engine is at work, with this many sessions that do not use the cache and so do not keep the engine from being
+/// suspended.
 pub fn awake(sessions: usize) -> (Arc<Server>, Vec<Client>) {
     let server = asleep();
     server.admin().unwrap().must(ON).unwrap();

@@ -10,13 +10,15 @@ const QUERY_ATTRIBUTES: u64 = 1 << 27;
 const TEXT: [u8; 2] = [0xfd, 0];
 const COUNTS_PARAMETERS: u8 = 8;
 
+/// Query attributes or parameters: the name and the text of each. A parameter of a statement has an empty name.
 type Values<'a> = &'a [(&'a str, &'a str)];
 
+/// A length-encoded string of at most 250 bytes.
 fn counted(text: &str) -> Vec<u8> {
     [&[text.len() as u8], text.as_bytes()].concat()
 }
 
-/// The encoding of text values with their names. A parameter of a statement has no name.
+/// The protocol's encoding of these values.
 fn bound(values: Values) -> Vec<u8> {
     let mut bytes = vec![0; values.len().div_ceil(8)];
     bytes.push(1);
@@ -25,6 +27,7 @@ fn bound(values: Values) -> Vec<u8> {
     bytes
 }
 
+/// The body of a text query with these attributes.
 fn query_body(values: Values, text: &str) -> Vec<u8> {
     let bound = if values.is_empty() { Vec::new() } else { bound(values) };
     [&[values.len() as u8, 1], &bound[..], text.as_bytes()].concat()
@@ -41,7 +44,7 @@ fn execute(client: &mut Client, prepared: &Prepared, values: Values) -> Response
     client.read_response().unwrap()
 }
 
-/// A table, and two clients that send attributes; one of them is never served.
+/// Enters the shared server with a table `t`. Returns two sessions that send attributes; the last one is never served.
 fn clients(db: &str) -> (Place, Client, Client) {
     let arena = enter(db);
     small_table(&mut arena.client(), "t", "InnoDB");
@@ -52,7 +55,7 @@ fn clients(db: &str) -> (Place, Client, Client) {
     (arena, client, plain)
 }
 
-/// Installs the server's function that reads an attribute. False if this server has none.
+/// Installs the server's function that reads an attribute. Returns false if this server has none.
 fn tells_attributes(arena: &Place) -> bool {
     let library = "component_query_attributes";
     if !bring(&arena.server, &format!("{library}.so")) {
@@ -144,7 +147,7 @@ fn an_execution_without_attributes_is_served_and_one_with_some_is_not() {
     assert_eq!(run(&second, &[("", "4")]).0, "40");
 }
 
-/// Attributes that cannot be parsed are left to the server.
+/// Checks that query attributes that cannot be parsed are left to the server.
 #[test]
 fn attributes_that_are_cut_or_garbled() {
     let whole = query_body(&[("n", "a")], READ);

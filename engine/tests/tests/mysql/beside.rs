@@ -7,7 +7,7 @@ use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 use std::process::Command;
 
-/// Copies a plugin that comes with the server. False if this server has none.
+/// Copies a library that comes with the server into its plugin directory. Returns false if this server has none of that name.
 pub fn bring(server: &Server, library: &str) -> bool {
     let root = server.program().canonicalize().unwrap();
     let folders = ["root/usr/lib/mysql/plugin", "lib/mysql/plugin", "lib/plugin", "lib64/mysql/plugin"];
@@ -44,13 +44,13 @@ fn stops_while_it_is_installed(name: &str, words: &str) {
     until("nothing in the way", || obstacle(&mut server.admin().unwrap()) == "Fqc_obstacle,");
 }
 
-/// Other members of the group write here, too.
+/// Checks that nothing is served while group replication is installed, because other members of the group write here, too.
 #[test]
 fn nothing_is_served_where_group_replication_is_installed() {
     stops_while_it_is_installed("group_replication", "member of a replication group");
 }
 
-/// The plugin rewrites texts by rules that the engine does not know.
+/// Checks that nothing is served while the Rewriter plugin is installed. It rewrites texts by rules that the engine does not know.
 #[test]
 fn nothing_is_served_where_statements_are_rewritten() {
     stops_while_it_is_installed("rewriter", "the plugin Rewriter is installed");
@@ -69,7 +69,8 @@ fn build_engine(server: &Server) {
     assert!(built.expect("a C compiler").success());
 }
 
-/// The engine is not notified of reads and writes of a foreign storage engine. MySQL's own tests bring one that has tables.
+/// Checks that nothing is served while a foreign storage engine is loaded, whose reads and writes are not reported to the engine. MySQL's
+/// own tests bring one that has tables.
 #[test]
 fn nothing_is_served_beside_a_storage_engine_of_others() {
     let server = crate::shared::ready(start(&[]));
@@ -99,7 +100,8 @@ fn nothing_is_served_beside_a_storage_engine_of_others() {
     until("a hit", || said(&reader.must("SELECT COUNT(*) FROM d.t").unwrap()) == "0" && hits(&mut admin) > before);
 }
 
-/// The engine does not look for new storage engines while it sleeps.
+/// Checks that the engine, when it wakes up, notices a storage engine that was installed during its sleep. It does not look for new storage
+/// engines while it sleeps.
 #[test]
 fn nothing_is_served_beside_an_engine_that_came_while_this_one_slept() {
     let server = crate::waking::asleep();
@@ -116,7 +118,7 @@ fn nothing_is_served_beside_an_engine_that_came_while_this_one_slept() {
     });
 }
 
-/// A thread pool waits for bytes itself, and moves sessions between threads.
+/// Checks that nothing is served under a thread pool, which waits for bytes itself and moves sessions between threads.
 #[test]
 fn nothing_is_served_under_a_thread_pool() {
     let mut server = Server::start(options(&[])).unwrap();
@@ -132,7 +134,7 @@ fn nothing_is_served_under_a_thread_pool() {
     }
 }
 
-/// CLONE replaces all data of the server, and shuts it down for that.
+/// Checks that no stale result is served while CLONE replaces all data of the server. CLONE shuts the server down for that.
 #[test]
 fn a_server_that_becomes_another_ones_clone_serves_nothing_of_before() {
     let donor = Server::start(options(&["--server-id=1"])).unwrap();

@@ -76,7 +76,7 @@ fn a_view_takes_the_place_of_a_table() {
     assert_eq!(said(&reader.must(read).unwrap()), "0");
 }
 
-/// Questions about a table are answered from the data dictionary. They never open a table again that was flushed.
+/// Checks that the engine's questions about a table open none: they are answered from the data dictionary. So a flushed table stays closed.
 #[test]
 fn questions_about_tables_open_none() {
     let arena = enter("questions");

@@ -19,6 +19,7 @@ impl Pair {
         Pair { served: place.client_as(login), plain }
     }
 
+    /// Sends a command (its byte and text) in both sessions, and panics unless the responses are equal.
     #[track_caller]
     fn alike(&mut self, kind: u8, text: &str) -> Response {
         let [served, plain] = [&mut self.served, &mut self.plain].map(|one| {
@@ -123,7 +124,7 @@ fn a_write_invalidates_a_result_with_warnings() {
     place.follows(&mut reader, READ, || all(&mut writer, &["UPDATE t SET v = 11 WHERE id = 1"]), "11;30");
 }
 
-/// The row raises a warning, too.
+/// Checks that a result is not stored if, besides the warning about a deprecated form, its rows raise warnings, too.
 #[test]
 fn a_result_with_other_warnings_is_not_kept() {
     let mut place = with_texts("deprecated_rows");

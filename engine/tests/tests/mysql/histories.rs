@@ -7,7 +7,7 @@ use crate::traps::plugin;
 use fqc_tests::histories::{self, Plan, Report};
 use fqc_tests::server::{Options, Product, Server};
 
-/// Only a fault takes so long.
+/// The longest extension of a run. Only a fault takes so long.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn run(plan: Plan, plugin: Option<PathBuf>) -> Report {

@@ -11,12 +11,13 @@ use std::thread;
 
 const SUM: &str = "SELECT SUM(v) FROM t";
 
-/// Waits until this connection's statement is in the middle of its commit, where a kill has no effect.
+/// Waits until the statement of the connection with this id is in the middle of its commit, where a kill has no effect.
 fn commits(admin: &mut Client, thread_id: u32) {
     let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {thread_id}");
     until("the commit", || said(&admin.must(&state).unwrap()).eq_ignore_ascii_case("waiting for handler commit"));
 }
 
+/// True if the server has no thread for this connection any more.
 fn is_gone(admin: &mut Client, thread_id: u32) -> bool {
     let left = format!("SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_ID = {thread_id}");
     admin.scalar(&left).unwrap().as_deref() == Some("0")
@@ -87,7 +88,8 @@ fn a_connection_that_is_killed_amid_an_answer_leaves_nothing_behind() {
     });
 }
 
-/// Each client reads its own texts. A cut connection is no fault.
+/// Sends pairs of reads with a client's own texts on new connections until `is_over`. Returns wrong answers and refused logins, as texts. A
+/// cut connection is no fault.
 fn asks(server: &Server, is_over: &AtomicBool, victims: &Mutex<HashSet<u32>>, number: usize) -> Vec<String> {
     let mut faults = Vec::new();
     let mut round = 0;

@@ -5,6 +5,8 @@ use crate::traps::{all, plugin, said, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 
+/// Checks that a plugin with this fault (`FQC_FAULT`) refuses to load, names a reason in the log, and leaves the server running. Returns
+/// the log.
 fn refused(fault: &str) -> String {
     refused_with(fault, &[])
 }
@@ -37,7 +39,8 @@ fn a_line_that_was_never_tested_is_refused() {
     }
 }
 
-/// A fault makes the server seem to be of another release line.
+/// Checks that with fqc_allow_untested_server the plugin loads on a release line that was never tested, and says so. A fault makes the
+/// server seem to be of such a line.
 #[test]
 fn a_line_that_was_never_tested_is_served_where_the_administrator_has_asked_for_it() {
     let environment = vec![("FQC_FAULT".to_owned(), "version:9.8.0".to_owned())];
@@ -80,7 +83,7 @@ fn a_server_that_lacks_a_symbol_or_a_slot_is_refused_by_name() {
     }
 }
 
-/// The steps are those of the guide, on a server without any setting of its own.
+/// Follows the steps of the guide on a server without any setting of its own.
 #[test]
 fn a_stock_server_is_served_once_it_has_passed_the_self_test() {
     is_served_once_it_has_passed_the_self_test(&[]);
@@ -112,7 +115,8 @@ fn is_served_once_it_has_passed_the_self_test(arguments: &[&str]) {
     });
 }
 
-/// While it starts, the server itself runs statements that are reported to the plugin.
+/// Checks that a server that loads the plugin at its start is served. While it starts, the server itself runs statements that are reported
+/// to the plugin.
 #[test]
 fn a_server_that_loads_it_at_its_start_is_served() {
     let mut server = Server::start(options(&[])).unwrap();
@@ -127,7 +131,7 @@ fn a_server_that_loads_it_at_its_start_is_served() {
     });
 }
 
-/// An operator who reads the log would investigate each error.
+/// Checks that ordinary work and a shutdown leave no error in the log. An operator who reads the log would investigate each error.
 #[test]
 fn no_error_is_in_the_log_after_a_day_and_its_end() {
     let mut server = ready(start(&[]));

@@ -58,13 +58,14 @@ mod x_protocol;
 use shared::{enter, options, start};
 use writes::with_table;
 
-/// The engine's data about the tested product.
+/// The engine's data about MySQL, for the tests that run on either product.
 const FLAVOUR: &flavour::Flavour = &flavour::MYSQL;
-/// Statements of this product that change a setting although their text does not show it.
+/// Statements of MySQL that change a setting although their text does not show it.
 const HIDDEN: &[&str] = &[
     "SELECT /*+ SET_VAR(sql_select_limit = 1) */ id FROM t",
     "SET SESSION sql_select_limit = (SELECT MIN(id) FROM t)",
     "PREPARE p FROM 'CALL zones()'; EXECUTE p",
 ];
-/// This server has no query cache of its own whose memory could be set.
+/// The arguments for a server whose cache has no memory: none, since MySQL has no query cache of its own whose size the engine could take
+/// over.
 const NO_MEMORY: &[&str] = &[];

@@ -1,5 +1,5 @@
-//! Release lines of MySQL that the engine was not built for. The server refuses the library and goes on. Also tests what these lines have
-//! in common with the line that it was built for.
+//! Tests release lines of MySQL that the engine was not built for. The server refuses the library and goes on. Also tests what these lines
+//! have in common with the line that the engine was built for.
 //!
 //! `scripts/fetch-server` downloads them. `make test-engine-mysql` prints which ones it could not download.
 
@@ -11,7 +11,7 @@ use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Product, Server};
 use std::path::PathBuf;
 
-/// The program of this line, if it was downloaded.
+/// The path of the server's program of this release line. None, with a printed note, if it was not downloaded.
 fn program(line: &str) -> Option<PathBuf> {
     let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
     if !program.exists() {
@@ -20,13 +20,15 @@ fn program(line: &str) -> Option<PathBuf> {
     program.exists().then_some(program)
 }
 
+/// Starts a server with the library in its plugin directory, but not installed.
 fn start(program: PathBuf, arguments: &[&str]) -> Server {
     let server = Server::start(Options { program: Some(program), ..options(arguments) }).unwrap();
     std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
     server
 }
 
-/// `is_told`: each plugin logs a reason. If the server itself refuses the library because of its interface, none can.
+/// Checks that a server of this release line does not load the plugin, and goes on. `is_told`: each plugin logs a reason. None can if the
+/// server itself refuses the library because of its interface.
 fn refused(line: &str, is_told: bool) {
     let Some(program) = program(line) else { return };
     let mut server = start(program, &[]);
@@ -55,7 +57,8 @@ fn a_server_of_an_older_line_refuses_each_plugin() {
     refused("8.0", true);
 }
 
-/// In 8.0.15 the number for tables in a metadata lock's key is another one. It exports everything that the plugin needs.
+/// Checks that the self-test fails on a server with another layout, and that the server goes on without serving. In 8.0.15 the number for
+/// tables in a metadata lock's key is another one, although it exports everything that the plugin needs.
 #[test]
 fn a_server_with_another_layout_fails_the_self_test_and_goes_on_without_serving() {
     let Some(program) = program("8.0") else { return };
@@ -86,7 +89,8 @@ fn a_server_with_another_layout_fails_the_self_test_and_goes_on_without_serving(
     assert!(told.starts_with("Fqc_untested_server,MySQL 8.0."), "{told}");
 }
 
-/// The programs of older lines are bound lazily: a function that was not called yet is looked up by its first call.
+/// Checks that the engine follows the connections of a server whose program is bound lazily. Programs of older lines are: a function that
+/// was not called yet is looked up by its first call.
 #[test]
 fn connections_are_followed_from_the_start_of_a_server_that_is_bound_lazily() {
     let Some(program) = program("8.0") else { return };
@@ -99,7 +103,7 @@ fn connections_are_followed_from_the_start_of_a_server_that_is_bound_lazily() {
     }
 }
 
-/// Names that the engine takes for built-in functions, although this server may call a stored function by them.
+/// The names of functions that the engine takes for built-in ones, although this server may call a stored function by them.
 fn stored(client: &mut Client, flavour: &Flavour) -> Vec<&'static str> {
     const NO_SUCH_FUNCTION: [u16; 2] = [1305, 1630];
     let known = flavour.functions;

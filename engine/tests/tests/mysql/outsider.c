@@ -16,7 +16,8 @@ struct plugin {
 
 enum { STORAGE_ENGINE = 1, BSD = 2 };
 
-/* The server asks the engine to fill in this structure. Its first field says whether the engine is available, and is preset to yes. */
+/* The server asks the engine to fill in `handlerton`. Its first field says whether the engine is available, and is preset to yes, so nothing
+   is to be done. */
 static int init(void *handlerton) {
   (void)handlerton;
   return 0;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 const READERS: usize = 3;
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
-/// A source, and a replica with the plugin that applies the source's changes from now on.
+/// Starts a source, and a replica with the plugin that applies the source's changes from now on. The arguments are those of both, and
+/// further ones of the replica. Both have the tables `r.t` and `r.u`.
 fn pair(on_both: &[&str], on_replica: &[&str]) -> (Server, Arc<Server>) {
     let source = Server::start(options(&[&["--server-id=1", "--log-bin=binlog"], on_both].concat())).unwrap();
     let of_replica = [&["--server-id=2", "--log-bin=binlog"], on_both, on_replica].concat();
@@ -59,8 +60,8 @@ fn rows_that_a_replica_applies_in_either_format() {
     }
 }
 
-/// A transaction that another worker has prepared becomes visible, while the applier that ends it has committed others before and goes
-/// on.
+/// Checks that the end of an XA transaction on a replica invalidates results at once. The transaction was prepared by another worker, and
+/// the applier that ends it has committed others before and goes on.
 #[test]
 fn what_a_replica_applies_of_xa_transactions_shows_at_once() {
     let numbered = ["--gtid-mode=ON", "--enforce-gtid-consistency=ON"];
@@ -122,7 +123,7 @@ fn what_an_applier_is_about_to_end_when_the_engine_wakes_is_waited_for() {
     assert_eq!(Arena::on(replica.clone(), "own").warm(&mut reader, read), "1");
 }
 
-/// Compares served reads with the truth until the sum is the expected one.
+/// Compares the sum that served reads show with the one that the replica itself has shown just before, until that is `expected`.
 fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
     let (mut plain, mut reader) = (client(replica), client(replica));
     plain.must("SET SESSION fqc_type = OFF").unwrap();
@@ -136,15 +137,17 @@ fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
     }
 }
 
-/// The number of transactions of each writer. `FQC_TEST_XA` sets it.
+/// The number of transactions of each writer: `FQC_TEST_XA`, or 100.
 fn transactions() -> u64 {
     plugin::number("FQC_TEST_XA", 100)
 }
 
+/// True if [`run_branch`] commits the transaction with this number.
 fn is_committed(number: u64) -> bool {
     number % 4 != 3
 }
 
+/// Runs an XA transaction that adds 1 to a row. Depending on the number it is committed in one phase or two, or rolled back.
 fn run_branch(writer: &mut Client, row: u64, number: u64) {
     let of = |verb: &str| format!("XA {verb} 'x{row}-{number}'");
     let update = format!("UPDATE t SET v = v + 1 WHERE id = {row}");

@@ -6,13 +6,14 @@ use fqc_tests::client::{Client, Login};
 
 const READS: [&str; 2] = ["SELECT v FROM roles.t WHERE id = 2", "SELECT v FROM roles.w WHERE id = 2"];
 
-/// Two sessions of one account. `plain` is never served.
+/// Two sessions of one account. `plain` is never served by the cache.
 struct Pair {
     served: Client,
     plain: Client,
 }
 
 impl Pair {
+    /// Logs this user in twice.
     fn of(arena: &Arena, user: &str) -> Pair {
         let login = Login { database: None, ..Login::user(user, "") };
         let (served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
@@ -20,11 +21,13 @@ impl Pair {
         Pair { served, plain }
     }
 
+    /// Runs a statement, which must succeed, in both sessions.
     fn both(&mut self, statement: &str) {
         [&mut self.served, &mut self.plain].into_iter().for_each(|one| drop(one.must(statement).unwrap()));
     }
 
-    /// Asks both sessions, and compares their answers: a read of the table, and one of a view that checks who reads.
+    /// Runs a read of the table, and one of a view that checks who reads, in both sessions. Panics, naming what came before (`after`),
+    /// unless their responses are equal. Returns the answers.
     fn answers(&mut self, after: &str) -> [String; 2] {
         READS.map(|read| {
             let truth = self.plain.query(read).unwrap();
@@ -83,7 +86,8 @@ fn the_roles_of_a_session_decide_what_it_is_served() {
     all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_table, of_view, of_column, of_both", "DROP DATABASE roles"]);
 }
 
-/// Only the server knows when such a change takes effect for an existing session.
+/// Checks that an existing session gets the server's answer after changes of roles and their privileges. Only the server knows when such a
+/// change takes effect for it.
 #[test]
 fn roles_that_change_under_a_session() {
     let arena = enter("roles");
@@ -120,7 +124,7 @@ fn roles_that_change_under_a_session() {
     all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_view, of_column, of_both", "DROP DATABASE roles"]);
 }
 
-/// A privilege that is granted globally can be revoked for one schema.
+/// Checks partial revokes: a privilege that is granted globally can be revoked for one schema.
 #[test]
 fn rights_that_are_revoked_in_part() {
     let mut arena = enter("roles");
@@ -152,7 +156,8 @@ fn rights_that_are_revoked_in_part() {
     all(&mut admin, &["DROP USER paula@'%'", "SET GLOBAL partial_revokes = OFF", "DROP DATABASE roles"]);
 }
 
-/// The accounts differ in columns, in views with the rights of reader or definer, and in the rows that a view shows them.
+/// Checks that no account gets a result that only another may see. The accounts differ in columns, in views with the rights of reader or
+/// definer, and in the rows that a view shows them.
 #[test]
 fn an_account_is_answered_nothing_that_another_may_see() {
     let mut arena = enter("apart");

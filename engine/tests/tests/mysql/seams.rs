@@ -20,7 +20,8 @@ fn serves_nothing(server: &Server) {
     assert_eq!(hits(&mut admin), 0);
 }
 
-/// Another build may bypass a table of functions. Only the self-test can detect that.
+/// Checks that nothing is served if the self-test receives no report from one of the engine's hooks in the server. Another build of the
+/// server may bypass a table of functions, and only the self-test can detect that.
 #[test]
 fn a_seam_that_tells_nothing_keeps_everything_from_being_served() {
     for seam in ["Lock", "Statement", "Commit", "Definition", "SecondPhase"] {
@@ -38,7 +39,7 @@ fn a_seam_that_tells_nothing_keeps_everything_from_being_served() {
     }
 }
 
-/// The engine's results are not stored unless its locks are reported.
+/// Checks that nothing is served if a storage engine's locks are not reported. A fault suppresses those of MEMORY.
 #[test]
 fn an_engine_whose_locks_are_not_told_keeps_everything_from_being_served() {
     let environment = vec![("FQC_FAULT".to_owned(), "silent:memory".to_owned())];
@@ -61,8 +62,8 @@ fn a_server_that_may_not_be_written_to_is_served_once_it_may() {
     until("nothing in the way", || obstacle(&server) == "Fqc_obstacle,");
 }
 
-/// The scheduler's threads have no connection whose responses would show a commit. So the commit must be reported by whatever coordinates
-/// transactions, with a binary log or without.
+/// Checks that commits of events invalidate results. The scheduler's threads have no connection whose responses would show a commit, so it
+/// must be reported by whatever coordinates transactions, with a binary log or without.
 #[test]
 fn a_commit_without_a_connection_is_told_with_and_without_a_binary_log() {
     for arguments in [&["--event-scheduler=ON"][..], &["--event-scheduler=ON", "--server-id=1", "--log-bin=binlog"]] {
@@ -85,7 +86,8 @@ fn a_commit_without_a_connection_is_told_with_and_without_a_binary_log() {
     }
 }
 
-/// The server finds the prepared transaction in its logs. No session since the restart has written it.
+/// Checks the end of an XA transaction that was prepared before a restart. The server finds it in its logs, and no session since the
+/// restart has written it.
 #[test]
 fn an_xa_transaction_from_before_a_restart() {
     let mut server = ready(start(&[]));
@@ -181,8 +183,8 @@ fn a_temporary_table_stands_before_one_that_is_served() {
     }
 }
 
-/// Two accounts have the same user name. A client that connects through the socket gets one of them, and a client that connects by TCP
-/// the other.
+/// Checks that two accounts with the same user name but different hosts are kept apart. A client that connects through the socket gets one
+/// of them, and a client that connects by TCP the other.
 #[test]
 fn the_host_is_a_part_of_the_account() {
     let mut arena = enter("hosts");
@@ -210,7 +212,7 @@ fn the_host_is_a_part_of_the_account() {
     all(&mut admin, &["DROP USER helen@localhost, helen@'127.0.0.1'"]);
 }
 
-/// The privilege tables can be written like any others. The new rows take effect when the server is told to read them (FLUSH PRIVILEGES).
+/// Checks privileges that are written as rows of the privilege tables. They take effect with FLUSH PRIVILEGES.
 #[test]
 fn privileges_that_are_written_as_rows() {
     let mut arena = enter("as_rows");
@@ -230,7 +232,7 @@ fn privileges_that_are_written_as_rows() {
     all(&mut admin, &["DROP USER rolf@'%'"]);
 }
 
-/// A client may request rows without column definitions. The byte that says so precedes the number of columns.
+/// Checks clients that request rows without column definitions. The byte that says so precedes the number of columns.
 #[test]
 fn results_without_their_columns() {
     const OPTIONAL_METADATA: u64 = 1 << 25;
@@ -266,7 +268,7 @@ fn results_without_their_columns() {
     }
 }
 
-/// The engine passes the bytes of a compressed connection on unchanged, and still observes its writes.
+/// Checks that the engine passes the bytes of a compressed connection on unchanged, and still observes its writes.
 #[test]
 fn connections_that_compress() {
     let mut arena = enter("compressed");

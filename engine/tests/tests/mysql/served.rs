@@ -126,7 +126,8 @@ fn variables_and_counters_have_their_classic_names() {
     assert!(said(&admin.must("SHOW FQC STATUS").unwrap()).contains("Cache,"));
 }
 
-/// An `EXECUTE` may have changed the sql_mode, but every mode reads BEGIN in the same way.
+/// Checks that BEGIN and similar statements invalidate nothing, even in a session whose sql_mode is unknown because an `EXECUTE` may have
+/// changed it. Every mode reads these statements in the same way.
 #[test]
 fn a_text_that_every_mode_reads_the_same_is_believed_of_a_session_in_doubt() {
     let mut arena = enter("doubt");
@@ -140,7 +141,7 @@ fn a_text_that_every_mode_reads_the_same_is_believed_of_a_session_in_doubt() {
     }
 }
 
-/// Warnings that `init_connect` has raised are gone after a session's first read, served or not.
+/// Checks that warnings raised by `init_connect` are gone after a session's first read, whether it was served or not.
 #[test]
 fn warnings_of_init_connect_are_gone_after_a_hit() {
     let mut arena = enter("first_warnings");

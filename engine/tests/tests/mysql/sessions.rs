@@ -5,7 +5,8 @@ use crate::traps::{Arena, all, said, small_table, until};
 use fqc_tests::client::{Client, Login, capability};
 use std::sync::Arc;
 
-/// The server reports each transaction to such a client, even if `session_track_transaction_info` is off.
+/// Checks that a client with session tracking gets a notification of each transaction. The server sends these even if
+/// `session_track_transaction_info` is off.
 #[test]
 fn a_client_that_tracks_its_session_is_told_of_its_transactions() {
     let mut arena = enter("tracked");
@@ -30,7 +31,7 @@ fn a_client_that_tracks_its_session_is_told_of_its_transactions() {
     arena.warm(&mut served, read);
 }
 
-/// Only the server knows which transactions it then skips or refuses.
+/// Checks that a session that sets `gtid_next` is not served. Only the server knows which transactions it then skips or refuses.
 #[test]
 fn a_session_that_numbers_its_transactions_is_left_to_the_server() {
     let mut arena = enter("numbered");
@@ -70,7 +71,8 @@ fn collations_that_hang_on_what_was_set_before_are_not_shared() {
     }
 }
 
-/// Previously a session that had chosen its database before a GRANT was never served, if it also ran other statements.
+/// Checks that a session that had chosen its database before a GRANT is served, although it also runs other statements. None of these runs
+/// a routine. Such a session used never to be served.
 #[test]
 fn what_runs_no_routine_leaves_what_is_kept_after_privileges_have_changed() {
     // This needs a server of its own: a routine, trigger or view with a name that is used here matters, whatever schema it is in.
@@ -111,8 +113,8 @@ fn what_runs_no_routine_leaves_what_is_kept_after_privileges_have_changed() {
     admin.must("DROP USER unmoved@'%'").unwrap();
 }
 
-/// The server keeps a session's privileges on a database until the session chooses it again, or the server returns to it from another
-/// one.
+/// Checks reads after the server may have looked up a session's privileges again. It keeps those on a database until the session chooses
+/// the database again, or until the server returns to it from another one.
 #[test]
 fn privileges_that_may_have_been_looked_up_anew_are_asked_of_the_server() {
     let mut arena = enter("back");
@@ -177,8 +179,8 @@ fn privileges_that_may_have_been_looked_up_anew_are_asked_of_the_server() {
     all(&mut admin, &["DROP USER ian@'%'", "DROP DATABASE away"]);
 }
 
-/// The engine must send the server a served read before the next read. That must not change an error in between, nor the answer to a
-/// question about it.
+/// Checks that an error after a served read, and the answer to a question about it, are the same as without the cache. The engine must send
+/// the server the served read before the next read.
 #[test]
 fn an_error_after_a_served_read_is_still_told_by_a_read_of_a_table() {
     let mut arena = enter("errors_told");
@@ -202,7 +204,8 @@ fn an_error_after_a_served_read_is_still_told_by_a_read_of_a_table() {
     }
 }
 
-/// MySQL sets the number of rows found only if the read succeeds.
+/// Checks that FOUND_ROWS() after a failed read is that of the served read before it. MySQL sets the number of rows found only if a read
+/// succeeds.
 #[test]
 fn rows_found_after_a_read_that_fails_on_its_way_are_those_of_the_served_read() {
     let mut arena = enter("failing_reads");
@@ -225,7 +228,8 @@ fn rows_found_after_a_read_that_fails_on_its_way_are_those_of_the_served_read() 
     }
 }
 
-/// After the reset, the server's status flags still say that autocommit is on.
+/// Checks that the first read begins a transaction after a reset that turns autocommit off. After the reset, the server's status flags
+/// still say that autocommit is on.
 #[test]
 fn the_first_read_after_a_reset_to_autocommit_off_begins_a_transaction() {
     let mut arena = Arena::on(Arc::new(ready(start(&[]))), "reset_off");

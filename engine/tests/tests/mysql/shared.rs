@@ -1,4 +1,4 @@
-//! One MySQL server for most of the tests, one test on it at a time.
+//! One MySQL server with the plugin for most of the tests, one test on it at a time.
 
 use crate::traps::{Arena, PATIENCE, plugin, said, until};
 use fqc_tests::client::Client;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
 static TURN: Mutex<()> = Mutex::new(());
 
-/// One test's turn on the shared server, with a database of its own.
+/// One test's turn on the shared server, with a database of its own. It ends when this is dropped. Methods are those of [`Arena`].
 pub struct Place {
     arena: Arena,
     _turn: MutexGuard<'static, ()>,
@@ -30,6 +30,8 @@ impl DerefMut for Place {
     }
 }
 
+/// Waits for the test's turn on the shared server, and creates an empty database of this name. The server is started when it is first
+/// needed.
 pub fn enter(db: &str) -> Place {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,11 +43,12 @@ pub fn enter(db: &str) -> Place {
     Place { arena: Arena::on(server.clone(), db), _turn }
 }
 
-/// Statics are never dropped, and a server must not outlive its program.
+/// Ends the shared server when the test program exits. Statics are never dropped, and a server must not outlive its program.
 extern "C" fn end_shared() {
     drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
+/// The options of a MySQL server without the plugin, with these command-line arguments.
 pub fn options(arguments: &[&str]) -> Options {
     // The plugin writes notes to the log, which the server suppresses at a lower verbosity.
     let arguments = [&["--log-error-verbosity=3"], arguments].concat();
@@ -53,12 +56,13 @@ pub fn options(arguments: &[&str]) -> Options {
     Options { product: Product::MySql, arguments, ..Options::default() }
 }
 
-/// A server with the plugin under test.
+/// Starts a MySQL server with the plugin under test and these further arguments. It serves nothing before its self-test has passed: see
+/// [`ready`].
 pub fn start(arguments: &[&str]) -> Server {
     Server::start(Options { plugin: Some(plugin::path()), ..options(arguments) }).expect("a server with the plugin")
 }
 
-/// Waits until the self-test has passed, and the engine knows the initial settings of sessions.
+/// Waits until the plugin's self-test has passed, and the engine knows with which settings sessions begin.
 pub fn ready(server: Server) -> Server {
     let mut admin = server.admin().unwrap();
     admin.must("CREATE DATABASE first").unwrap();
@@ -74,7 +78,8 @@ pub fn ready(server: Server) -> Server {
     server
 }
 
-/// The output of this server's stock client. `tls` is its `--ssl-mode`, and may contain further options.
+/// The output of this server's stock client for these statements, without column names. `tls` is its `--ssl-mode`, and may contain further
+/// options.
 pub fn stock(server: &Server, tls: &str, statements: &str) -> String {
     let mut command = Command::new(Product::MySql.client().expect("a stock client"));
     command.args(["--no-defaults", "-N", "-uroot", "-h127.0.0.1", "-e", statements]);
@@ -83,6 +88,7 @@ pub fn stock(server: &Server, tls: &str, statements: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The number of reads that the server's cache has answered so far.
 pub fn hits(client: &mut Client) -> u64 {
     let rows = said(&client.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap());
     rows.split(',').nth(1).and_then(|number| number.parse().ok()).expect("a counter")

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
 
-/// The server's masks of the events that it reports: of statements in general, of connections, and of statements inside others. Read from
-/// the memory of its process.
+/// The server's masks of the events that it reports to audit plugins: of statements in general, of connections, and of statements inside
+/// others. 0 if no plugin wants any. Read from the memory of the server's process.
 fn reported(server: &Server) -> [u64; 3] {
     let pid = server.pid().expect("a server that runs");
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
@@ -55,7 +55,7 @@ fn no_events_of_statements_are_made_while_it_sleeps() {
     until("silence again", || reported(&server) == [0, connections, 0]);
 }
 
-/// Installs a plugin that counts the ends of statements that the server reports to it.
+/// Installs another audit plugin, which counts the ends of statements that the server reports to it.
 fn install_listener(server: &Server) {
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"])

@@ -91,7 +91,8 @@ fn cascades_of_foreign_keys_of_any_depth() {
     cascades(arena.client(), arena.client(), arena.server.clone(), "cascades_of_server");
 }
 
-/// With this setting InnoDB itself changes the child rows, and no lock on the child tables is reported. So their results are not stored.
+/// Checks cascades with `innodb_native_foreign_keys`. InnoDB itself then changes the child rows, and no lock on the child tables is
+/// reported, so their results are not stored.
 #[test]
 fn cascades_of_foreign_keys_that_innodb_itself_follows() {
     let server = Arc::new(ready(start(&["--innodb-native-foreign-keys=ON"])));
@@ -202,7 +203,8 @@ fn partitions_and_names_that_a_path_has_to_code() {
     arena.follows(&mut reader, "SELECT SUM(v) FROM p", || _ = writer.must(truncate).unwrap(), "NULL");
 }
 
-/// After each write a server thread without an id saves the transaction's GTID.
+/// Checks that transactions with GTIDs invalidate what they write and nothing else. After each write a server thread without an id saves
+/// the transaction's GTID.
 #[test]
 fn transactions_with_numbers_outdate_what_they_write_and_nothing_else() {
     let arguments = ["--log-bin=binlog", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"];

@@ -9,7 +9,7 @@ use crate::shared::{ready, start};
 use crate::traps::{Arena, PATIENCE, said, small_table};
 use fqc_tests::server::Server;
 
-/// Kinds of messages.
+/// Kinds of messages of the X protocol.
 const ERROR: u8 = 1;
 const AUTHENTICATE: u8 = 4;
 const AUTHENTICATED: u8 = 4;
@@ -20,9 +20,10 @@ const DONE: u8 = 17;
 const DELETE: u8 = 20;
 const IS_RESET: u8 = 0;
 
+/// A session of the X protocol, logged in as root.
 struct Session(UnixStream);
 
-/// A field of a message. Its content is a text or another message.
+/// Encodes a field of a message of the X protocol. Its content is a text or another message.
 fn field(number: u8, content: &[u8]) -> Vec<u8> {
     assert!(content.len() < 0x4000, "its length has two digits");
     let length = [content.len() as u8 | 0x80, (content.len() >> 7) as u8];
@@ -44,7 +45,7 @@ impl Session {
         self.0.write_all(&message).unwrap();
     }
 
-    /// Reads messages up to one of this kind.
+    /// Waits for the server's messages up to one of this kind. Returns them all. Panics at an error message.
     fn until(&mut self, last: u8) -> Vec<(u8, Vec<u8>)> {
         let mut messages = Vec::new();
         while messages.last().is_none_or(|(kind, _)| *kind != last) {
@@ -59,7 +60,7 @@ impl Session {
         messages
     }
 
-    /// Runs a statement, and returns the text of each row.
+    /// Runs a statement, and returns the text of each row, which must have one column.
     fn run(&mut self, statement: &str) -> String {
         self.send(RUN, &field(1, statement.as_bytes()));
         let messages = self.until(DONE);
@@ -69,7 +70,7 @@ impl Session {
         texts.collect::<Vec<_>>().join(";")
     }
 
-    /// Deletes all rows by a message that contains no statement.
+    /// Deletes all rows of a table by a message that contains no statement.
     fn delete_all(&mut self, schema: &str, table: &str) {
         const OF_TABLE: [u8; 2] = [2 << 3, 2];
         let place = [field(1, table.as_bytes()), field(2, schema.as_bytes())].concat();

@@ -1,4 +1,4 @@
-//! A proxy with an intended fault: now and then it answers a SELECT with the answer that the same bytes got before, whatever was written
+//! A proxy with an intended fault: now and then it answers a statement with the answer that the same bytes got before, whatever was written
 //! since. A tester that does not notice that is worthless.
 
 use std::collections::HashMap;
@@ -9,8 +9,8 @@ use std::thread;
 
 use fqc_tests::client::{Endpoint, command};
 
-/// Answers by statement, over all connections. They are dropped with the last connection, so that a repeated history meets the same
-/// fault.
+/// The server's answers by statement, over all connections of the proxy. They are dropped with the last connection, so that a repeated
+/// history meets the same fault.
 #[derive(Default)]
 struct Answers {
     known: HashMap<Vec<u8>, Vec<u8>>,
@@ -19,21 +19,21 @@ struct Answers {
 
 type Memory = Arc<Mutex<Answers>>;
 
-/// Which statements the proxy answers from its own memory, even if the answer is stale.
+/// Which statements the proxy answers from its own memory, even if the answer is stale. The others reach the server.
 #[derive(Clone, Copy)]
 pub struct Fault {
-    /// One in this many repeated statements is answered so. None are if it is 0.
+    /// Every command whose number on its connection is a multiple of this may be answered from memory. None is if it is 0.
     pub rate: usize,
-    /// The first bytes of the statements that may be answered so.
+    /// The first bytes of the statements that may be answered from memory.
     pub begins: &'static [u8],
 }
 
-/// The fault concerns every SELECT.
+/// The fault that concerns every SELECT.
 pub fn one_in(rate: usize) -> Fault {
     Fault { rate, begins: b"SELECT" }
 }
 
-/// Starts the proxy, which listens as long as the process runs.
+/// Starts a proxy to this TCP endpoint, which listens as long as the process runs. Returns the proxy's own endpoint.
 pub fn start(target: Endpoint, fault: Fault) -> Endpoint {
     let Endpoint::Tcp(port) = target else { panic!("the proxy connects over TCP") };
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");

@@ -1,8 +1,9 @@
-//! The common parts of all traps: a server with the plugin, a database of the test's own, and the verdict "was it a hit?".
+//! The common parts of the tests called traps, which try to make the cache give a wrong answer: a server with the plugin, a database of the
+//! test's own, and the verdict "was it a hit?".
 //!
 //! Invariants: there is one server per test program and one test on it at a time, so that an increase of its counters belongs to the
-//! statement just sent. Every test works in a database of its own.
-//! A trap must also show that caching happens where it should: a cache that stores nothing is never stale.
+//! statement just sent. Every test works in a database of its own. A trap must also show that caching happens where it should: a cache that
+//! stores nothing is never stale.
 
 #![allow(dead_code, reason = "not every test program needs every word")]
 
@@ -18,14 +19,15 @@ use fqc_tests::checkout;
 use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability};
 use fqc_tests::server::{Options, Server};
 
+/// The longest wait of a test for an answer or a condition. Only a fault exceeds it.
 pub const PATIENCE: Duration = Duration::from_secs(120);
-/// The interval between two looks. Looking takes processor time away from what is waited for.
+/// The interval between two looks at a condition that is waited for. Looking takes processor time away from it.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The program's server, which is started when it is first needed.
+/// The test program's server, which is started when it is first needed.
 fn shared() -> Arc<Server> {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     shared
@@ -39,7 +41,7 @@ fn shared() -> Arc<Server> {
         .clone()
 }
 
-/// Waits until the engine knows the initial settings of sessions. Sessions that began before share no results with later ones.
+/// Waits until the engine knows with which settings sessions begin. Sessions opened before that share no results with later ones.
 fn settle(server: &Server) {
     let mut admin = server.admin().unwrap();
     all(&mut admin, &["CREATE DATABASE first", "USE first"]);
@@ -52,25 +54,28 @@ fn settle(server: &Server) {
     admin.must("DROP DATABASE first").unwrap();
 }
 
-/// Statics are never dropped, and a server must not outlive its program.
+/// Ends the shared server when the test program exits. Statics are never dropped, and a server must not outlive its program.
 extern "C" fn end_shared() {
     drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
+/// The options of a MariaDB server without the plugin, with these command-line arguments.
 pub fn options(arguments: &[&str]) -> Options {
     Options { arguments: arguments.iter().map(|one| one.to_string()).collect(), ..Options::default() }
 }
 
-/// A server with the plugin under test.
+/// Starts a MariaDB server with the plugin under test, its cache switched on, and these further arguments. Panics if it does not start.
 pub fn start(arguments: &[&str]) -> Server {
     Server::start(Options { plugin: Some(plugin::path()), ..options(arguments) }).expect("a server with the plugin")
 }
 
-/// Every value of every row as text: `1,a;2,NULL`. An error is given by its number.
+/// Every value of every row of a response in the text protocol, as text: `1,a;2,NULL`. `error N` for the server's error number N, and an
+/// empty text without rows.
 pub fn said(response: &Response) -> String {
     worded(response, false)
 }
 
+/// Does what [`said`] does, for a response in the binary protocol.
 pub fn said_binary(response: &Response) -> String {
     worded(response, true)
 }
@@ -88,7 +93,8 @@ fn worded(response: &Response, is_binary: bool) -> String {
     rows.join(";")
 }
 
-/// `t` has a rule that its results live this long, and `u` has the same rows and no rule.
+/// The shared server with tables `t` and `u` of the same two rows. A rule lets results of `t` be served for this many seconds despite
+/// writes; `u` has no rule. The client was opened after the rule was made.
 pub fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
     let arena = Arena::enter(db);
     arena.client_with(&[
@@ -98,12 +104,12 @@ pub fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
         "INSERT INTO u SELECT * FROM t",
         &format!(r#"SET GLOBAL fqc_rules = '[{{"table": "{db}.t", "cache": "always", "ttl": {seconds}}}]'"#),
     ]);
-    // Connections share results if the same settings were in force when they began.
+    // Connections share results if the same settings were in force when they were opened.
     let client = arena.client();
     (arena, client)
 }
 
-/// Polls until the condition holds. Fails if that takes too long.
+/// Waits until the condition holds, by asking again and again. Panics, naming `what`, after [`PATIENCE`].
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -112,29 +118,31 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The statement that resets the whole server's counters. Before 11.5 it names no scope.
+/// The statement that resets the status counters of the whole server. Before MariaDB 11.5 it names no scope.
 pub fn flush_of_all(client: &mut Client) -> &'static str {
     let knows_scopes = client.query("FLUSH SESSION STATUS").unwrap().failure().is_none();
     if knows_scopes { "FLUSH GLOBAL STATUS" } else { "FLUSH STATUS" }
 }
 
+/// A server, a database of the test's own on it, and sessions that observe. Methods panic when a check fails.
 pub struct Arena {
     pub server: Arc<Server>,
     pub db: String,
     counters: Client,
-    /// A session that is never served, so it sees the truth.
+    /// A session that the cache never serves, so it sees what the server itself answers.
     plain: Client,
     _turn: Option<MutexGuard<'static, ()>>,
 }
 
 impl Arena {
-    /// The shared server, for this test alone, with an empty database of this name.
+    /// Waits for the test's turn on the shared server, until the arena of the test before is dropped, and creates an empty database of this
+    /// name.
     pub fn enter(db: &str) -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         Self { _turn: Some(turn), ..Self::on(shared(), db) }
     }
 
-    /// The same on a server of one's own.
+    /// Creates an empty database of this name on a server that the test has started itself.
     pub fn on(server: Arc<Server>, db: &str) -> Self {
         let mut admin = server.admin().unwrap();
         admin.must(&format!("CREATE DATABASE {db}")).unwrap();
@@ -145,29 +153,32 @@ impl Arena {
         Self { server, db: db.into(), counters, plain, _turn: None }
     }
 
+    /// The login of root in the test's database, as [`Self::client`] uses it.
     pub fn login(&self) -> Login {
         let capabilities = capability::BASE | capability::DEPRECATE_EOF | capability::MULTI_STATEMENTS;
         Login { capabilities, database: Some(self.db.clone()), ..Login::default() }
     }
 
+    /// Opens a session of root in the test's database.
     pub fn client(&self) -> Client {
         self.client_as(&self.login())
     }
 
+    /// Opens a session with this login.
     pub fn client_as(&self, login: &Login) -> Client {
         let mut client = Client::connect(&self.server.endpoint(), login).unwrap();
         client.set_timeout(Some(PATIENCE)).unwrap();
         client
     }
 
-    /// A client that has run these statements.
+    /// Opens a session of root in the test's database and runs these statements, which must succeed.
     pub fn client_with(&self, statements: &[&str]) -> Client {
         let mut client = self.client();
         all(&mut client, statements);
         client
     }
 
-    /// The number of hits, by both of the server's counters. Every verdict "was it a hit?" rests on this.
+    /// The number of reads that the server's cache has answered so far. Panics unless both of its counters say so.
     pub fn hits(&mut self) -> u64 {
         let show = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Fqc_hits', 'Qcache_hits')";
         let rows = said(&self.counters.must(show).unwrap());
@@ -183,17 +194,20 @@ impl Arena {
         (outcome, self.hits() - before)
     }
 
+    /// Sends a read. Returns the response, and whether it was a hit.
     pub fn ask(&mut self, client: &mut Client, read: &str) -> (Response, bool) {
         let (response, hits) = self.counted(|| client.query(read).unwrap());
         (response, hits > 0)
     }
 
+    /// Executes a prepared read. Returns the response, and whether it was a hit.
     pub fn ask_prepared(&mut self, client: &mut Client, prepared: &Prepared, params: &[Param]) -> (Response, bool) {
         let (response, hits) = self.counted(|| client.execute(prepared, params).unwrap());
         (response, hits > 0)
     }
 
-    /// Sends a read until it is a hit. All answers until then must be the same. Returns the answer.
+    /// Sends a read until it is a hit, so that its result is cached afterwards. All answers until then must be the same. Returns the answer
+    /// as [`said`] writes it. Panics after [`PATIENCE`].
     #[track_caller]
     pub fn warm(&mut self, client: &mut Client, read: &str) -> String {
         let first = said(&client.query(read).unwrap());
@@ -208,7 +222,7 @@ impl Arena {
         }
     }
 
-    /// The same for a prepared statement.
+    /// Executes a prepared read until it is a hit. Returns the response of the hit. Panics after [`PATIENCE`].
     #[track_caller]
     pub fn warm_prepared(&mut self, client: &mut Client, prepared: &Prepared, params: &[Param]) -> Response {
         let begun = Instant::now();
@@ -221,7 +235,7 @@ impl Arena {
         }
     }
 
-    /// Checks that this read is a hit for this client, with this answer.
+    /// Sends a read once, and panics unless it is a hit with this answer, written as [`said`] does.
     #[track_caller]
     pub fn hit(&mut self, client: &mut Client, read: &str, expected: &str) {
         let (response, is_hit) = self.ask(client, read);
@@ -230,7 +244,8 @@ impl Arena {
         assert_eq!(said, expected, "`{read}` from memory");
     }
 
-    /// Writes another row until the result of the read outlives it: the engine looks up keys in the background.
+    /// Waits until a write of another row (`other`, which must not change the answer) leaves the result of `read` cached. Until the engine
+    /// has looked up the table's keys in the background, such a write invalidates it.
     #[track_caller]
     pub fn await_row(&mut self, reader: &mut Client, writer: &mut Client, read: &str, other: &str) {
         let begun = Instant::now();
@@ -245,7 +260,7 @@ impl Arena {
         }
     }
 
-    /// Sends the read, and checks its answer. Returns true if it was a hit.
+    /// Sends a read once, and panics unless it has this answer. Returns true if it was a hit.
     #[track_caller]
     fn says(&mut self, client: &mut Client, read: &str, expected: &str) -> bool {
         let (response, is_hit) = self.ask(client, read);
@@ -253,8 +268,8 @@ impl Arena {
         is_hit
     }
 
-    /// Waits until a session is served results of another session of its account. That happens once the engine knows the initial settings
-    /// of sessions.
+    /// Waits until a new session with this login is served a result of another session with it. That happens once the engine knows with
+    /// which settings sessions begin.
     #[track_caller]
     pub fn share(&mut self, login: &Login, read: &str, expected: &str) {
         let begun = Instant::now();
@@ -269,7 +284,7 @@ impl Arena {
         }
     }
 
-    /// Checks that this read is no hit, and has this answer.
+    /// Sends a read once, and panics unless the server answers it, not the cache, with this answer.
     #[track_caller]
     pub fn miss(&mut self, client: &mut Client, read: &str, expected: &str) {
         let (response, is_hit) = self.ask(client, read);
@@ -277,7 +292,7 @@ impl Arena {
         assert!(!is_hit, "`{read}` was answered from memory");
     }
 
-    /// Checks that a statement is never a hit, although other reads of its table (`control`) are.
+    /// Checks that a statement is never a hit, although another read of its table (`control`) is.
     #[track_caller]
     pub fn never(&mut self, client: &mut Client, read: &str, control: &str) {
         self.warm(client, control);
@@ -289,11 +304,13 @@ impl Arena {
         self.warm(client, control);
     }
 
+    /// The answer that the server itself gives to a read, without the cache, as [`said`] writes it.
     pub fn truth(&mut self, read: &str) -> String {
         said(&self.plain.query(read).unwrap())
     }
 
-    /// Caches a read, then writes. The next read must show the write at once and agree with the server, and can be cached again.
+    /// Caches a read, then runs `write`. The next read must show `expected` at once, not from the cache, and agree with the server; then it
+    /// can be cached again.
     #[track_caller]
     pub fn follows(&mut self, reader: &mut Client, read: &str, write: impl FnOnce(), expected: &str) {
         let old = self.warm(reader, read);
@@ -306,7 +323,7 @@ impl Arena {
     }
 }
 
-/// Builds and loads another audit plugin.
+/// Builds another audit plugin, which counts the statements that the server reports to it, and installs it.
 pub fn install_listener(server: &Server) {
     let library = server.plugins().join("listener.so");
     let source = checkout::file("tests/tests/listener/listener.c");
@@ -316,19 +333,21 @@ pub fn install_listener(server: &Server) {
     server.admin().unwrap().must("INSTALL SONAME 'listener'").unwrap();
 }
 
+/// Runs statements that must succeed.
 pub fn all(client: &mut Client, statements: &[&str]) {
     for statement in statements {
         client.must(statement).unwrap();
     }
 }
 
-/// Creates a table with `id` from 1 to 5, and `v` ten times that.
+/// Creates a table in this storage engine, with `id` from 1 to 5 and `v` ten times that.
 pub fn small_table(client: &mut Client, name: &str, engine: &str) {
     client.must(&format!("CREATE TABLE {name} (id INT PRIMARY KEY, v INT) ENGINE = {engine}")).unwrap();
     client.must(&format!("INSERT INTO {name} VALUES (1, 10), (2, 20), (3, 30), (4, 40), (5, 50)")).unwrap();
 }
 
-/// One text under two settings: neither session ever sees the other's result, and sessions with equal settings share theirs.
+/// Checks that a setting distinguishes results. `one` and `other` are each a statement that sets it, and the answer that `read` has then.
+/// Neither session ever sees the other's result, and sessions with equal settings share theirs.
 #[track_caller]
 pub fn facet(arena: &mut Arena, read: &str, one: (&str, &str), other: (&str, &str)) {
     let (mut first, mut second) = (arena.client_with(&[one.0]), arena.client_with(&[other.0]));
@@ -341,7 +360,7 @@ pub fn facet(arena: &mut Arena, read: &str, one: (&str, &str), other: (&str, &st
     assert_eq!(arena.warm(&mut third, read), other.1, "after `{}` and `{}`", one.0, other.0);
 }
 
-/// A small table `t`, a session to write and one to read.
+/// Enters the shared server with a small table `t`. Returns the arena, a session to write and one to read.
 pub fn with_table(db: &str) -> (Arena, Client, Client) {
     let arena = Arena::enter(db);
     let (mut writer, reader) = (arena.client(), arena.client());
@@ -361,6 +380,7 @@ impl Pair {
         Self { served: arena.client(), plain: arena.client_with(&["SET SESSION fqc_type = OFF"]) }
     }
 
+    /// Runs a statement in both sessions, and panics unless the responses are equal. Returns the served session's.
     #[track_caller]
     pub fn alike(&mut self, statement: &str) -> Response {
         let (served, plain) = (self.served.query(statement).unwrap(), self.plain.query(statement).unwrap());
@@ -368,7 +388,7 @@ impl Pair {
         served
     }
 
-    /// Does the same for a read that must be a hit in the served session.
+    /// Runs a read in both sessions, and panics unless the responses are equal and the served session's was a hit. Returns that response.
     #[track_caller]
     pub fn hit(&mut self, arena: &mut Arena, read: &str) -> Response {
         let (served, is_hit) = arena.ask(&mut self.served, read);

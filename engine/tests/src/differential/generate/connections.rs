@@ -1,9 +1,10 @@
-//! Accounts, privileges, and who a session is.
+//! Statements about accounts and privileges, and changes of a session's account.
 
 use super::Generator;
 use crate::client::capability;
 use crate::differential::action::{Account, Deed, Kind};
 
+/// The accounts of sessions; root is the most frequent.
 const USERS: &[&str] = &["root", "root", "root", "u0", "u1", "u2"];
 
 impl Generator {
@@ -23,6 +24,7 @@ impl Generator {
         Account { user: self.random.word(USERS), database: database.map(String::from), optional, collation }
     }
 
+    /// A command of the session's connection: a reset, another account, another database, a ping, or the end of a prepared statement.
     pub(super) fn connection(&mut self, session: usize) -> Deed {
         match self.random.below(12) {
             0 | 1 => {
@@ -50,7 +52,7 @@ impl Generator {
         }
     }
 
-    /// Sends what a fresh session needs so that both servers answer it alike: a fixed clock.
+    /// Queues what a fresh session needs so that both servers answer it alike: a fixed clock.
     pub(super) fn settle(&mut self, session: usize) {
         // Most sessions get the same time, so that they share entries.
         let clock = 1_700_000_000 + if self.random.percent(15) { 40_000_000 } else { 0 };
@@ -95,6 +97,7 @@ impl Generator {
             .replace('#', &table.to_string())
     }
 
+    /// A statement that flushes or checks tables.
     pub(super) fn flush(&mut self) -> String {
         self.random
             .word(&[

@@ -1,4 +1,4 @@
-//! Tables made, changed, renamed, emptied and dropped.
+//! Statements that create, change, rename, empty and drop tables.
 
 use super::Generator;
 
@@ -12,6 +12,7 @@ const COLLATIONS: &[&str] = &[
 ];
 
 impl Generator {
+    /// The name of a table that may or may not exist.
     pub(super) fn table_name(&mut self) -> String {
         let number = self.random.below(6);
         match self.random.below(6) {
@@ -21,6 +22,7 @@ impl Generator {
         }
     }
 
+    /// A CREATE TABLE with random columns, keys and storage engine. `name` may have a database.
     pub(super) fn create_table(&mut self, name: &str) -> String {
         let others = if self.is_followed { [2, 2, 1] } else { [12, 12, 5] };
         let weights = [66, others[0], others[1], others[2]];
@@ -194,6 +196,7 @@ impl Generator {
         }
     }
 
+    /// A statement that creates, changes or drops a temporary table, which may hide another table.
     pub(super) fn temporary(&mut self) -> String {
         let name = format!("t{}", self.random.below(6));
         let other = self.table(true);

@@ -1,10 +1,10 @@
-//! Scalars, aggregates and conditions over the columns of one table.
+//! Scalars, aggregates and conditions over the columns of one table, as SQL text.
 
 use super::Generator;
 use super::model::{Table, Type, type_of};
 
 impl Generator {
-    /// Column list of a plain read.
+    /// The column list of a read without aggregates.
     pub(super) fn selection(&mut self, table: &Table) -> String {
         match self.random.below(10) {
             0..=3 => "*".into(),
@@ -21,7 +21,7 @@ impl Generator {
         }
     }
 
-    /// An expression whose value depends on the column's, and often on the settings of the session.
+    /// An expression whose value depends on a column's, and often on the settings of the session.
     pub(super) fn scalar(&mut self, table: &Table) -> String {
         let column = table.column(&mut self.random).to_string();
         let pattern: &str = match type_of(&column) {
@@ -119,6 +119,7 @@ impl Generator {
         }
     }
 
+    /// A condition for WHERE, often one on the key `id`.
     pub(super) fn condition(&mut self, table: &Table) -> String {
         if self.random.percent(45) && table.has("id") {
             return self.key_condition("id");
@@ -145,7 +146,7 @@ impl Generator {
         }
     }
 
-    /// Conditions that let the engine determine which rows are touched, and similar ones that do not.
+    /// A condition on this key column. Mostly the engine can determine from it which rows are touched; some only look like that.
     pub(super) fn key_condition(&mut self, column: &str) -> String {
         match self.random.below(14) {
             0..=5 => format!("{column} = {}", self.key()),

@@ -1,4 +1,6 @@
-//! The random stream of statements. A seed and the answers so far determine the next one.
+//! The random stream of statements. The seed and the answers so far determine the next one.
+//!
+//! Methods that write a statement draw tables, columns and values at random, and send nothing.
 
 mod connections;
 mod definitions;
@@ -27,7 +29,7 @@ use model::{Model, Table};
 
 pub use model::LISTING;
 
-/// The statements to send to this product for one that was written for MariaDB. It may be several.
+/// Translates a statement that was written for MariaDB for this product. The result may be several statements, to be sent in order.
 pub fn in_words_of(product: Product, text: &str) -> Vec<String> {
     match product {
         Product::MariaDb => vec![text.to_owned()],
@@ -35,17 +37,20 @@ pub fn in_words_of(product: Product, text: &str) -> Vec<String> {
     }
 }
 
+/// The status flag "in a transaction".
 const IN_TRANSACTION: u16 = 0x0001;
+/// The number of reads that are remembered for repetition.
 const REMEMBERED: usize = 40;
-/// The percentage of steps in which a session is reset. A near cache may have given the session up, for example because it has prepared a
-/// SET.
+/// The percentage of steps that reset a session's connection, where a near cache follows the log. It may have stopped serving the session,
+/// for example because that has prepared a SET.
 const FRESH: u64 = 8;
 
-/// Reads of all sessions. Any session may repeat them byte for byte.
+/// Remembered reads of all sessions. Any session may repeat them byte for byte.
 #[derive(Default)]
 struct Memory(Vec<Deed>);
 
 impl Memory {
+    /// Remembers a read, instead of a random one if there are too many.
     fn keep(&mut self, random: &mut Random, deed: &Deed) {
         if self.0.len() == REMEMBERED {
             self.0.remove(random.below(REMEMBERED));
@@ -57,6 +62,7 @@ impl Memory {
         self.0.retain(|one| one != deed);
     }
 
+    /// A remembered read. None if there are none.
     fn pick(&self, random: &mut Random) -> Option<Deed> {
         // The latest reads are repeated most often, because their tables are probably still unchanged.
         let latest = &self.0[self.0.len().saturating_sub(4)..];
@@ -65,12 +71,12 @@ impl Memory {
     }
 }
 
-/// The purpose of a run.
+/// The purpose of a run: which statements are frequent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aim {
     #[default]
     Everything,
-    /// Mostly statements that name rows: does the engine distinguish them as the server does?
+    /// Mostly statements that name rows, to test that the engine distinguishes rows as the server does.
     Rows,
 }
 
@@ -88,9 +94,11 @@ impl fmt::Display for Aim {
 struct Standing {
     database: String,
     in_transaction: bool,
+    /// The connection was lost, so the session has to reconnect.
     is_lost: bool,
 }
 
+/// Writes the steps of one history. After each step that was run, [`Self::observe`] must get its answer.
 pub struct Generator {
     random: Random,
     aim: Aim,
@@ -101,9 +109,9 @@ pub struct Generator {
     queue: VecDeque<Action>,
     /// The parameters so far of a statement that is being generated for the binary protocol. None if it is generated as text.
     bound: Option<Vec<Param>>,
-    /// The number of the session whose statement is being written.
+    /// The index of the session whose statement is being written.
     session: usize,
-    /// True if statements that invalidate everything are rare, so that most repeated reads are hits.
+    /// Statements that invalidate everything are rare, so that most repeated reads are hits.
     is_calm: bool,
     /// The statements that every history begins with have been generated.
     is_begun: bool,
@@ -111,22 +119,25 @@ pub struct Generator {
     is_any_case: bool,
     /// No stored functions or triggers are created. The engine never enters light mode where they exist.
     makes_no_programs: bool,
-    /// A near cache follows the log. It serves nothing after an XA transaction and nothing of tables of other engines, and it gives
-    /// sessions up.
+    /// A near cache follows the binary log. It serves nothing after an XA transaction and nothing of tables of other engines, and it stops
+    /// serving some sessions.
     is_followed: bool,
     /// The product that statements are written for.
     product: Product,
 }
 
+/// True if the step creates a stored function or a trigger.
 fn makes_program(action: &Action) -> bool {
     let (Deed::Query(text) | Deed::Run(text, _)) = &action.deed else { return false };
     text.contains("CREATE") && (text.contains(" FUNCTION ") || text.contains(" TRIGGER "))
 }
 
-/// Indices in the list of weights of statements that invalidate everything, or end caching for a session.
+/// Indices, in the list of weights in [`Generator::step`], of statements that invalidate everything or end caching for a session.
 const DISTURBING: [usize; 9] = [4, 5, 6, 7, 8, 9, 10, 13, 16];
 
 impl Generator {
+    /// A generator for MariaDB, with the steps of the prelude queued: they create databases, accounts, tables and routines. `is_calm`:
+    /// statements that invalidate everything are rare. `is_followed`: a near cache follows the binary log.
     pub fn new(random: Random, sessions: usize, aim: Aim, is_calm: bool, is_followed: bool) -> Self {
         let standing = Standing { database: "d0".into(), in_transaction: false, is_lost: false };
         let mut generator = Self {
@@ -150,12 +161,12 @@ impl Generator {
         generator
     }
 
-    /// For servers that take `T0` and `t0` for the same table.
+    /// Makes the generator spell names in random upper and lower case, for servers that take `T0` and `t0` for the same table.
     pub fn in_any_case(self, is_any_case: bool) -> Self {
         Self { is_any_case, ..self }
     }
 
-    /// For an engine that is to enter light mode, no stored functions and triggers are created.
+    /// Makes the generator create no stored functions and triggers, also not in the prelude, for an engine that is to enter light mode.
     pub fn without_programs(mut self, makes_no_programs: bool) -> Self {
         self.queue.retain(|action| !makes_no_programs || !makes_program(action));
         Self { makes_no_programs, ..self }
@@ -220,6 +231,7 @@ impl Generator {
         }
     }
 
+    /// The next step. It has to be run, and its answer given to [`Self::observe`], before the following one is taken.
     pub fn next_action(&mut self) -> Action {
         let mut action = self.translated();
         while self.makes_no_programs && makes_program(&action) {
@@ -235,7 +247,7 @@ impl Generator {
         action
     }
 
-    /// Translates an action for the product. If it becomes several, the others are queued.
+    /// Takes a step and translates it for the product. If it becomes several, the others are queued.
     fn translated(&mut self) -> Action {
         let mut action = self.action();
         if self.product == Product::MariaDb {
@@ -258,11 +270,12 @@ impl Generator {
         action
     }
 
-    /// Decides at random whether a statement follows that only MySQL has.
+    /// Decides at random, with this probability, whether a statement follows that only MySQL has. Never for MariaDB.
     fn is_own(&mut self, percent: u64) -> bool {
         self.product == Product::MySql && self.random.percent(percent)
     }
 
+    /// Takes the next queued step, or writes one for a random session.
     fn action(&mut self) -> Action {
         if let Some(action) = self.queue.pop_front() {
             return action;
@@ -286,8 +299,8 @@ impl Generator {
         Action { session, kind, deed }
     }
 
-    /// Repeats a read. In a transaction another repeated read often follows at once, because only after its first read is it known what
-    /// may be served.
+    /// A repeated read. In a transaction further repeated reads are often queued, because only after its first read is it known what may be
+    /// served.
     fn repeats(&mut self, session: usize) -> (Kind, Deed) {
         if self.standings[session].in_transaction && self.random.percent(40) {
             for _ in 0..1 + self.random.below(5) {
@@ -298,6 +311,7 @@ impl Generator {
         (Kind::Repeat, self.repeat())
     }
 
+    /// Writes a random step of this session, which begins a transaction or a scene of several queued steps at times.
     fn step(&mut self, session: usize) -> (Kind, Deed) {
         if self.standings[session].in_transaction && self.random.percent(12) {
             return (Kind::Transaction, Deed::Query(self.ending()));
@@ -374,6 +388,7 @@ impl Generator {
         }
     }
 
+    /// A remembered read, sometimes with another value; a fresh one if there is none.
     fn repeat(&mut self) -> Deed {
         let Some(deed) = self.memory.pick(&mut self.random) else { return self.fresh_read() };
         let other = if self.random.percent(15) { self.revalued(&deed) } else { None };
@@ -383,6 +398,7 @@ impl Generator {
         other.unwrap_or(deed)
     }
 
+    /// A new read, which is remembered.
     fn fresh_read(&mut self) -> Deed {
         let read = if self.aim == Aim::Rows { Self::row_read } else { Self::read };
         let deed = self.prepared_or_text(read);
@@ -390,6 +406,7 @@ impl Generator {
         deed
     }
 
+    /// Writes a statement with `write`, as text or with bound parameters for the binary protocol.
     fn prepared_or_text(&mut self, write: fn(&mut Self) -> String) -> Deed {
         if !self.random.percent(30) {
             return Deed::Query(write(self));
@@ -401,8 +418,8 @@ impl Generator {
         if text.matches('?').count() == params.len() { Deed::Run(text, params) } else { Deed::Query(write(self)) }
     }
 
-    /// A statement that can be prepared sometimes is, since that has the same effect. Definitions are excluded: they are retried, which
-    /// works for texts only.
+    /// Turns some statements without parameters into prepared ones, since that has the same effect. Definitions are excluded: they are
+    /// retried, which works for texts only.
     fn prepared_at_times(&mut self, kind: Kind, deed: Deed) -> Deed {
         let kinds = [Kind::Transaction, Kind::Xa, Kind::Setting, Kind::Temporary, Kind::Connection, Kind::Account];
         match deed {
@@ -411,6 +428,7 @@ impl Generator {
         }
     }
 
+    /// Writes a PREPARE as text, and queues one or two EXECUTEs.
     fn text_prepared(&mut self, session: usize) -> String {
         let body = if self.random.percent(60) { self.read() } else { self.write() };
         let text = format!("PREPARE q FROM '{}'", body.replace('\\', "\\\\").replace('\'', "''"));
@@ -433,7 +451,7 @@ impl Generator {
         if self.random.percent(50) { Deed::Pipeline(texts) } else { Deed::Query(texts.join("; ")) }
     }
 
-    /// After a read that counts all rows found, most sessions ask for that number.
+    /// Queues, after most reads that count all rows found, the question for that number.
     fn asks_for_count(&mut self, session: usize, deed: &Deed) {
         let counts = matches!(deed, Deed::Query(text) if text.contains("SQL_CALC_FOUND_ROWS"));
         if counts && self.random.percent(60) {
@@ -441,7 +459,7 @@ impl Generator {
         }
     }
 
-    /// Sends questions that a client may ask about the statement before.
+    /// Queues at times a question that a client may ask about the statement before.
     fn aftermath(&mut self, session: usize) {
         if self.random.percent(7) {
             let text = self.random.word(&[
@@ -471,16 +489,19 @@ impl Generator {
         }
     }
 
+    /// Queues a step.
     fn later(&mut self, session: usize, kind: Kind, deed: Deed) {
         let deed = if self.is_begun { self.prepared_at_times(kind, deed) } else { deed };
         self.queue.push_back(Action { session, kind, deed });
     }
 
+    /// A random table, mostly of the session's database.
     fn table(&mut self, with_views: bool) -> Table {
         let database = self.standings[self.session].database.clone();
         self.model.pick(&mut self.random, &database, with_views)
     }
 
+    /// The table's name as a statement may write it: with or without its database.
     fn reference(&mut self, table: &Table) -> String {
         let is_near = table.database == self.standings[self.session].database;
         match self.random.below(20) {
@@ -490,7 +511,8 @@ impl Generator {
         }
     }
 
-    /// Updates the assumptions about a session after an answer. Returns true if the schema has to be read again.
+    /// Updates the assumptions about a session after the answer to its step. `is_lost`: the connection was lost. Returns true if the schema
+    /// may have changed; then call [`Self::learn`].
     pub fn observe(&mut self, action: &Action, responses: &[Response], is_lost: bool) -> bool {
         let standing = &mut self.standings[action.session];
         standing.is_lost = is_lost;
@@ -517,6 +539,7 @@ impl Generator {
         matches!(action.kind, Kind::Definition | Kind::Routine)
     }
 
+    /// Replaces the known schema by these rows, the result of [`LISTING`].
     pub fn learn(&mut self, rows: Vec<Row>) {
         self.model.learn(rows);
     }

@@ -3,11 +3,12 @@
 use crate::client::Row;
 use crate::random::Random;
 
+/// The statement that lists the columns of the generator's tables and views, for `Generator::learn`.
 pub const LISTING: &str = "SELECT table_schema, table_name, column_name, IFNULL(engine, '') = 'MEMORY' \
     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) \
     WHERE table_schema IN ('d0', 'd1') AND table_name <> 's0' ORDER BY 1, 2, ordinal_position";
 
-/// The type of a column. In every table the column's name determines it.
+/// The type of a column. In every table the column's name determines it: see [`type_of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     Int,
@@ -33,11 +34,13 @@ pub fn type_of(column: &str) -> Type {
     }
 }
 
+/// A table or view that exists on the servers.
 #[derive(Clone, Debug)]
 pub struct Table {
     pub database: String,
     pub name: String,
     pub columns: Vec<String>,
+    /// True if its storage engine is MEMORY.
     pub is_in_memory: bool,
 }
 
@@ -46,15 +49,17 @@ impl Table {
         self.columns.iter().any(|one| one == column)
     }
 
+    /// True for a view, which its name shows.
     pub fn is_view(&self) -> bool {
         self.name.starts_with('v')
     }
 
+    /// The name of a random column.
     pub fn column(&self, random: &mut Random) -> &str {
         &self.columns[random.below(self.columns.len())]
     }
 
-    /// Any column that can be assigned, which excludes the generated one.
+    /// The name of a random column that can be assigned, which excludes the generated one.
     pub fn settable(&self, random: &mut Random) -> &str {
         let choices: Vec<_> = self.columns.iter().filter(|one| *one != "v").collect();
         if choices.is_empty() { "id" } else { choices[random.below(choices.len())] }
@@ -67,6 +72,7 @@ pub struct Model {
 }
 
 impl Model {
+    /// Replaces the known tables by those of [`LISTING`]'s result.
     pub fn learn(&mut self, rows: Vec<Row>) {
         self.tables.clear();
         for row in rows {
@@ -81,12 +87,12 @@ impl Model {
     }
 
     /// True if the table may have rows of a MEMORY table. A DELETE that finds rows of such a table by a join deletes them in the order of
-    /// their addresses, which differs between servers, and new rows take the places of deleted ones, the last one first.
+    /// their addresses, which differs between servers, and new rows reuse the addresses of deleted ones.
     pub fn may_lie_anywhere(&self, table: &Table) -> bool {
         table.is_in_memory || table.is_view() && self.tables.iter().any(|table| table.is_in_memory)
     }
 
-    /// Mostly a table of this database; any table when it has none.
+    /// A random table, mostly of this database, or any if that has none. If no table is known, one that may not exist.
     pub fn pick(&self, random: &mut Random, database: &str, with_views: bool) -> Table {
         let fits = |table: &&Table| with_views || !table.is_view();
         let near: Vec<_> = self.tables.iter().filter(fits).filter(|table| table.database == database).collect();

@@ -3,7 +3,7 @@
 use super::Generator;
 use super::model::Table;
 
-/// A view of its own kind, over a table that comes and goes: `d2.dv`.
+/// Statements that every history on MySQL begins with. They create a JSON duality view, `d2.dv`, over a table that comes and goes.
 pub(super) const PRELUDE: [&str; 2] = ["CREATE DATABASE d2", DUALITY_OF_KEYS];
 const DUALITY: &str = "CREATE OR REPLACE JSON RELATIONAL DUALITY VIEW d2.dv AS \
     SELECT JSON_DUALITY_OBJECT(WITH(INSERT, UPDATE, DELETE) '_id': id, 'a': a) FROM d0.t1";
@@ -11,7 +11,7 @@ const DUALITY: &str = "CREATE OR REPLACE JSON RELATIONAL DUALITY VIEW d2.dv AS \
 const DUALITY_OF_KEYS: &str = "CREATE OR REPLACE JSON RELATIONAL DUALITY VIEW d2.dv AS \
     SELECT JSON_DUALITY_OBJECT(WITH(INSERT, UPDATE, DELETE) '_id': id) FROM d0.t1";
 
-/// Replacements that are made in this order: other names for the same thing, or something similar if MySQL lacks it.
+/// Replacements, made in this order: MariaDB's words, and MySQL's for the same thing, or for something similar if MySQL lacks it.
 const WORDS: &[(&str, &str)] = &[
     ("CREATE OR REPLACE TABLE", "CREATE TABLE"),
     ("CREATE OR REPLACE TEMPORARY TABLE", "CREATE TEMPORARY TABLE"),
@@ -51,7 +51,7 @@ const WORDS: &[(&str, &str)] = &[
     ("EXECUTE q USING x", "SET @x = x; EXECUTE q USING @x"),
 ];
 
-/// MySQL's statements for one of MariaDB's.
+/// MySQL's statements for one of MariaDB's, in their order. There is at least one.
 pub(super) fn translated(text: &str) -> Vec<String> {
     let mut text = WORDS.iter().fold(text.to_owned(), |text, (theirs, own)| text.replace(theirs, own));
     text =
@@ -80,14 +80,14 @@ pub(super) fn translated(text: &str) -> Vec<String> {
     vec![text]
 }
 
-/// The read with a hint that makes a setting for it.
+/// The read with a hint that makes the first of these settings for it. The read alone if a hint cannot make that setting.
 fn hinted(settings: &str, read: &str) -> String {
     let first = settings.split(", ").next().unwrap_or_default();
     let may_stand = !first.contains(['\'', '@', '(']) && !first.ends_with("DEFAULT");
     if may_stand { read.replacen("SELECT", &format!("SELECT /*+ SET_VAR({first}) */"), 1) } else { read.to_owned() }
 }
 
-/// Replaces each part from `open` to `close` by what `write` makes of it.
+/// Replaces each part from `open` to the next `close`, both included, by what `write` makes of the text between them.
 fn around(text: &str, open: &str, close: &str, write: impl Fn(&str) -> String) -> String {
     let mut parts = text.split(open);
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -1,9 +1,10 @@
-//! SELECTs: those that a cache may keep, and those that it must not.
+//! Reads: those that a cache may store, and those that it must not.
 
 use super::Generator;
 use super::model::Table;
 
 impl Generator {
+    /// A random SELECT, from any table or view.
     pub(super) fn read(&mut self) -> String {
         let table = self.table(true);
         let name = self.reference(&table);
@@ -172,7 +173,7 @@ impl Generator {
         pattern.replace("{t}", name).replacen("{c}", &condition, 1)
     }
 
-    /// The same statement with other bytes, for example with a comment.
+    /// The statement with other bytes, for example with a comment, or with a setting for it alone.
     fn decorated(&mut self, text: String) -> String {
         match self.random.below(60) {
             0 => format!("/* note */ {text}"),
@@ -193,7 +194,7 @@ impl Generator {
         }
     }
 
-    /// A result larger than a network packet, and rarely larger than a packet of the protocol.
+    /// A read whose result is larger than a network packet, and rarely larger than a packet of the protocol.
     pub(super) fn big(&mut self) -> String {
         let table = self.table(false);
         let name = self.reference(&table);

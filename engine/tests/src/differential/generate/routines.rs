@@ -1,8 +1,8 @@
-//! Views, triggers, functions and procedures, made and replaced; calls of procedures.
+//! Statements that create, replace and drop views, triggers, functions and procedures, and calls of procedures.
 
 use super::Generator;
 
-/// One is not ASCII, and one has the name of another in another database.
+/// Names of views. One is not ASCII, and two differ only in their database.
 const VIEWS: &[&str] = &["d0.v0", "d0.v1", "d0.`vä`", "d0.v3", "d1.v0"];
 
 impl Generator {
@@ -134,8 +134,8 @@ impl Generator {
         format!("CALL {name}({})", self.small())
     }
 
-    /// The procedure is rarely in another database than that of most sessions. For such a call the server changes the database and comes
-    /// back.
+    /// The name of a procedure that may or may not exist. It is rarely in another database than that of most sessions. For such a call the
+    /// server changes the database and comes back.
     fn procedure_name(&mut self) -> String {
         let database = self.random.word(&["d0", "d0", "d1"]);
         format!("{database}.p{}", self.random.below(5))

@@ -1,12 +1,12 @@
-//! Statements for testing that rows are distinguished: keys that are equal, adjacent or nearly so. Some tables change only by statements
-//! that name their rows, and others do not.
+//! Statements for testing that the engine distinguishes rows: with keys that are equal, adjacent or nearly so. Some tables change only by
+//! statements that name their rows, and others do not.
 
 use super::Generator;
 use super::model::Table;
 use crate::client::Param;
 use crate::differential::action::{Account, Deed, Kind};
 
-/// Tables with different kinds of keys. The last column of some is generated.
+/// Tables with different kinds of keys: their names, and what follows them in CREATE TABLE. The last column of some is generated.
 const TABLES: &[(&str, &str)] = &[
     ("d0.t0", "(id INT AUTO_INCREMENT PRIMARY KEY, a INT DEFAULT 1, c VARCHAR(30), d DECIMAL(12,3)) ENGINE=InnoDB"),
     (
@@ -39,13 +39,15 @@ const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Tables whose rows have further unique keys.
+/// A table with a second unique key, of two columns.
 const PAIRS: &str = "d0.t7";
+/// A table with further unique keys, one with a text column.
 const NAMES: &str = "d1.t2";
-/// Some of them are equal in some collations, or as numbers.
+/// Values for text keys. Some of them are equal in some collations, or as numbers.
 const WORDS: [&str; 10] = ["a", "A", "b", "a ", "ä", "é", "0", "00", "x", ""];
 
 impl Generator {
+    /// The statements that create the tables and a trigger.
     pub(super) fn rows_prelude(&mut self) -> Vec<String> {
         let tables = TABLES.iter().map(|(name, body)| format!("CREATE TABLE {name} {body}"));
         let mut statements: Vec<String> = tables.collect();
@@ -53,7 +55,7 @@ impl Generator {
         statements
     }
 
-    /// Fills the tables, so that there is something to read.
+    /// Queues inserts into all tables, so that there is something to read.
     pub(super) fn rows_filling(&mut self) {
         for (name, _) in TABLES {
             let column = if *name == NAMES { "c" } else { "a" };
@@ -64,11 +66,12 @@ impl Generator {
         }
     }
 
+    /// A value for a text key, without quotes.
     fn word_of_key(&mut self) -> String {
         if self.random.percent(20) { self.random.between(1, 12).to_string() } else { self.random.word(&WORDS).into() }
     }
 
-    /// Conditions that name one row by a unique key, and some that look like it.
+    /// A condition that names one row of this table by a unique key, or one that only looks like it.
     fn unique_condition(&mut self, name: &str) -> String {
         let of_pairs = [
             "a = {k} AND c = '{w}'",
@@ -167,7 +170,7 @@ impl Generator {
         format!("CREATE OR REPLACE TRIGGER {database}.g{number} {event} FOR EACH ROW {body}")
     }
 
-    /// One of a few keys, mostly around the bounds of blocks.
+    /// One of a few keys, mostly around the bounds of blocks: the engine versions neighbouring keys in blocks of 64.
     fn near(&mut self) -> i64 {
         match self.random.below(20) {
             0..=11 => self.random.between(1, 12),
@@ -183,13 +186,14 @@ impl Generator {
         self.bind(Param::Int(key), key.to_string())
     }
 
+    /// The bounds of a range of keys, mostly the lower one first.
     fn pair(&mut self) -> [String; 2] {
         let low = self.near();
         let high = low.saturating_add(self.random.between(-1, 70));
         [low, high].map(|key| self.bind(Param::Int(key), key.to_string()))
     }
 
-    /// Conditions that name rows, and some that look like it.
+    /// A condition that names rows by the key column `id`, or one that only looks like it.
     fn rows_condition(&mut self, id: &str) -> String {
         match self.random.below(30) {
             0..=9 => format!("{id} = {}", self.bound_key()),
@@ -244,6 +248,7 @@ impl Generator {
         }
     }
 
+    /// A read that mostly names its rows.
     pub(super) fn row_read(&mut self) -> String {
         if self.random.percent(15) {
             return self.read();
@@ -274,6 +279,7 @@ impl Generator {
         format!("SELECT {what} FROM {from} WHERE {condition}{tail}{lock}")
     }
 
+    /// A write that mostly names its rows.
     pub(super) fn row_write(&mut self) -> String {
         if self.random.percent(20) {
             return self.write();
@@ -300,7 +306,7 @@ impl Generator {
         }
     }
 
-    /// Reads rows so that they are cached, writes to rows that may be among them, and reads again.
+    /// Queues reads of rows, so that they are cached, a write to rows that may be among them, and the reads again.
     pub(super) fn row_watch(&mut self, session: usize) -> (Kind, Deed) {
         if self.random.percent(50) {
             return self.unique_watch(session);
@@ -319,7 +325,8 @@ impl Generator {
         (Kind::Read, look(1))
     }
 
-    /// The same for rows that are found by another unique key. At the beginning there are rows with the keys that are read.
+    /// Does what [`Self::row_watch`] does for rows that are found by another unique key. At the beginning of a history there are rows with
+    /// the keys that are read.
     fn unique_watch(&mut self, session: usize) -> (Kind, Deed) {
         let name = self.random.word(&[PAIRS, NAMES]);
         let what = self.random.word(&["*", "d, id", "id, a", "d, a AS id", "a AS id, id AS n"]);
@@ -349,7 +356,8 @@ impl Generator {
         (Kind::Read, look(1))
     }
 
-    /// One session has a snapshot. Others read newer rows, so that a near cache stores them.
+    /// Queues steps of three sessions: one has a snapshot, while another writes and a third reads the newer rows, so that a near cache
+    /// stores them.
     pub(super) fn row_snapshot(&mut self, session: usize) -> (Kind, Deed) {
         let table = self.table(false);
         let name = format!("{}.{}", table.database, table.name);
@@ -429,6 +437,7 @@ impl Generator {
         format!("{verb} {name} ({id}, a) VALUES {}{tail}", rows.join(", "))
     }
 
+    /// A value for the key in an INSERT, not always a plain number.
     fn inserted_key(&mut self) -> String {
         match self.random.below(24) {
             0 => "NULL".into(),

@@ -1,4 +1,4 @@
-//! Scenes: one read, asked again and again by a few sessions while others write, so that most answers come from memory.
+//! Scenes: one read, asked again and again by a few sessions while others write, so that most answers come from the cache.
 
 use super::{Aim, Generator};
 use crate::differential::action::{Deed, Kind};
@@ -17,7 +17,7 @@ const SETTINGS: &[&str] = &[
     "SET time_zone = '+05:00'",
 ];
 
-/// Settings, each with a value that its text shows and with one whose text hides it.
+/// Settings: a variable, a value that a statement shows in its text, and another one that a statement sets without showing it.
 const HIDDEN: &[(&str, &str, &str)] = &[
     ("time_zone", "'+05:00'", "'-03:00'"),
     ("lc_time_names", "'de_DE'", "'fr_FR'"),
@@ -26,19 +26,19 @@ const HIDDEN: &[(&str, &str, &str)] = &[
     ("default_regex_flags", "'DOTALL'", "''"),
 ];
 
-/// True unless the read contains comments that a server executes. Such reads are never cached, so most scenes avoid them.
+/// True unless the read contains comments that a server executes. Reads with such comments are never cached, so most scenes avoid them.
 fn is_promising(read: &Deed) -> bool {
     let (Deed::Query(text) | Deed::Run(text, _)) = read else { return false };
     !text.contains("/*!") && !text.contains("/*M!")
 }
 
 impl Generator {
-    /// The weight of scenes among the other kinds of steps. A run that aims at rows needs none, since it repeats reads anyway.
+    /// The weight of scenes among the other kinds of steps: 0 in a run that aims at rows, since it repeats reads anyway.
     pub(super) fn scenes(&self) -> u32 {
         if self.aim == Aim::Everything { 220 } else { 0 }
     }
 
-    /// The same read after the same settings, in one order and in the other.
+    /// Queues the same read in two sessions after the same settings, made in one order and in the other.
     fn settings_scene(&mut self, session: usize) -> (Kind, Deed) {
         let partner = self.random.below(self.standings.len());
         let settings: Vec<_> = (0..2 + self.random.below(2)).map(|_| *self.random.pick(SETTINGS)).collect();
@@ -66,7 +66,7 @@ impl Generator {
         (Kind::Read, Deed::Query(quiet))
     }
 
-    /// A setting is made again after a statement that may have changed it without saying so in its text.
+    /// Queues a setting that is made again after a statement that may have changed it without saying so in its text.
     fn again_scene(&mut self, session: usize) -> (Kind, Deed) {
         let partner = self.random.below(self.standings.len());
         let table = self.table(false);
@@ -146,12 +146,13 @@ impl Generator {
         first
     }
 
+    /// True if the read names a view.
     fn names_view(&self, read: &Deed) -> bool {
         let (Deed::Query(text) | Deed::Run(text, _)) = read else { return false };
         self.model.tables.iter().any(|table| table.is_view() && text.contains(&table.name))
     }
 
-    /// The same read, sometimes over the other protocol, or with another value.
+    /// The same read, sometimes in the other protocol, or with another value.
     fn otherwise(&mut self, read: &Deed) -> Deed {
         match read {
             Deed::Query(text) if self.random.percent(8) => Deed::Run(text.clone(), Vec::new()),
@@ -161,6 +162,7 @@ impl Generator {
         }
     }
 
+    /// Queues at times a write, or the begin or end of a transaction, while a scene goes on.
     fn disturbance(&mut self, reader: usize) {
         let writer = self.random.below(self.standings.len());
         match self.random.below(100) {

@@ -1,8 +1,8 @@
-//! Variables of the session and the server, roles, user variables.
+//! Statements that set variables of the session and the server, roles, and user variables.
 
 use super::Generator;
 
-/// `variable = value`, each with a way back to the default.
+/// Variables, each with the values that a statement may set. The first eight matter most to results.
 const SETTINGS: &[(&str, &[&str])] = &[
     (
         "sql_mode",
@@ -73,7 +73,7 @@ const SETTINGS: &[(&str, &[&str])] = &[
 ];
 
 impl Generator {
-    /// `name = value`, mostly one that matters to a result.
+    /// The text `name = value` of a setting, mostly of one that matters to a result.
     pub(super) fn setting(&mut self) -> String {
         let few = if self.random.percent(60) { 8 } else { SETTINGS.len() };
         let (name, values) = SETTINGS[self.random.below(few)];
@@ -83,6 +83,7 @@ impl Generator {
         format!("{name} = {value}")
     }
 
+    /// A statement that makes a setting, in one of many forms.
     pub(super) fn set(&mut self) -> String {
         if self.is_own(10) {
             return self.mysql_set();
@@ -156,6 +157,7 @@ impl Generator {
         }
     }
 
+    /// A statement that sets or reads a user variable.
     pub(super) fn variable(&mut self) -> String {
         let value = self.small();
         self.random

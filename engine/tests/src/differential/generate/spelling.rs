@@ -1,8 +1,9 @@
-//! Names in other case, for servers that take `T0` and `t0` for the same.
+//! Respells names in upper and lower case, for servers that take `T0` and `t0` for the same.
 
 use crate::random::Random;
 
-/// Writes each of the generator's names of databases, tables, views and aliases (a letter and a digit) in capitals or leaves it.
+/// Returns the statement with some of the generator's names of databases, tables, views and aliases (a letter and a digit) in capitals. The
+/// rest stays as it is.
 pub fn respelled(random: &mut Random, text: &str) -> String {
     let bytes = text.as_bytes();
     let is_in_word = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');

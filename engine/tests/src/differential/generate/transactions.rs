@@ -1,4 +1,4 @@
-//! Transactions of every kind, XA, locks.
+//! Statements that begin and end transactions of every kind, XA transactions, and locks.
 
 use super::Generator;
 use crate::differential::action::{Account, Deed, Kind};
@@ -7,6 +7,7 @@ const LEVELS: &[&str] =
     &["REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE", "READ UNCOMMITTED", "REPEATABLE READ", "READ COMMITTED"];
 
 impl Generator {
+    /// A statement that begins, ends or configures a transaction of this session.
     pub(super) fn transaction(&mut self, session: usize) -> String {
         let level = self.random.word(LEVELS);
         if self.standings[session].in_transaction && self.random.percent(60) {
@@ -62,6 +63,7 @@ impl Generator {
         }
     }
 
+    /// A statement that mostly ends a transaction.
     pub(super) fn ending(&mut self) -> String {
         self.random
             .word(&[
@@ -83,7 +85,8 @@ impl Generator {
             .to_string()
     }
 
-    /// Starts a whole XA transaction; most end in the session itself, some are left to another after a disconnect.
+    /// The first statement of an XA transaction, whose others are queued. Most end in the session itself, some are left to another after a
+    /// disconnect. At times only a single XA statement.
     pub(super) fn xa(&mut self, session: usize) -> String {
         let name = self.random.below(3);
         if self.random.percent(30) {
@@ -119,6 +122,7 @@ impl Generator {
         format!("XA START 'x{name}'")
     }
 
+    /// A statement that locks tables, with the statements under the lock and its release queued.
     pub(super) fn lock(&mut self, session: usize) -> String {
         let table = self.table(true);
         let name = self.reference(&table);

@@ -4,7 +4,7 @@ use super::Generator;
 use crate::client::Param;
 use crate::differential::action::{Deed, Kind};
 
-/// Reads whose rows depend on the type of the parameter. `{c}` is a column, `{t}` a table.
+/// Reads whose rows depend on the type of the parameter. `{c}` stands for a column, `{t}` for a table.
 const READS: [&str; 12] = [
     "SELECT id, {c} FROM {t} WHERE {c} = ? ORDER BY id",
     "SELECT id FROM {t} WHERE {c} < ? ORDER BY id",
@@ -20,7 +20,7 @@ const READS: [&str; 12] = [
     "SELECT id FROM {t} WHERE CASE ? WHEN {c} THEN 1 ELSE 0 END ORDER BY id",
 ];
 
-/// True if the metadata of the columns does not depend on earlier executions. For a result that may come out of a temporary table it
+/// True if the metadata of the read's columns does not depend on earlier executions. For a result that may come out of a temporary table it
 /// depends on the plan, which a plain server keeps from executions with other values.
 fn is_plain(text: &str) -> bool {
     let text = text.to_ascii_uppercase();
@@ -30,7 +30,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 impl Generator {
-    /// The same statement with one value changed. None if it has no values.
+    /// The same prepared statement with one parameter changed. None if it has no parameters, or its metadata depends on earlier executions.
     pub(super) fn revalued(&mut self, deed: &Deed) -> Option<Deed> {
         let Deed::Run(text, params) = deed else { return None };
         if params.is_empty() || !is_plain(text) {
@@ -45,7 +45,8 @@ impl Generator {
         Some(Deed::Run(text.clone(), params))
     }
 
-    /// Executes one statement in two sessions. Each session binds values of several types in its own order.
+    /// Queues executions of one statement in two sessions. Each session binds values of several types in its own order. Returns the first
+    /// step.
     pub(super) fn types_scene(&mut self, session: usize) -> (Kind, Deed) {
         let partner = self.random.below(self.standings.len());
         let table = self.table(false);
@@ -71,7 +72,7 @@ impl Generator {
         (Kind::Read, Deed::Run(text, choices.swap_remove(0)))
     }
 
-    /// About the same value in another type.
+    /// About the same value in another type; NULL at times.
     pub(super) fn retyped(&mut self, param: &Param) -> Param {
         let number = match param {
             Param::Int(number) => *number,

@@ -1,4 +1,4 @@
-//! Literals, or bound parameters instead of them.
+//! Values in statements: literals, or bound parameters instead of them. Each method returns the text to put into the statement.
 
 use super::Generator;
 use super::model::{Type, type_of};
@@ -8,19 +8,23 @@ use crate::client::Param;
 const WORDS: &[&str] =
     &["a", "A", "b", "ab", "AB ", "zebra", "straße", "strasse", "ÄÖ", "x''y", "", "0", "12abc", "%", "null"];
 
+/// The highest key that most statements name.
 pub const KEYS: i64 = 40;
 
 impl Generator {
+    /// A value for the key `id`.
     pub(super) fn key(&mut self) -> String {
         let key = self.random.between(1, KEYS);
         self.bind(Param::Int(key), key.to_string())
     }
 
+    /// A small whole number, perhaps negative.
     pub(super) fn small(&mut self) -> String {
         let value = self.random.between(-3, 12);
         self.bind(Param::Int(value), value.to_string())
     }
 
+    /// A value for this column, of its type.
     pub(super) fn value_of(&mut self, column: &str) -> String {
         match type_of(column) {
             _ if self.random.percent(6) => self.bind(Param::Null, "NULL".into()),
@@ -44,17 +48,20 @@ impl Generator {
         }
     }
 
+    /// A date and time in 2024.
     fn moment(&mut self) -> String {
         let (month, day) = (self.random.between(1, 12) as u8, self.random.between(1, 28) as u8);
         let hour = self.random.below(24) as u8;
         self.bind(Param::DateTime(2024, month, day, hour, 30, 0), format!("'2024-{month:02}-{day:02} {hour:02}:30:00'"))
     }
 
+    /// A short text.
     pub(super) fn word(&mut self) -> String {
         let word = self.random.word(WORDS);
         self.bind(Param::Text(word.replace("''", "'")), format!("'{word}'"))
     }
 
+    /// A short text, or one of up to 3000 bytes.
     fn long_word(&mut self) -> String {
         if self.random.percent(80) {
             return self.word();
@@ -69,8 +76,8 @@ impl Generator {
         }
     }
 
-    /// Returns a placeholder if the statement is to be prepared, and else the literal. Parameters are bound in the order of the calls, so
-    /// calls must be in the order of the text.
+    /// Returns a placeholder, and binds the value, if the statement is to be prepared, and else the literal. Parameters are bound in the
+    /// order of the calls, so calls must be in the order of the text.
     pub(super) fn bind(&mut self, param: Param, literal: String) -> String {
         if self.bound.is_none() {
             return literal;

@@ -1,10 +1,11 @@
-//! INSERT, UPDATE, DELETE, REPLACE in all their forms.
+//! INSERT, UPDATE, DELETE and REPLACE in all their forms.
 
 use super::Generator;
 use super::model::Table;
 use crate::differential::action::Deed;
 
 impl Generator {
+    /// A random statement that changes rows of any table or view.
     pub(super) fn write(&mut self) -> String {
         let table = self.table(true);
         let name = self.reference(&table);
@@ -90,8 +91,8 @@ impl Generator {
         format!("DELETE FROM {name}{condition}")
     }
 
-    /// Mostly single rows, so that tables are not emptied and few rows are locked. There is no descending order: on a partitioned table a
-    /// plain server may then see no rows, depending on what it has read before.
+    /// The condition of an UPDATE or DELETE, mostly for a single row, so that tables are not emptied and few rows are locked. There is no
+    /// descending order: on a partitioned table a plain server may then see no rows, depending on what it has read before.
     fn write_condition(&mut self, table: &Table) -> String {
         match self.random.below(20) {
             0..=11 => format!(" WHERE id = {}", self.key()),
@@ -149,6 +150,7 @@ impl Generator {
         }
     }
 
+    /// A LOAD DATA LOCAL of three rows.
     pub(super) fn load(&mut self) -> Deed {
         let table = self.table(false);
         let name = self.reference(&table);
