@@ -42,6 +42,8 @@ pub enum Then {
     Hold(Vec<u8>),
     /// Send these bytes to the client, and nothing to the server.
     Answer(Vec<u8>),
+    /// Send `to_server` to the server, which answers none of it, and `answer` to the client.
+    Both { to_server: Vec<u8>, answer: Vec<u8> },
 }
 
 /// How the command that is being answered sets FOUND_ROWS() on the server if it sends rows.
@@ -242,7 +244,7 @@ impl Session {
     /// Counts the bytes of an answer from memory, and lets other processes serve the connection in the same contexts. Returns
     /// `then` unchanged.
     fn answered(&mut self, then: Then) -> Then {
-        if let (Then::Answer(answer), Some(shared)) = (&then, &mut self.shared) {
+        if let (Then::Answer(answer) | Then::Both { answer, .. }, Some(shared)) = (&then, &mut self.shared) {
             shared.shown += answer.len() as u64;
             if let Some(standing) = shared.standing.take() {
                 let until = self.seen_ns.saturating_add(SEEN_EVERY_NS);
@@ -253,9 +255,31 @@ impl Session {
         then
     }
 
-    /// Like [`of_client`](Self::of_client), for bytes without notes. Refuses to attach a near cache through this program, and
-    /// adds the parameter types that the server lacks to an execution.
+    /// Like [`of_client`](Self::of_client), for bytes without notes. Many clients close a statement and send their next command in
+    /// one write, since COM_STMT_CLOSE has no answer. Each of the two is taken by itself, so that the next command can be served.
     fn take(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        let closing = first_command(bytes).filter(|payload| payload[0] == Command::StmtClose as u8);
+        let length = closing.filter(|_| follower.is_between()).map_or(bytes.len(), |close| Header::SIZE + close.len());
+        let (close, rest) = bytes.split_at(length);
+        if rest.is_empty() {
+            return self.take_one(follower, bytes, is_heard);
+        }
+        let to_server = match self.take_one(follower, close, is_heard) {
+            Then::Instead(bytes) => bytes,
+            _ => close.to_vec(),
+        };
+        match self.take(follower, rest, is_heard) {
+            Then::Pass => Then::Instead([&to_server, rest].concat()),
+            Then::Instead(bytes) => Then::Instead([to_server, bytes].concat()),
+            Then::Hold(bytes) => Then::Hold([to_server, bytes].concat()),
+            Then::Answer(answer) => Then::Both { to_server, answer },
+            Then::Both { to_server: bytes, answer } => Then::Both { to_server: [to_server, bytes].concat(), answer },
+        }
+    }
+
+    /// Takes one command, or bytes that are none. Refuses to attach a near cache through this program, and adds the parameter
+    /// types that the server lacks to an execution.
+    fn take_one(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let command = follower.is_between().then(|| lone_command(bytes)).flatten();
         if is_heard && follower.is_quiet() && command.is_some_and(attaches) {
             return Then::Answer(refusal());
@@ -297,7 +321,7 @@ impl Session {
         if let Some(asked) = command.filter(|_| is_settled).and_then(|payload| self.asked(follower, payload)) {
             return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
         }
-        let has_unseen = self.is_astray || self.unseen.is_some();
+        let has_unseen = self.is_astray || self.unseen.is_some() || !self.hidden.is_empty();
         let asks = has_unseen && command.is_some_and(|payload| self.freshness.asks_for_found_rows(payload));
         if asks && self.unseen.is_none() && is_settled {
             return Then::Answer(has_changed());
@@ -389,7 +413,7 @@ impl Session {
             Replaces::Last => unseen.and_then(Unseen::earlier),
             Replaces::All => None,
         };
-        let holds = asks && unseen.is_some();
+        let holds = asks && (unseen.is_some() || !self.hidden.is_empty());
         let ahead = if holds { Vec::new() } else { self.freshness.ahead() };
         if follower.is_quiet() {
             let aggregates = |payload: &[u8]| self.freshness.aggregates(payload);
@@ -398,9 +422,9 @@ impl Session {
                 false => Leaves::Unknown,
             };
         }
-        self.held = unseen.as_ref().filter(|_| holds).map(|unseen| Held::new(bytes.to_vec(), unseen));
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
         if holds {
+            self.held = Some(Held { command: bytes.to_vec(), awaited: self.hidden.len() });
             return Then::Hold(packets);
         }
         let is_all_replaced = replaces == Replaces::All;
@@ -445,17 +469,14 @@ impl Session {
                 Err(error) => Then::Answer(error),
             });
         }
-        match self.held.take_if(|held| held.is_counted())?.released() {
-            Ok(command) => {
-                self.forward(follower, &command);
-                Some(Then::Instead(command))
-            }
-            Err(error) => {
-                // After this error, a client that reads again must get current rows.
-                self.freshness.outdate();
-                Some(Then::Answer(error))
-            }
+        let Held { command, .. } = self.held.take_if(|held| held.awaited == 0)?;
+        if self.is_astray {
+            // After this error, a client that reads again must get current rows.
+            self.freshness.outdate();
+            return Some(Then::Answer(has_changed()));
         }
+        self.forward(follower, &command);
+        Some(Then::Instead(command))
     }
 
     /// Must be called when an answer of the server is complete. `is_hidden` is true if the answer belongs to a command that the
@@ -474,7 +495,7 @@ impl Session {
             self.freshness.answered_served(number, outcome);
             self.is_astray |= !is_found(rows, outcome);
         }
-        self.held.iter_mut().for_each(|held| held.count(outcome));
+        self.held.iter_mut().for_each(|held| held.awaited -= 1);
         self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
     }
 
@@ -1003,7 +1024,7 @@ mod tests {
                 match line.session.of_client(&mut line.follower, part, true) {
                     Then::Instead(bytes) | Then::Hold(bytes) => sent.extend(bytes),
                     Then::Pass => sent.extend_from_slice(part),
-                    Then::Answer(_) => panic!("nothing is known of the rows found"),
+                    Then::Answer(_) | Then::Both { .. } => panic!("nothing is known of the rows found"),
                 }
                 if cut > note.len() {
                     break;
@@ -1013,6 +1034,63 @@ mod tests {
             assert_eq!(line.memory.results.hits.load(Ordering::Relaxed), before + 3);
             let (next, _) = shared();
             line = next;
+        }
+    }
+
+    const CLOSE: &[u8] = b"\x19\x01\0\0\0";
+    const FOUND: &[u8] = b"\x03SELECT FOUND_ROWS()";
+
+    #[test]
+    fn a_read_is_served_that_comes_in_one_write_with_the_close_of_a_statement() {
+        let mut line = Line::new();
+        line.read(READ, status::AUTOCOMMIT, inside(1, None));
+        let closes = [packet(0, CLOSE), packet(0, CLOSE)].concat();
+        match line.session.of_client(&mut line.follower, &[&closes[..], &packet(0, READ)].concat(), true) {
+            Then::Both { to_server, answer } => {
+                assert_eq!((to_server, answer), (closes, one_row(status::AUTOCOMMIT)));
+            }
+            _ => panic!("the read is not served"),
+        }
+        let rest = [packet(0, CLOSE), packet(0, OTHER)].concat();
+        match line.session.of_client(&mut line.follower, &rest, true) {
+            Then::Instead(bytes) => assert!(bytes.starts_with(&packet(0, CLOSE)) && bytes.ends_with(&packet(0, OTHER))),
+            _ => panic!("the other read is not sent"),
+        }
+    }
+
+    #[test]
+    fn rows_found_that_are_not_known_are_refused_in_one_write_with_the_close_of_a_statement() {
+        let mut line = Line::new();
+        line.session.is_astray = true;
+        match line.session.of_client(&mut line.follower, &[packet(0, CLOSE), packet(0, FOUND)].concat(), true) {
+            Then::Both { to_server, answer } => assert_eq!((to_server, answer), (packet(0, CLOSE), has_changed())),
+            _ => panic!("the server's number is taken for the client's"),
+        }
+    }
+
+    #[test]
+    fn rows_found_wait_for_the_answers_of_reads_that_were_sent_with_the_command_before() {
+        let two_rows = text_result(&["v"], &vec![vec![Some("1".into())]; 2], CAPABILITIES, status::AUTOCOMMIT);
+        for (rows, is_right) in [(one_row(status::AUTOCOMMIT), true), (two_rows, false)] {
+            let mut line = Line::new();
+            line.read(READ, status::AUTOCOMMIT, inside(1, None));
+            assert!(line.served(READ).is_some());
+            assert!(line.served(b"\x02d").is_none());
+            let found = line.session.of_client(&mut line.follower, &packet(0, FOUND), true);
+            assert!(matches!(found, Then::Hold(bytes) if bytes.is_empty()));
+            let take = |line: &mut Line| {
+                line.session.take_held(&mut Context::from_waker(std::task::Waker::noop()), &mut line.follower)
+            };
+            assert!(take(&mut line).is_none());
+            let Line { session, follower, .. } = &mut line;
+            follower.from_server(&rows, |part| {
+                part.outcome.iter().for_each(|outcome| session.of_answer(outcome, part.is_hidden));
+            });
+            match take(&mut line) {
+                Some(Then::Instead(command)) => assert!(is_right && command == packet(0, FOUND)),
+                Some(Then::Answer(answer)) => assert!(!is_right && answer == has_changed()),
+                _ => panic!("the command still waits"),
+            }
         }
     }
 }

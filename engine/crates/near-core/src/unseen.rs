@@ -4,7 +4,6 @@ use crate::command::is_harmless;
 use crate::follow::Follower;
 use crate::prepared::Under;
 use sql::Aggregates;
-use std::collections::VecDeque;
 use wire::{Command, ErrPacket, Execute, Expect, Header, Outcome, OutcomeKind};
 
 /// The maximum number of earlier reads that are kept for the server to run before the last one, so that FOUND_ROWS() is right.
@@ -136,39 +135,12 @@ fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
     Some(params.are_types_new && params.types == types && params.nulls.iter().all(|byte| *byte == 0))
 }
 
-/// A command that may evaluate FOUND_ROWS(), and waits until the server has run the unseen reads.
+/// A command that waits until the server has answered the hidden commands before it. The command may evaluate FOUND_ROWS(), and only
+/// their answers tell whether the server's FOUND_ROWS() is what the client expects.
 pub struct Held {
-    command: Vec<u8>,
-    /// For each read whose answer is still awaited, the number of rows that the client received. None if it is not known.
-    awaited: VecDeque<Option<u64>>,
-    /// True as long as the server has found as many rows for each read as the client received.
-    is_right: bool,
-}
-
-impl Held {
-    /// `command` is the waiting packet. `unseen` are the reads that are sent to the server now.
-    pub fn new(command: Vec<u8>, unseen: &Unseen) -> Held {
-        let awaited = unseen.before.iter().chain([unseen]).map(|one| one.rows).collect();
-        Held { command, awaited, is_right: true }
-    }
-
-    /// Takes the outcome of the next of the awaited reads, and compares it with what the client received.
-    pub fn count(&mut self, outcome: &Outcome) {
-        if let Some(rows) = self.awaited.pop_front() {
-            self.is_right &= is_found(rows, outcome);
-        }
-    }
-
-    /// Returns true once all reads were answered, so that [`released`](Self::released) may be called.
-    pub fn is_counted(&self) -> bool {
-        self.awaited.is_empty()
-    }
-
-    /// Returns the command, to be sent to the server, if the server has found as many rows as the client received. Otherwise
-    /// returns an error packet for the client, and the command is dropped.
-    pub fn released(self) -> Result<Vec<u8>, Vec<u8>> {
-        if self.is_right { Ok(self.command) } else { Err(has_changed()) }
-    }
+    pub command: Vec<u8>,
+    /// How many answers are awaited.
+    pub awaited: usize,
 }
 
 /// Returns true if an answer of the server has as many rows as the client received. False if `rows` is none.

@@ -122,6 +122,13 @@ fn poll_direction(
                     let outcome = ready!(rest.deliver(context, to, &bytes));
                     return outcome.map_or(Poll::Ready(Some(Stop::ReceiverGone)), |()| Poll::Pending);
                 }
+                Then::Both { to_server, answer } => {
+                    if let Poll::Ready(Err(_)) = rest.deliver(context, to, &to_server) {
+                        return Poll::Ready(Some(Stop::ReceiverGone));
+                    }
+                    let outcome = ready!(back.deliver(context, from, &answer));
+                    return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
+                }
                 Then::Answer(bytes) => {
                     let outcome = ready!(back.deliver(context, from, &bytes));
                     return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
@@ -189,8 +196,8 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
         counts.commands.add(follower.take_commands() + usize::from(matches!(held, Some(Then::Answer(_)))));
         let is_held_again = matches!(held, Some(Then::Hold(_)));
         let sent = match held {
-            Some(Then::Answer(bytes)) => {
-                if matches!(to_client.deliver(context, &mut client, &bytes), Poll::Ready(Err(_))) {
+            Some(Then::Answer(answer) | Then::Both { answer, .. }) => {
+                if matches!(to_client.deliver(context, &mut client, &answer), Poll::Ready(Err(_))) {
                     return Poll::Ready(());
                 }
                 Poll::Pending
@@ -211,7 +218,8 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
                     Then::Pass
                 }
             };
-            counts.commands.add(follower.take_commands() + usize::from(matches!(then, Then::Answer(_))));
+            let is_answered = matches!(then, Then::Answer(_) | Then::Both { .. });
+            counts.commands.add(follower.take_commands() + usize::from(is_answered));
             then
         };
         if !is_server_deaf && !is_holding {

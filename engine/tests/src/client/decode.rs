@@ -84,15 +84,17 @@ pub fn column(payload: &[u8], extended: bool) -> Column {
     Column { name, kind, is_unsigned: flags & 0x20 != 0 }
 }
 
-/// The part of a column definition packet that names the table that the column comes from: the name with its length byte.
-pub fn origin(payload: &[u8]) -> Range<usize> {
+/// The parts of a column definition packet that tell where the column comes from: the name of its table, and its own name there. Each
+/// range includes the length byte.
+pub fn origin(payload: &[u8]) -> [Range<usize>; 2] {
     let mut cursor = Cursor::new(payload);
-    for _ in 0..3 {
+    // The catalogue, the schema, the alias of the table, its name, the alias of the column, its name.
+    let mut ends = [0; 6];
+    for end in &mut ends {
         cursor.text();
+        *end = payload.len() - cursor.rest.len();
     }
-    let start = payload.len() - cursor.rest.len();
-    cursor.text();
-    start..payload.len() - cursor.rest.len()
+    [ends[2]..ends[3], ends[4]..ends[5]]
 }
 
 /// One row of a result: a value for each column, as its text. None is NULL.

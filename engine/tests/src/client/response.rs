@@ -66,8 +66,9 @@ pub struct Response {
     pub flags: Vec<Range<usize>>,
     /// Where in `bytes` the two bytes of column flags lie, for every column definition.
     pub column_flags: Vec<Range<usize>>,
-    /// For every column definition: where in `bytes` its payload begins, and where the name of the table lies that the column comes from.
-    pub origins: Vec<(usize, Range<usize>)>,
+    /// For every column definition: where in `bytes` its payload begins, and where the names of the table and the column lie that it comes
+    /// from.
+    pub origins: Vec<(usize, [Range<usize>; 2])>,
     /// Where in `bytes` the id of a prepared statement lies. Servers number them across all sessions. None unless this answers a
     /// `COM_STMT_PREPARE`.
     pub statement_id: Option<Range<usize>>,
@@ -210,7 +211,8 @@ impl Reader<'_> {
             columns.push(decode::column(self.payload(&range), extended));
             // Behind the flags: one byte of decimals, two of filler.
             let origin = decode::origin(self.payload(&range));
-            self.response.origins.push((range.start, range.start + origin.start..range.start + origin.end));
+            let in_bytes = |part: Range<usize>| range.start + part.start..range.start + part.end;
+            self.response.origins.push((range.start, origin.map(in_bytes)));
             self.response.column_flags.push(range.end.saturating_sub(5)..range.end.saturating_sub(3));
         }
         if count > 0 && !self.deprecates_eof() {

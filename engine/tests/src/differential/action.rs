@@ -117,11 +117,9 @@ impl Action {
         matches!(&self.deed, Deed::Query(text) | Deed::Run(text, _) if text.starts_with("SELECT"))
     }
 
-    /// True if this read, unless it fails, sets FOUND_ROWS() and a near cache can know that. A near cache cannot know that of a read that
-    /// is sent in one piece with COM_STMT_CLOSE.
+    /// True if this read, unless it fails, sets FOUND_ROWS() and a near cache can know that.
     pub fn replaces_found(&self) -> bool {
-        let is_known = matches!(&self.deed, Deed::Query(text) if !text.contains("INTO"));
-        is_known && self.is_select() && !closes_at_once(self.session)
+        matches!(&self.deed, Deed::Query(text) if !text.contains("INTO")) && self.is_select()
     }
 
     /// The step that sends EXPLAIN with this statement, which shows how a server would find the rows. A step without a single statement is

@@ -192,11 +192,13 @@ fn canonical(response: &Response) -> Vec<u8> {
     }
 }
 
-/// True if the two responses report the same tables as the columns' origins, or one of them reports none where the other does. At a
-/// statement's second execution MariaDB names the table that a column of a derived table comes from, but not at its first.
+/// True if the two responses report the same tables and names as the columns' origins, or one of them reports none where the other does.
+/// At a statement's second execution MariaDB names the table that a column of a derived table comes from, but not at its first; a computed
+/// column has a name of origin at the first execution, but not after a parameter has come with another type.
 fn tell_other_origins(plain: &Response, cached: &Response) -> bool {
     let names = |response: &Response| -> Vec<Vec<u8>> {
-        response.origins.iter().map(|(_, range)| response.bytes[range.clone()].to_vec()).collect()
+        let parts = response.origins.iter().flat_map(|(_, parts)| parts.iter().cloned());
+        parts.map(|part| response.bytes[part].to_vec()).collect()
     };
     const NONE: &[u8] = &[0];
     let (left, right) = (names(plain), names(cached));
@@ -204,7 +206,7 @@ fn tell_other_origins(plain: &Response, cached: &Response) -> bool {
         && left.iter().zip(&right).all(|(left, right)| left == right || left == NONE || right == NONE)
 }
 
-/// True if the answers are equal except for the tables that columns are reported to come from, and nothing has failed.
+/// True if the answers are equal except for the tables and names that columns are reported to come from, and nothing has failed.
 pub fn tell_origins_alone(plain: &Answer, cached: &Answer) -> bool {
     let bare = |answer: &Answer| -> Vec<Vec<u8>> {
         answer.responses.iter().map(|one| without_origins(one, &canonical(one))).collect()
@@ -212,17 +214,18 @@ pub fn tell_origins_alone(plain: &Answer, cached: &Answer) -> bool {
     !has_failed(plain) && !has_failed(cached) && bare(plain) == bare(cached)
 }
 
-/// The canonical bytes without the names of the columns' tables, and without the packet lengths that these change.
+/// The canonical bytes without the names of the columns and tables that columns come from, and without the packet lengths that these change.
 fn without_origins(response: &Response, canonical: &[u8]) -> Vec<u8> {
     const LENGTH: usize = 3;
     const HEADER: usize = 4;
     let mut kept = Vec::new();
     let mut from = 0;
-    for (start, range) in &response.origins {
+    for (start, [table, name]) in &response.origins {
         let header = start.saturating_sub(HEADER);
         kept.extend_from_slice(canonical.get(from..header).unwrap_or_default());
-        kept.extend_from_slice(canonical.get(header + LENGTH..range.start).unwrap_or_default());
-        from = range.end;
+        kept.extend_from_slice(canonical.get(header + LENGTH..table.start).unwrap_or_default());
+        kept.extend_from_slice(canonical.get(table.end..name.start).unwrap_or_default());
+        from = name.end;
     }
     kept.extend_from_slice(canonical.get(from..).unwrap_or_default());
     kept

@@ -252,7 +252,8 @@ impl Lanes {
                 *may_be_older = hides || *may_be_older && !action.replaces_found();
             }
         }
-        let was_refused = std::mem::take(&mut self.was_refused[action.session]) && action.kind == Kind::Aftermath;
+        let was_refused = std::mem::take(&mut self.was_refused[action.session])
+            && (action.kind == Kind::Aftermath || matches!(action.deed, Deed::Ping));
         if was_refused && !is_select {
             return Err(Parting::Rows);
         }
@@ -303,7 +304,11 @@ impl Lanes {
         if timed_out(&plain) && !timed_out(&cached) && wants_metadata_lock(action) {
             return Err(Parting::Lock);
         }
-        if !is_select && compare::warn_differently(&plain, &cached) && self.one_warns_of_engines(action) {
+        let warn_differently = match is_select {
+            true => action.mentions("FOR UPDATE") && compare::have_same_rows(&plain, &cached),
+            false => compare::warn_differently(&plain, &cached),
+        };
+        if warn_differently && self.one_warns_of_engines(action) {
             return Err(Parting::Engines);
         }
         if self.has_lost_row && compare::number_differently(&plain, &cached) {
