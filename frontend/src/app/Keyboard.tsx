@@ -45,9 +45,9 @@ export function Keyboard() {
 }
 
 /**
- * What a pressed key opens: the palette (Ctrl-K, everywhere), the list of keys (?), or the search of the page (/).
- * Undefined for other keys, and for ? and / while the focus is in an input or a dialog is open, where they are ordinary
- * text.
+ * Returns what a pressed key opens: the palette (Ctrl-K, everywhere), the list of keys (?), or the search of the page
+ * (/). Undefined for other keys, and for ? and / while the focus is in an input or a dialog is open, where they are
+ * ordinary text.
  */
 function wantedBy(event: KeyboardEvent): 'search' | Opened | undefined {
   if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') return 'palette';

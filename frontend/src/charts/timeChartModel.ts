@@ -85,7 +85,7 @@ function largest(rows: Row[], keys: string[]): number {
   return rows.reduce((max, row) => Math.max(max, ...keys.map((key) => row[key] ?? 0)), 0);
 }
 
-/** What a chart draws, from its series. Samples and annotations outside of the span are left out. */
+/** Computes what a chart draws. Samples and annotations outside of the span are left out. */
 export function buildTimeChart(input: TimeChartInput): TimeChartModel {
   const { series, from, to, unit } = input;
   const rows = mergeRows(series, from, to).slice(-MAX_POINTS * series.length);
