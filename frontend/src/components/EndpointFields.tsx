@@ -27,7 +27,7 @@ interface EndpointFieldsProps {
 
 /**
  * The fields for the address and the accounts with which the control plane connects to a server. `error` is the error
- * of the last submission, from which each field shows its own part.
+ * of the last submission; each field shows its own part of it.
  */
 export function EndpointFields({ endpoint, stored, error, onChange }: EndpointFieldsProps) {
   const t = useT();

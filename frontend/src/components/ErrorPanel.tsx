@@ -15,7 +15,7 @@ interface ErrorPanelProps {
 
 /**
  * An error in words. For an error of the API also the rejected fields, the statements that a person has to run, and the
- * id of the request, by which the log of the control plane is searched. With `onRetry` it has a button.
+ * request id to search for in the log of the control plane. With `onRetry` it has a button.
  */
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   const t = useT();

@@ -1,6 +1,6 @@
 // Sets `data-before` and `data-beyond` on the scroll container of a table that continues to the left or right of the
-// visible part. Only some browsers can detect this in CSS alone. Attributes are set directly, so that scrolling does not
-// render any component.
+// visible part. Only some browsers can detect this in CSS alone. The attributes are set directly, so that scrolling
+// renders no component.
 
 /**
  * Ref callback for a table whose parent element scrolls: keeps the parent's `data-before` and `data-beyond` current.
