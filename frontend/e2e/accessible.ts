@@ -13,6 +13,7 @@ const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 // Users of speech control say the words that they see. axe checks this only on request.
 const OF_WORDS = { rules: { 'label-content-name-mismatch': { enabled: true } } };
 
+/** Expects that axe finds no accessibility violation on the page, in the light and in the dark colour scheme. */
 export async function expectAccessible(page: Page): Promise<void> {
   // Loaded once for both schemes, because the library is large.
   await page.evaluate(axe.source);
@@ -29,6 +30,9 @@ async function violations(rules: axe.RunOptions): Promise<string[]> {
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
 
+/**
+ * Makes the window as wide as a phone, and expects that the page needs no horizontal scrolling. The window stays so.
+ */
 export async function expectToFitPhone(page: Page): Promise<void> {
   await page.setViewportSize({ width: 390, height: 844 });
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);

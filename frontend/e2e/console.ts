@@ -1,4 +1,4 @@
-// The `test` of every spec: two instances and the API of the stack are at hand.
+// The `test` of every spec. Its fixtures are two instances of the worker's own and the API of the stack.
 import { test as base } from '@playwright/test';
 import { Api } from './fleet';
 import { stack } from './session';
@@ -8,16 +8,20 @@ export interface Instance {
   name: string;
 }
 
-/** The instances of one test worker. No other worker uses them. */
+/** The two instances of this test worker, which no other worker uses. Fails if the stack has too few. */
 function instancesOf(worker: number): [Instance, Instance] {
   const [first, second] = stack.servers().slice(2 * worker);
   if (!first || !second) throw new Error('The tests need two instances for each worker.');
   return [first, second];
 }
 
-/** Seconds since 1970 after which no further test starts, for machines too slow for all tests: backend/testing/late.py. */
+/**
+ * The time (seconds since 1970) after which no further test starts, for machines too slow for all tests. See
+ * backend/testing/late.py.
+ */
 const END = Number(process.env.FQC_TEST_END ?? Infinity);
 
+/** Playwright's `test` with `instances`, the two instances of the worker, and `api`, the API as the administrator. */
 export const test = base.extend<{ instances: [Instance, Instance]; api: Api; begun: undefined }>({
   begun: [
     // eslint-disable-next-line no-empty-pattern -- Playwright reads from it what a fixture needs

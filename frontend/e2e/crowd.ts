@@ -6,6 +6,7 @@ import { BACKEND, PYTHON } from './session';
 export const COUNT = 10_000;
 export const RUN_DIR = process.env.FQC_E2E_RUN_DIR;
 
+/** Runs Python code in the control plane's Django shell, with the instances of the crowd as `crowd`. */
 async function inDatabase(code: string): Promise<void> {
   const env = { ...process.env, FQC_RUN_DIR: RUN_DIR, DJANGO_SETTINGS_MODULE: 'config.settings' };
   const head = `
@@ -17,7 +18,10 @@ crowd = Instance.objects.filter(name__startswith="crowd-")`;
   await promisify(execFile)(PYTHON, ['manage.py', 'shell', '-c', head + code], { cwd: BACKEND, env });
 }
 
-/** Adds stopped instances with an unreachable address. The control plane only checks whether they are back. */
+/**
+ * Adds 10 000 stopped instances, named `crowd-…`, to the control plane's database. Their address cannot be reached, but
+ * the control plane only checks now and then whether a stopped server is back.
+ */
 export function addCrowd(): Promise<void> {
   return inDatabase(`
 size = InstanceClass.objects.first()
@@ -28,7 +32,7 @@ fleet = [
 Instance.objects.bulk_create(fleet, batch_size=1000)`);
 }
 
-/** Adds figures of the past hour to each instance, so that every row has a line to draw. */
+/** Adds samples of the past hour for each instance of the crowd, so that every row has a line to draw. */
 export function addFigures(): Promise<void> {
   return inDatabase(`
 now = int(time.time()) // 60 * 60
@@ -42,6 +46,7 @@ Sample.objects.bulk_create(
 )`);
 }
 
+/** Removes the instances of the crowd and their samples from the database. */
 export function removeCrowd(): Promise<void> {
   return inDatabase(`
 Sample.objects.filter(instance_id__in=crowd.values("id")).delete()

@@ -10,15 +10,18 @@ import { BACKEND, PYTHON, stack, type Server } from './session';
 const ENDED = ['applied', 'rolled_back', 'failed', 'aborted'];
 const LOOK_EVERY_MS = 200;
 
+/** The control plane's API with the administrator's session, next to the browser. A refused request throws. */
 export class Api {
   constructor(private readonly request: APIRequestContext) {}
 
+  /** Returns the body of a GET request. `path` is relative to /api/v1/. */
   async get<T>(path: string): Promise<T> {
     const answer = await this.request.get(`/api/v1/${path}`);
     if (!answer.ok()) throw new Error(`GET ${path}: ${answer.status()} ${await answer.text()}`);
     return (await answer.json()) as T;
   }
 
+  /** Sends a write of any version of the object, and returns the body of the response; undefined if it has none. */
   async send<T>(method: string, path: string, data?: unknown): Promise<T> {
     const { csrf_token } = await this.get<{ csrf_token: string }>('auth/session');
     const headers = { 'X-CSRFToken': csrf_token, 'If-Match': '*', Referer: stack.url() };
@@ -27,7 +30,10 @@ export class Api {
     return (answer.status() === 204 ? undefined : await answer.json()) as T;
   }
 
-  /** A rule that fires at once on any server, since every server is polled all the time. Returns the rule's id. */
+  /**
+   * Creates an alert rule for the instance that fires at the next poll, since polling itself sends statements. Returns
+   * the rule's id.
+   */
   async alwaysFiringRule(
     instanceId: string,
     name: string,
@@ -48,7 +54,10 @@ export class Api {
     return rule.id;
   }
 
-  /** Starts a change of an instance and waits until it has ended. */
+  /**
+   * Starts a change set by a POST to `what`, a path below the instance such as `cache/disable`, and waits until it has
+   * ended. Throws unless it was applied.
+   */
   async change(instanceId: string, what: string, body: object = {}): Promise<void> {
     const made = await this.send<{ id: string }>('POST', `instances/${instanceId}/${what}`, {
       ...body,
@@ -65,7 +74,10 @@ export class Api {
   }
 }
 
-/** Runs statements on a server as its owner, without the control plane's knowledge. */
+/**
+ * Runs SQL statements on a local server through its socket, as the user of the operating system that owns it, so that
+ * the control plane does not notice.
+ */
 export async function runOn({ folder }: Server, ...statements: string[]): Promise<void> {
   const code = `
 import os, pwd, sys, pymysql
@@ -76,7 +88,10 @@ for statement in sys.argv[2:]:
   await promisify(execFile)(PYTHON, ['-c', code, join(folder, 'server.sock'), ...statements]);
 }
 
-/** Runs the demonstration shop against a server while `during` runs. */
+/**
+ * Runs the workload of the demonstration shop against the server while `during` runs, and stops it afterwards. Throws
+ * if the workload ends by itself.
+ */
 export async function whileReading(server: Server, during: () => Promise<void>): Promise<void> {
   const password = randomUUID();
   await runOn(

@@ -9,7 +9,7 @@ test.afterEach(async ({ api, instances: [first] }) => {
   await api.change(first.id, 'cache/disable');
 });
 
-/** The number that the fleet's tile shows. */
+/** The reads per second that the fleet's caches answered in the past hour, as the fleet page shows them. */
 async function fleetServed(api: Api): Promise<number> {
   const { series } = await api.get<{ series: { name: string; whole: number | null }[] }>('fleet/headlines');
   return series.find(({ name }) => name === 'served_per_second')?.whole ?? 0;
@@ -51,14 +51,17 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
 
 const BLOCK_BYTES = 1024;
 
-/** The prepared change is under review. It sets the cache to this size, rounded to the server's blocks. */
+/** Expects that the page reviews a change of the cache's size to `size`, without applying it. */
 async function expectPrepared(page: Page, instance: Instance, size: number): Promise<void> {
   const review = page.getByRole('dialog', { name: `Review changes to ${instance.name}` });
   await expect(review.getByText('query_cache_size', { exact: true })).toBeVisible();
   await expect(review).toContainText(String(size));
 }
 
-/** The centre of an element, once the chart has its final position. */
+/**
+ * The centre of a drawn element in pixels of the page. Waits until the chart fills its panel, because elements move
+ * until then.
+ */
 async function centreOf(drawn: Locator, panel: Locator): Promise<{ x: number; y: number }> {
   const widthOf = async (part: Locator) => (await part.boundingBox())?.width ?? 0;
   const beside = async () =>
@@ -76,14 +79,19 @@ async function centreOf(drawn: Locator, panel: Locator): Promise<{ x: number; y:
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/** True if the part lies within the whole horizontally. Positions are fractions of pixels. */
+/**
+ * True if `part` lies within the left and right edges of `whole`, up to 2 pixels. False if one of them is not visible.
+ */
 async function isWithin(part: Locator, whole: Locator): Promise<boolean> {
   const [inner, outer] = [await part.boundingBox(), await whole.boundingBox()];
   if (!inner || !outer) return false;
   return inner.x > outer.x - 2 && inner.x + inner.width < outer.x + outer.width + 2;
 }
 
-/** The table is scrolled to its last column by keyboard. The first column stays visible and is not covered. */
+/**
+ * Scrolls a table to its last column by keyboard on a phone, and expects that the first column stays visible and
+ * uncovered. `words` is a text of a cell in the first column.
+ */
 async function expectFirstColumnToStay(page: Page, table: Locator, words: string): Promise<void> {
   const scroller = table.locator('..');
   const first = table.getByRole('cell', { name: words }).first();

@@ -8,7 +8,10 @@ function panelOf(page: Page, title: string): Locator {
   return page.getByRole('region', { name: title, exact: true });
 }
 
-/** Opens a chart that is never without samples for long, since every server is polled all the time. */
+/**
+ * Opens the monitoring page, with `search` as its query string, and returns the panel of the chart of statements once
+ * it has samples. Every server is polled all the time, so that is soon.
+ */
 async function openMonitoring(page: Page, instanceId: string, search = 'range=15m'): Promise<Locator> {
   await page.goto(`/instances/${instanceId}/monitoring?${search}`);
   const panel = panelOf(page, STATEMENTS);
@@ -19,7 +22,7 @@ async function openMonitoring(page: Page, instanceId: string, search = 'range=15
   return panel;
 }
 
-// The area of the chart in which a span can be dragged.
+/** The box, in pixels of the page, of the area of a chart in which a span can be selected by dragging. */
 async function gridOf(panel: Locator) {
   const box = await panel.locator('.recharts-cartesian-grid').boundingBox();
   if (!box) throw new Error('The chart has no grid to drag on.');

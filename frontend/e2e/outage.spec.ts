@@ -36,7 +36,10 @@ test('an API that is down is told once, not stormed, and recovered from', async 
   await expect(page.getByRole('link', { name: first.name })).toBeVisible();
 });
 
-/** A proxy to the stack that can be cut, with all its connections, and restored. */
+/**
+ * Starts a proxy to the stack. `cut` closes it with all its connections, so that the API is down for a browser that
+ * uses `url`; `mend` opens it again at the same port.
+ */
 async function bridge() {
   const to = new URL(stack.url());
   const open = new Set<Socket>();

@@ -4,16 +4,20 @@ import type { Page } from '@playwright/test';
 const MESSAGE = 'The disk of the control plane is full.';
 const REQUEST = '5a1b2c3d4e5f';
 
+/** The problem that `refuse` answers with: its message, its request id, and a pattern of both as a page shows them. */
 export const refusal = { message: MESSAGE, request: REQUEST, text: new RegExp(`${MESSAGE}.*${REQUEST}`) };
 
 interface Terms {
-  /** Only refuse requests with this HTTP method. */
+  /** Refuse only requests with this HTTP method. Absent means all. */
   method?: string;
-  /** Requests are refused only after this promise has resolved; earlier ones wait for it. */
+  /** Requests are held until this promise has resolved, and refused then. Absent means at once. */
   after?: Promise<void>;
 }
 
-/** Refuses requests to matching addresses, until they are unrouted. */
+/**
+ * Makes the browser receive status 500 with the problem `refusal` for requests to matching addresses. Lasts until
+ * `page.unroute(isRefused)` or the end of the test.
+ */
 export async function refuse(
   page: Page,
   isRefused: (url: URL) => boolean,

@@ -12,11 +12,15 @@ interface Change {
   not_before: string;
 }
 
+/** The change set whose page is open. */
 async function changeOf(page: Page, api: Api): Promise<Change> {
   return api.get<Change>(`changes/${new URL(page.url()).pathname.split('/').at(-1)}`);
 }
 
-/** Opens the review of a change that sets one parameter to a new value. */
+/**
+ * Opens the review of a change that sets `net_read_timeout` to a new value. Returns the drawer of the review and the
+ * value.
+ */
 async function review(page: Page, instance: Instance) {
   const value = String(20_000 + (Date.now() % 10_000));
   const set = encodeURIComponent(JSON.stringify({ net_read_timeout: value }));
@@ -26,6 +30,7 @@ async function review(page: Page, instance: Instance) {
   return { drawer, value };
 }
 
+/** Expects that the instance's server runs with this value of `net_read_timeout`. */
 async function expectRunning(api: Api, instance: Instance, value: string): Promise<void> {
   interface Parameters {
     items: { name: string; running: string | null }[];
@@ -34,7 +39,10 @@ async function expectRunning(api: Api, instance: Instance, value: string): Promi
   expect(items.find(({ name }) => name === 'net_read_timeout')?.running).toBe(value);
 }
 
-/** Enters a maintenance window that starts at this moment, in hours and minutes of UTC. */
+/**
+ * Sets the instance's maintenance window in the console, to open at `opening` (milliseconds, a whole minute) for 15
+ * minutes.
+ */
 async function setWindow(page: Page, instance: Instance, opening: number): Promise<void> {
   await page.goto(`/instances/${instance.id}/overview`);
   await page.getByRole('button', { name: 'Actions' }).click();
@@ -46,6 +54,7 @@ async function setWindow(page: Page, instance: Instance, opening: number): Promi
   await expect(form).toBeHidden();
 }
 
+/** The start of the next minute, in milliseconds since 1970. */
 function nextMinute(): number {
   return Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
 }

@@ -5,16 +5,19 @@ import { join, resolve } from 'node:path';
 
 process.env.FQC_E2E_SESSION ??= join(tmpdir(), `fqc-e2e-session-${process.pid}.json`);
 
-// An existing stack is only sure to have servers for one worker.
+// A stack that is already running is only sure to have the two servers that one worker needs.
 process.env.FQC_E2E_WORKERS ??= process.env.FQC_E2E_URL ? '1' : '3';
 
-/** The number of test files that run at a time. */
+/** How many test files run at a time, each with two instances of its own. */
 export const WORKERS = Number(process.env.FQC_E2E_WORKERS);
 
 export const BACKEND = resolve(import.meta.dirname, '../../backend');
 export const PYTHON = join(BACKEND, '.venv/bin/python');
 
-/** A server of the fleet with the control plane's account, in the format of `up --json`. */
+/**
+ * A server of the stack, as `up --json` reports it: the instance's id, its address, the control plane's account on it,
+ * and the folder of its data.
+ */
 export interface Server {
   id: string;
   name: string;
@@ -25,7 +28,10 @@ export interface Server {
   folder: string;
 }
 
-/** The account of a local server that may set variables. The control plane derives its name from the monitoring account. */
+/**
+ * The account of a local server that may set variables. As in the control plane, its name and password are derived from
+ * those of the monitoring account.
+ */
 export function mayChange({ username, password }: Server): { username: string; password: string } {
   const name = `${username}_change`;
   return { username: name, password: createHmac('sha256', password).update(name).digest('hex') };
@@ -33,12 +39,14 @@ export function mayChange({ username, password }: Server): { username: string; p
 
 export const SESSION_FILE = process.env.FQC_E2E_SESSION;
 
+/** The value of an environment variable that the global set-up has set. Throws if it has not run. */
 function fromEnvironment(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: the global set-up has not run.`);
   return value;
 }
 
+/** The running stack: its URL, the administrator's log-in, and its servers. */
 export const stack = {
   url: () => fromEnvironment('FQC_E2E_URL'),
   user: () => fromEnvironment('FQC_E2E_USER'),

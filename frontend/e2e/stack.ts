@@ -20,6 +20,7 @@ interface Started {
   instances: Server[];
 }
 
+/** Runs a command of the backend's supervisor, such as `up`, and returns what it printed. */
 async function supervise(command: string[]): Promise<string> {
   const { stdout } = await run(PYTHON, ['-m', 'stack', ...command], {
     cwd: BACKEND,
@@ -28,6 +29,7 @@ async function supervise(command: string[]): Promise<string> {
   return stdout;
 }
 
+/** Logs in as the administrator, and stores the session in the file that every test worker starts from. */
 async function logIn(): Promise<void> {
   const api = await request.newContext({ baseURL: stack.url(), timeout: START_LIMIT_MS });
   const session = (await (await api.get('/api/v1/auth/session')).json()) as { csrf_token: string };
@@ -41,6 +43,10 @@ async function logIn(): Promise<void> {
   await api.dispose();
 }
 
+/**
+ * Starts the stack, or uses the one that FQC_E2E_URL names. Returns the function that stops it again, which leaves a
+ * stack alone that was running before.
+ */
 export default async function setUp(): Promise<() => Promise<void>> {
   if (process.env.FQC_E2E_URL) {
     await logIn();

@@ -11,7 +11,7 @@ const ALL: typeof PAGES = {
   'fleet apply': () => '/fleet-applies/of-a-test',
 };
 
-/** Matches the requests of a page, except the one for the session. */
+/** True for requests to the API, except the one for the session, without which no page is shown. */
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/api/') && pathname !== '/api/v1/auth/session';
 
 test.describe.configure({ mode: 'parallel' });

@@ -12,7 +12,10 @@ interface Weight {
   bytes: number;
 }
 
-/** Counts the responses that the browser receives while the page opens, and their compressed bytes. */
+/**
+ * Counts the responses that the browser receives while `open` runs, and their bytes as sent, compressed. The browser's
+ * cache is off.
+ */
 async function weighed(page: Page, open: () => Promise<void>): Promise<Weight> {
   const weight = { requests: 0, bytes: 0 };
   const session: CDPSession = await page.context().newCDPSession(page);
@@ -28,6 +31,7 @@ async function weighed(page: Page, open: () => Promise<void>): Promise<Weight> {
   return weight;
 }
 
+/** The requests and bytes of opening the page at this path, until no part of it is loading. */
 async function opened(page: Page, path: string): Promise<Weight> {
   return weighed(page, async () => {
     await page.goto(path);

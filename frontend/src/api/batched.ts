@@ -5,7 +5,11 @@ interface Waiting<T> {
   reject: (error: unknown) => void;
 }
 
-/** Null for a thing that the response does not contain. */
+/**
+ * Returns a function that requests one thing by its key. Keys that are requested within `pauseMs` go out together,
+ * through `askMany`, at most `limit` of them in one call. Resolves to null for a key that the response does not
+ * contain; if `askMany` fails, all keys of that call are rejected with its error.
+ */
 export function batched<T>(
   askMany: (keys: string[]) => Promise<ReadonlyMap<string, T>>,
   limit: number,

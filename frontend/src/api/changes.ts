@@ -14,6 +14,10 @@ export type ChangeLine = Schemas['ChangeLine'];
 export type Finding = Schemas['InstanceFinding'];
 export type ChangeState = Change['state'];
 
+/**
+ * When a change set runs: at once, at the next opening of the instance's maintenance window, or at a set time. `at` is
+ * a UTC timestamp in ISO format, and null unless `when` is 'at'.
+ */
 export interface Timing {
   when: 'now' | 'window' | 'at';
   at: string | null;
@@ -22,10 +26,15 @@ export interface Timing {
 const AT_WORK: string[] = ['approved', 'applying', 'verifying'];
 const WORKING_POLL_MS = 1_000;
 
+/** True if a change set in this state has been approved and not ended yet: it waits for its time, or its steps run. */
 export function isAtWork(state: string): boolean {
   return AT_WORK.includes(state);
 }
 
+/**
+ * One change set. It is polled every second while it is at work (`isAtWork`), and otherwise refetched when an event
+ * names it.
+ */
 export function changeQuery(id: string) {
   return queryOptions({
     queryKey: ['change', 'one', id],
@@ -45,7 +54,10 @@ export function instanceChangesQuery(id: string) {
   );
 }
 
-/** Null resets a parameter to its default. */
+/**
+ * New values of an instance's parameters, by parameter name, as the server's text or as an expression. Null resets a
+ * parameter to its default.
+ */
 export type DraftValues = Record<string, string | null>;
 
 export interface ChangeRequest {
@@ -54,6 +66,7 @@ export interface ChangeRequest {
   allowRestart: boolean;
 }
 
+/** Returns what a change set with these values would do, and the findings that stand against it. Nothing is stored. */
 export function previewChange({
   instanceId,
   parameters,
@@ -68,6 +81,10 @@ export function previewChange({
 
 type ChangeOrder = ChangeRequest & { timing: Timing; note: string };
 
+/**
+ * A mutation that creates a change set and approves it to run at the given time. `onDone` receives the change set as
+ * created, before its steps have run.
+ */
 export function useChangeCreate(onDone: (change: Change) => void) {
   return useActed(
     ['instance', 'change'],

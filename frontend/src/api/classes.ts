@@ -15,7 +15,9 @@ export const classesQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The class of a machine of this size: an existing class, or a new one. */
+/**
+ * Requests the instance class for a machine of exactly this size. The server creates the class if there is none yet.
+ */
 export function classOfSize(body: CustomSize) {
   return unwrap(api.POST('/api/v1/instance-classes/custom', { body }));
 }

@@ -10,6 +10,7 @@ const GATEWAY_FAILURES = [502, 503, 504];
 
 let csrfToken = '';
 
+/** Sets the token that every later write sends. The session's response has it; without it the API refuses writes. */
 export function rememberCsrfToken(token: string): void {
   csrfToken = token;
 }
@@ -60,6 +61,10 @@ function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null;
 }
 
+/**
+ * The error of a response that is not ok. `error` is its parsed body: a problem document, or any text, which then
+ * becomes the message.
+ */
 export function problemOf(error: unknown, response: Response): ApiError {
   const problem = isProblem(error)
     ? error
@@ -67,14 +72,20 @@ export function problemOf(error: unknown, response: Response): ApiError {
   return new ApiError(response.status, problem, response.headers.get('x-request-id') ?? undefined);
 }
 
-/** Returns the data of a response, or throws its problem as ApiError. */
+/**
+ * Waits for a response and returns its data. Throws ApiError if the API refused the request. If the API was not
+ * reached, the promise rejects with ConnectionLost.
+ */
 export async function unwrap<T>(answer: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await answer;
   if (!response.ok) throw problemOf(error, response);
   return data as T;
 }
 
-/** Like `unwrap`, but also returns the ETag, which a later write sends as If-Match. */
+/**
+ * Like `unwrap`, but also returns the ETag, the version of what was read, which a later write sends as If-Match to be
+ * refused if it has changed since. `*`, which matches any version, if the response has no ETag.
+ */
 export async function unwrapWithEtag<T>(answer: Promise<Answer<T>>): Promise<{ data: T; etag: string }> {
   const { data, error, response } = await answer;
   if (!response.ok) throw problemOf(error, response);

@@ -1,5 +1,6 @@
 // Failures of the API as values the pages can show. The API answers problem+json; `code` is stable, prose is not.
 
+/** The body of a refused request (`application/problem+json`). `code` and the codes of `errors` are stable names. */
 export interface Problem {
   title?: string;
   status?: number;
@@ -7,17 +8,21 @@ export interface Problem {
   detail?: string;
   errors?: { field: string; code: string; detail: string }[];
   request_id?: string;
-  /** SQL statements that a person has to run on the server. */
+  /** SQL statements that a person has to run on the server to make the request possible. */
   statements?: string[];
 }
 
-/** One rejected field; `field` is a dotted path, empty for the request as a whole. */
+/**
+ * One field of a request that the API rejected. `field` is its dotted path, empty for the request as a whole; `detail`
+ * is the API's English sentence.
+ */
 export interface FieldError {
   field: string;
   code: string;
   detail: string;
 }
 
+/** The API answered a request with an error status. Its fields have defaults if the body was no problem document. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -38,7 +43,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The API could not be reached at all, or a proxy answered for it. */
+/** The API could not be reached at all, or a proxy answered because it could not reach the API. */
 export class ConnectionLost extends Error {
   constructor() {
     super('The control plane cannot be reached.');
@@ -46,7 +51,10 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** The error of a field, or of an item of its list (`mail_to.0`); undefined if the API did not reject the field. */
+/**
+ * The error of a field of the form, or of one item of its list (`mail_to.0`). Undefined if `error` is no ApiError, or
+ * does not reject this field.
+ */
 export function fieldRefusal(error: unknown, field: string): FieldError | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const list = new RegExp(`^${field.replaceAll('.', '\\.')}(\\.\\d+)?$`);

@@ -8,11 +8,17 @@ const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 export interface Listening {
-  /** Handlers of event data by topic. */
+  /** Called with the data of each event, by the topic of the event. Only these topics are requested. */
   topics: Record<string, (data: unknown) => void>;
-  /** Only events of these instances, with the values of their samples. Absent means all instances. */
+  /**
+   * The ids of the instances whose events are sent. Events of samples then include these instances' values. Absent
+   * means events of all instances.
+   */
   instances?: string[];
-  /** Called with whether the stream is connected, so that events from now on are received. */
+  /**
+   * Called with true when the stream connects, also again, and with false when it breaks. Events in between may be
+   * missed.
+   */
   onHeard?: (isHeard: boolean) => void;
 }
 
@@ -23,14 +29,17 @@ function addressOf({ topics, instances = [] }: Listening): string {
 }
 
 /**
- * Sends a request after the stream broke. On a page that does not poll, this is how an outage is noticed: the response
- * shows whether the API is up.
+ * Sends a request after the stream broke, so that the connection module learns whether the API is down. A page that
+ * does not poll would not notice it otherwise.
  */
 function findOut() {
   api.GET('/api/v1/auth/session').catch(() => undefined);
 }
 
-/** Subscribes to the stream, and returns a function that ends the subscription. */
+/**
+ * Subscribes to the event stream, and keeps it connected whenever the API is up. Returns the function that ends the
+ * subscription; `onHeard` is not called by it.
+ */
 export function listen(listening: Listening): () => void {
   let source: EventSource | undefined;
   let timer: number | undefined;

@@ -2,6 +2,11 @@
 // collected and requested together. Otherwise a page that receives many events would send requests faster than they are
 // answered. Pure except for its timer.
 
+/**
+ * Returns a function that requests things through `ask`: at once if no request runs, otherwise together with all other
+ * things when the running one has ended and `pauseMs` have passed. Each thing is named once in a request. Errors of
+ * `ask` are ignored here.
+ */
 export function gathered<T>(
   ask: (things: ReadonlySet<T>) => Promise<unknown>,
   pauseMs = 500,

@@ -14,6 +14,7 @@ export const HEADLINES = [
 ] as const;
 export type HeadlineName = (typeof HEADLINES)[number];
 export type HeadlineSeries = components['schemas']['MetricSeries'];
+/** The key figures that a response has, by name. A figure that the server does not report is missing. */
 export type Headlines = Partial<Record<HeadlineName, HeadlineSeries>>;
 
 function byName({ series }: components['schemas']['Headlines']): Headlines {

@@ -24,7 +24,10 @@ export function instanceQuery(id: string) {
   });
 }
 
-/** Instances that match a search by name. */
+/**
+ * At most 20 instances whose name matches the typed text, as choices of a select with the id as value. While a new text
+ * is searched, the previous choices stay.
+ */
 export function instanceChoicesQuery(search: string) {
   return queryOptions({
     queryKey: ['instance', 'choices', search],
@@ -35,11 +38,12 @@ export function instanceChoicesQuery(search: string) {
   });
 }
 
-/** The name of an instance whose id is in an address or a rule. Fetched once. */
+/** The instance with this id, for pages that only show its name. Unlike `instanceQuery` it does not poll. */
 export function instanceNameQuery(id: string) {
   return queryOptions({ ...instanceQuery(id), refetchInterval: false, staleTime: 60_000 });
 }
 
+/** The parameters of an instance, with the ETag that a change of them sends. */
 export function instanceParametersQuery(id: string) {
   return queryOptions({
     queryKey: ['instance', 'parameters', id],
@@ -71,7 +75,7 @@ export function cacheAdviceQuery(id: string) {
   });
 }
 
-/** 0 hours means since the server started to count. */
+/** The figures of an instance's statements over the last `hours`; 0 means since the server started to count. */
 export function cacheQueriesQuery(id: string, hours: number) {
   return queryOptions({
     queryKey: ['instance', 'cache-queries', id, hours],
@@ -90,24 +94,34 @@ export function classQuery(name: string) {
   });
 }
 
-/** Actions of an instance that a finding may offer, by their route below the instance. */
+/**
+ * A mutation that runs the action that a finding offers, such as a restart. `onDone` receives the change set that the
+ * action created. Fails if this console does not know the route.
+ */
 export function useInstanceAction(id: string, onDone: (change: Change) => void) {
   return useActed(['instance'], ({ route, body }: InstanceAction) => runAction(id, route, body), onDone);
 }
 
+/** A request that a finding names: `route` is the path below the instance's own, such as `cache/disable`. */
 export interface InstanceAction {
   route: string;
   body: Record<string, unknown>;
 }
 
-/** The values that a finding proposes. They are reviewed in the parameter editor and not run directly. */
+/**
+ * The parameter values that the action of a finding proposes, for review in the parameter editor. Undefined if the
+ * action sets no parameters; it is then run directly.
+ */
 export function preparedBy(route: string, body: Record<string, unknown>): Record<string, string> | undefined {
   if (route !== 'changes' || typeof body.parameters !== 'object' || body.parameters === null)
     return undefined;
   return Object.fromEntries(Object.entries(body.parameters).map(([name, value]) => [name, String(value)]));
 }
 
-/** The routes that findings name, each with its typed request. An unknown route comes from a newer server. */
+/**
+ * Sends the request of a finding's action, and returns the change set that it created. Throws for a route that this
+ * console does not know, which comes from a newer server.
+ */
 async function runAction(
   id: string,
   route: string,

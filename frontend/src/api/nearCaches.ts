@@ -8,7 +8,10 @@ export type NearCache = components['schemas']['NearCache'];
 
 const POLL_MS = 10_000;
 
-/** The near caches of one server. Only the first page is loaded, since a longer list would not be read. */
+/**
+ * The near caches (caches next to applications, which answer reads for the server) of one instance, polled every 10
+ * seconds. At most the first page, since a longer list would not be read.
+ */
 export function nearCachesQuery(id: string) {
   return queryOptions({
     queryKey: ['instance', 'near-caches', id],

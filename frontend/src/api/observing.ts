@@ -5,7 +5,10 @@ import { useActed } from './useActed';
 
 const HOUR_MS = 3_600_000;
 
-/** The hit ratio that the cache would have had over the last hours. */
+/**
+ * The hit ratio that the cache, while it is off and observed, would have had over the last hours: 60 values in percent,
+ * oldest first, null where nothing was observed. Polled only if `isRunning`.
+ */
 export function observedQuery(id: string, hours: number, isRunning: boolean) {
   return queryOptions({
     queryKey: ['metrics', 'observed', id, hours],
@@ -22,7 +25,10 @@ export function observedQuery(id: string, hours: number, isRunning: boolean) {
   });
 }
 
-/** Starts observing for a number of hours; 0 hours end it. */
+/**
+ * A mutation that makes the engine observe reads for a number of hours without serving any; 0 hours end it. Needs an
+ * operator.
+ */
 export function useObserve(id: string) {
   return useActed(['instance', 'change'], async (hours: number) => {
     await unwrap(

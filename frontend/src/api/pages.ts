@@ -2,6 +2,7 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { connection } from './connection';
 
+/** One page of a list. `next` is the cursor of the next page, null on the last one. */
 export interface Page<T> {
   items: T[];
   next: string | null;
@@ -10,7 +11,10 @@ export interface Page<T> {
 export const PAGE_SIZE = 100;
 export const LARGEST_PAGE_SIZE = 200;
 
-/** One shared function: react-query would run a new selector function again at every render. */
+/**
+ * The items of all loaded pages in one list. It is one function for all queries, since react-query would run a new
+ * selector function again at every render.
+ */
 function itemsOf<T>({ pages }: { pages: Page<T>[] }): T[] {
   return pages.flatMap((page) => page.items);
 }
@@ -27,18 +31,25 @@ function pageCount({ state }: Asked): number {
 const SHORT_LIST_PAGES = 3;
 
 /**
- * Refetching a list requests every loaded page again. True if the list is short enough to be refetched at once; longer
- * lists wait for their own polling interval.
+ * True if the query has so few loaded pages (at most 3) that an event may refetch it at once, since refetching a list
+ * requests every loaded page. Longer lists wait for their own polling interval.
  */
 export function isSoonAsked(query: Asked): boolean {
   return pageCount(query) <= SHORT_LIST_PAGES;
 }
 
-/** For `refetchInterval` of a list: one page per interval, and none while the API is down. */
+/**
+ * A `refetchInterval` for a list: `intervalMs` times the number of its loaded pages, and no polling while the API is
+ * down.
+ */
 export function pollPages(intervalMs: number) {
   return (query: Asked) => (connection.isLost() ? false : intervalMs * pageCount(query));
 }
 
+/**
+ * An infinite query of a list, whose data is the items of all pages loaded so far. `fetchPage` gets no cursor for the
+ * first page.
+ */
 export function pagedQuery<T>(
   queryKey: readonly unknown[],
   fetchPage: (cursor: string | undefined) => Promise<Page<T>>,

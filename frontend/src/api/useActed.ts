@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 /**
- * A mutation that invalidates the queries of some nouns. `onDone` runs first, even if the component is unmounted by
- * then, because the server may have acted already. Callbacks of `mutate` run after the queries, and only while the
- * component is mounted: they suit a form that closes itself, but not a navigation to another page.
+ * A mutation that, on success, refetches every query whose key begins with one of `nouns`, such as 'instance'. `onDone`
+ * runs before that, even if the component is unmounted by then, because the server may have acted already. Callbacks of
+ * `mutate` run after the refetch and only while the component is mounted: they suit a form that closes itself, but not
+ * a navigation to another page.
  */
 export function useActed<Input, Output>(
   nouns: string[],

@@ -2,11 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { connection } from './connection';
 
+/** True while the API does not answer. Renders again when that changes. */
 export function useIsConnectionLost(): boolean {
   return useSyncExternalStore(connection.subscribe, connection.isLost);
 }
 
-/** Refetches every active query once the API answers after an outage. */
+/** Refetches every active query whenever the API answers after an outage. Used once, in the frame of all pages. */
 export function useRefetchAfterOutage(): void {
   const client = useQueryClient();
   useEffect(() => {
@@ -16,10 +17,10 @@ export function useRefetchAfterOutage(): void {
   }, [client]);
 }
 
-/** The polling interval of data that events also update. */
+/** The polling interval of data that pushed events update as well. */
 export const CALM_MS = 60_000;
 
-/** For `refetchInterval`: polls only while the API answers. */
+/** A `refetchInterval` that polls every `intervalMs`, but not while the API is down. */
 export function pollEvery(intervalMs: number) {
   return () => (connection.isLost() ? false : intervalMs);
 }

@@ -4,11 +4,13 @@ import { useEffect, useState } from 'react';
 import { listen } from './eventStream';
 import type { components } from './schema.gen';
 
+/** One poll of all instances by the control plane: its time, and the values of the instances that were asked for. */
 export type Round = components['schemas']['StreamedSamples'];
 
 /**
- * Returns whether the stream of samples is connected. `onRound` must keep its identity between renders. It receives
- * each round, and null when the stream connects, because a round may have been missed before.
+ * Subscribes to the polled samples of these instances while `isWanted`. Returns true while the stream is connected.
+ * `onRound` must keep its identity between renders. It receives each round, that is, each poll of the servers, and null
+ * when the stream connects: rounds may have been missed, so figures have to be requested again.
  */
 export function useSamples(
   instanceIds: string[],

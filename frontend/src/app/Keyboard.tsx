@@ -44,7 +44,11 @@ export function Keyboard() {
   );
 }
 
-/** The action of a key. Undefined while the focus is in an input or a dialog is open: the key is then ordinary text. */
+/**
+ * Returns what a pressed key opens: the palette (Ctrl-K, everywhere), the list of keys (?), or the search of the page
+ * (/). Undefined for other keys, and for ? and / while the focus is in an input or a dialog is open, where they are
+ * ordinary text.
+ */
 function wantedBy(event: KeyboardEvent): 'search' | Opened | undefined {
   if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') return 'palette';
   if (event.ctrlKey || event.metaKey || event.altKey) return undefined;

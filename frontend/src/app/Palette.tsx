@@ -23,7 +23,10 @@ import classes from './Palette.module.css';
 const LIST_ID = 'palette-list';
 const PAUSE_MS = 150;
 
-/** Parameters and statements of the current instance, which are loaded once something was typed. */
+/**
+ * The entries for parameters and statements of the instance in `path` that match the typed text. They are loaded once
+ * something was typed; before that, and on other pages, there are none.
+ */
 function useOwnEntries(path: string, text: string): Entry[] {
   const t = useT();
   const id = instanceOf(path) ?? '';

@@ -66,7 +66,7 @@ export function Shell() {
   );
 }
 
-/** Leads to the login page when the session ends, and from there back to this page. */
+/** Opens the login page when the session has ended, with this page's address, so that a log-in comes back here. */
 function useLeaveOnLogOut() {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);

@@ -13,7 +13,7 @@ interface NavigationItem {
   to: '/fleet' | '/templates' | '/alerts' | '/audit' | '/access' | '/settings';
   label: MessageKey;
   icon: ComponentType<{ size?: number | string }>;
-  /** Other paths that belong to the same entry. */
+  /** Further first parts of paths whose pages belong to this entry. */
   also?: string[];
 }
 
@@ -26,6 +26,7 @@ export const NAVIGATION: NavigationItem[] = [
   { to: '/settings', label: 'nav.settings', icon: IconSettings },
 ];
 
+/** True if the page at `path` belongs to this entry, so that the entry is highlighted. */
 export function isInRoom(item: NavigationItem, path: string): boolean {
   return [item.to, ...(item.also ?? [])].some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 }

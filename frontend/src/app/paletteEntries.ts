@@ -3,6 +3,9 @@
 import type { Translate } from '@/lib/i18n/context';
 import { NAVIGATION } from './navigation';
 
+/**
+ * An entry of the palette. `kind` says what it is, such as "page" or "parameter"; `href` is the address that it opens.
+ */
 export interface Entry {
   label: string;
   kind: string;
@@ -20,15 +23,15 @@ const ROOMS = [
   'alerts',
 ] as const;
 
-/** The id of the instance in the address; undefined if the address is not of an instance. */
+/** The id of the instance whose page has this path; undefined for pages that belong to no instance. */
 export function instanceOf(path: string): string | undefined {
   return /^\/instances\/([^/]+)/.exec(path)?.[1];
 }
 
-/** Pseudo-address that opens the list of keys, which has no page. */
+/** The `href` of the entry that opens the list of keyboard shortcuts, which is a dialog and has no address. */
 export const KEYS = '#keys';
 
-/** The most matches that are listed; typing more letters narrows them down. */
+/** How many matches of a long list are offered at most. Typing more letters narrows them down. */
 const MOST_FOUND = 12;
 
 export function parameterEntries(id: string, names: string[], t: Translate): Entry[] {
@@ -53,12 +56,12 @@ export function statementEntries(id: string, rows: Record<string, string | null>
   );
 }
 
-/** The matching entries of long lists, which are only offered once something was typed. */
+/** At most 12 matching entries of a long list, such as an instance's parameters. None while nothing was typed. */
 export function foundEntries(entries: Entry[], text: string): Entry[] {
   return text.trim() === '' ? [] : matchingEntries(entries, text).slice(0, MOST_FOUND);
 }
 
-/** The tabs of the instance in the address; none elsewhere. */
+/** The tabs of the instance whose page has this path; none on other pages. */
 export function roomEntries(path: string, t: Translate): Entry[] {
   const id = instanceOf(path);
   if (id === undefined) return [];
@@ -69,6 +72,7 @@ export function roomEntries(path: string, t: Translate): Entry[] {
   }));
 }
 
+/** The pages of the console. With `canChange` also the actions that need an operator. */
 export function pageEntries(t: Translate, canChange: boolean): Entry[] {
   const pages = [
     ...NAVIGATION.map(({ label, to }) => ({ label: t(label), kind: t('palette.page'), href: to })),
@@ -84,7 +88,7 @@ export function pageEntries(t: Translate, canChange: boolean): Entry[] {
   ];
 }
 
-/** The entries whose label or kind contains every typed word. */
+/** The entries whose label or kind contains every typed word, in whatever case. All entries if nothing was typed. */
 export function matchingEntries(entries: Entry[], text: string): Entry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return entries.filter(({ label, kind }) =>

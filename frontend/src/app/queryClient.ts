@@ -6,8 +6,8 @@ import { ApiError, ConnectionLost } from '@/api/errors';
 const MOST_RETRIES = 3;
 
 /**
- * True if the server refused because of too many concurrent requests or password attempts. It has done nothing yet, so
- * the request can be repeated.
+ * True if the server refused a request because it has too many at the moment. It has not acted on the request, so even
+ * a write can be repeated.
  */
 function isBusy(error: Error): boolean {
   return error instanceof ApiError && error.code === 'busy';
@@ -20,9 +20,8 @@ function shouldRetry(failures: number, error: Error): boolean {
 }
 
 /**
- * A session that ended in one request has ended for the whole console: the session query is refetched, and then leads
- * to the login page. Refetching matters, because a 401 does not prove a log-out: a request that was under way while a
- * new password replaced the session cookie is refused, too.
+ * After a 401, refetches the session, which leads to the login page if the session has ended. The 401 alone does not
+ * prove that: a request that was under way while a new password replaced the session cookie is refused, too.
  */
 function noteEndedSession(error: Error) {
   if (error instanceof ApiError && error.status === 401)

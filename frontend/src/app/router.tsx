@@ -27,7 +27,7 @@ import { RouteFailure } from './RouteFailure';
 import { SessionPending } from './SessionPending';
 import { Shell } from './Shell';
 
-/** A page that is loaded on demand: its translations arrive with its code. */
+/** A page whose code is loaded when it is first opened, together with the texts that it shows. */
 function page<Module extends Record<string, unknown>>(load: () => Promise<Module>, name: keyof Module) {
   return lazyRouteComponent(() => withWords(load()), name);
 }
@@ -48,7 +48,10 @@ const login = createRoute({
   component: page(() => import('@/features/login/LoginPage'), 'LoginPage'),
 });
 
-/** Only addresses of this console: a crafted link must not lead elsewhere after the log-in, or to it once more. */
+/**
+ * The address to open after a log-in, if it is a path of this console other than the login page; otherwise undefined. A
+ * crafted link must not lead elsewhere.
+ */
 function safeNext(value: unknown): string | undefined {
   return typeof value === 'string' && /^\/(?!\/|\\|login\b)/.test(value) ? value : undefined;
 }

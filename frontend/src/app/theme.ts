@@ -58,8 +58,8 @@ const theme = createTheme({
 });
 
 /**
- * Fills gaps of Mantine's dialog: its close button has no accessible name, and screen readers would take its header for
- * the page's banner.
+ * Properties for every dialog that Mantine leaves out: a name for its close button, and a role that keeps screen
+ * readers from taking its header for the page's.
  */
 function dialogIn(t: Translate) {
   return {

@@ -6,7 +6,7 @@ import { listen } from '@/api/eventStream';
 import { gathered } from '@/api/gathered';
 import { isSoonAsked } from '@/api/pages';
 
-/** The first parts of the query keys that an event of each topic invalidates. */
+/** The queries that an event of each topic refetches, by the first part of their query keys. */
 const NOUNS_OF_TOPIC: Record<string, string[]> = {
   change: ['change', 'instance'],
   instance: ['instance'],
@@ -22,6 +22,7 @@ function askAgain(client: QueryClient) {
   );
 }
 
+/** Refetches queries when events arrive, while the component is mounted. Used once, in the frame of all pages. */
 export function useLiveEvents(): void {
   const client = useQueryClient();
   useEffect(() => {

@@ -5,13 +5,13 @@ import classes from './charts.module.css';
 
 interface AnnotationMarkProps {
   annotation: Annotation;
-  /** Where the line of the annotation is, given by the chart. */
+  /** The top of the annotation's line in pixels, set by the chart. */
   viewBox?: { x?: number; y?: number };
 }
 
 /**
- * The clickable mark at the top of an annotation's line. It works with the mouse only, so a page with marks must also
- * list them as links.
+ * The triangle at the top of an annotation's line, with the label as its tooltip. A click calls the annotation's
+ * `open`. It cannot be reached by keyboard, so a page with marks must also list them as links.
  */
 export function AnnotationMark({ annotation, viewBox }: AnnotationMarkProps) {
   const { label, open } = annotation;

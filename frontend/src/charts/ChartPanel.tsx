@@ -13,19 +13,19 @@ import classes from './charts.module.css';
 
 interface ChartPanelProps {
   title: string;
-  /** The name of the instance or fleet shown; it labels the exported file and picture. */
+  /** The name of the instance or fleet shown. It is part of the exported file's name and of the picture. */
   subject: string;
   model: TimeChartModel;
   height?: number;
   syncId?: string;
   isFilled?: boolean;
   onZoom?: (from: number, to: number) => void;
-  /** Why there is nothing to draw, when the server does not offer the figure. */
+  /** Text instead of the chart, which says why the server does not offer the figure. Absent if it does. */
   unavailable?: string;
-  /** The text of an empty chart, if emptiness means something other than missing samples. */
+  /** The text of a chart without values. Absent means that there are no samples yet. */
   emptyText?: string;
   actions?: ReactNode;
-  /** Below the chart. */
+  /** Content below the chart. */
   children?: ReactNode;
 }
 

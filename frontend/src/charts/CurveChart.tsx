@@ -17,9 +17,10 @@ import {
 import { NearestPoint, type Nearest } from './NearestPoint';
 import classes from './charts.module.css';
 
+/** A point of the predicted curve. `size` is the size of the cache in bytes. */
 export interface CurvePoint {
   size: number;
-  /** 0..1 */
+  /** The predicted hit ratio at this size, from 0 to 1. */
   ratio: number;
 }
 
@@ -33,6 +34,10 @@ interface CurveChartProps {
 
 const AXIS = { fontSize: 11, fill: 'var(--fqc-muted)' };
 
+/**
+ * The predicted hit ratio by cache size. `present` is the size that the cache has now, marked on the chart. A click on
+ * the chart, or the button of a point, calls `onChoose` with the size of the nearest point.
+ */
 export function CurveChart({ points, present, presentLabel, actionLabel, onChoose }: CurveChartProps) {
   const { t } = useI18n();
   const nearest = useRef<Nearest>(undefined);

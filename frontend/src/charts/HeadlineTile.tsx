@@ -11,7 +11,7 @@ interface HeadlineTileProps {
   query: Pick<UseQueryResult<Headlines>, 'data' | 'isError'>;
 }
 
-/** A figure of the past hour, with its course in that hour. */
+/** A tile with one key figure of the past hour and its course in that hour. `query` loads all key figures. */
 export function HeadlineTile({ name, query }: HeadlineTileProps) {
   const t = useT();
   const told = useToldMetric();

@@ -7,15 +7,16 @@ interface SparklineProps {
   color?: number;
   width?: number;
   height?: number;
-  /** Fills the width of its container; `width` is then only the size of the drawing grid. */
+  /** True to fill the width of the container. `width` is then only the width of the drawing grid. */
   isWide?: boolean;
 }
 
-/** A full-width line of percentages for a tile. */
+/** A line as wide as its tile for values over time, such as percentages. Null values are gaps. */
 export function percentCourse(values: readonly (number | null)[], label: string) {
   return <Sparkline values={values} label={label} isWide />;
 }
 
+/** A small line without axes. Null values are gaps; `label` is what screen readers say. */
 export function Sparkline({ values, label, color = 1, width = 84, height = 20, isWide }: SparklineProps) {
   return (
     <svg

@@ -1,7 +1,10 @@
 import type { TimeChartModel } from './timeChartModel';
 import classes from './charts.module.css';
 
-/** The line style of a series: its colour, dashed for a comparison, dotted for a line that lies upon another. */
+/**
+ * The sample of a series' line in a legend: its colour, dashed for a comparison, dotted for a line that often coincides
+ * with another.
+ */
 export function Swatch({ series }: { series: TimeChartModel['series'][number] }) {
   return (
     <span

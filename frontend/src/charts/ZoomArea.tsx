@@ -12,7 +12,10 @@ interface ZoomAreaProps {
   onZoom: (from: number, to: number) => void;
 }
 
-/** The pointer's distance from the left edge, limited to the area, since a drag may leave it. */
+/**
+ * The pointer's distance in pixels from the left edge of the area, limited to its width, since a drag may leave the
+ * area.
+ */
 function within({ clientX, currentTarget }: PointerEvent): number {
   const { left, width } = currentTarget.getBoundingClientRect();
   return Math.min(Math.max(clientX - left, 0), width);

@@ -6,6 +6,9 @@ function csvCell(text: string): string {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/**
+ * The values of a chart as CSV: a header with the series' names, then one line for each time in UTC. Gaps are empty.
+ */
 export function chartCsv(model: TimeChartModel): string {
   const head = ['time_utc', ...model.series.map(({ label }) => csvCell(label))];
   const lines = model.rows.map((row) =>
@@ -14,7 +17,10 @@ export function chartCsv(model: TimeChartModel): string {
   return [head.join(','), ...lines].join('\n') + '\n';
 }
 
-/** A file name such as `demo-1-hit-ratio`, from letters and digits only, which every file system accepts. */
+/**
+ * Joins the words to a file name without extension, such as `demo-1-hit-ratio`, from letters and digits only, which
+ * every file system accepts.
+ */
 export function fileNameOf(...words: string[]): string {
   const parts = words
     .join(' ')
@@ -23,6 +29,7 @@ export function fileNameOf(...words: string[]): string {
   return (parts ?? ['chart']).join('-');
 }
 
+/** Makes the browser download `content` as a file with this name. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
@@ -43,7 +50,10 @@ const INLINED = [
   'fill-opacity',
 ];
 
-/** A copy with computed styles inlined, because a standalone SVG does not know the page's CSS variables. */
+/**
+ * Returns a copy of the drawing with its computed styles inlined, because a file does not have the page's CSS
+ * variables. The drawing on the page does not change.
+ */
 function standaloneSvg(svg: SVGSVGElement): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const originals = [svg, ...svg.querySelectorAll<SVGElement>('*')];
@@ -73,7 +83,10 @@ export interface Heading {
   marks: string[];
 }
 
-/** One description for each kind of mark: its time if there is one mark, otherwise their number. */
+/**
+ * Returns one description for each kind of mark, in order of first use: `label, time` for a single mark, otherwise
+ * `label × count`. `momentOf` formats a time.
+ */
 export function marksOf(annotations: Annotation[], momentOf: (at: number) => string): string[] {
   const moments = new Map<string, number[]>();
   for (const { label, at } of annotations) moments.set(label, [...(moments.get(label) ?? []), at]);
@@ -85,7 +98,10 @@ export function marksOf(annotations: Annotation[], momentOf: (at: number) => str
 const MARGIN = 12;
 const LINE = 18;
 
-/** The positions of the legend's names, on as many lines as they need. */
+/**
+ * The positions of a legend's names, on as many lines as they need: `x` in pixels from the left, `line` from 0.
+ * `widths` are the widths of the names and `room` that of a line.
+ */
 export function legendPlaces(widths: number[], room: number): { x: number; line: number }[] {
   let [x, line] = [0, 0];
   return widths.map((width) => {
@@ -98,7 +114,10 @@ export function legendPlaces(widths: number[], room: number): { x: number; line:
 
 const SWATCH = 22;
 
-/** Draws the heading and returns its height. Call it after setting the canvas size, since resizing clears a canvas. */
+/**
+ * Draws title, subtitle and legend at the top of the canvas, and returns their height in pixels. Resizing a canvas
+ * clears it, so the heading has to be drawn again afterwards.
+ */
 function drawHeading(context: CanvasRenderingContext2D, heading: Heading, width: number): number {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
@@ -139,6 +158,10 @@ function headingHeight(places: { line: number }[]): number {
   return 22 + LINE * ((places.at(-1)?.line ?? 0) + 2) + 10;
 }
 
+/**
+ * Draws a chart with its heading as a PNG, `scale` times as large as on the page. Rejects if the browser cannot draw
+ * it.
+ */
 export async function chartPng(
   svg: SVGSVGElement,
   heading: Heading,

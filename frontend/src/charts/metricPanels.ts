@@ -13,20 +13,27 @@ import { unitOf } from './units';
 export type MetricAnswer = components['schemas']['Series'];
 type MetricSeries = components['schemas']['MetricSeries'];
 
+/**
+ * What one chart plots: the names of its metrics, in the order of their colours. The first one decides the unit.
+ * Metrics that a response does not have are left out.
+ */
 export interface PanelPlan<Key extends string = string> {
   key: Key;
   metrics: string[];
   isFilled?: boolean;
-  /** Draws every metric after the first one dotted, because the lines often coincide. */
+  /** True if the lines often coincide: every metric after the first one is then dotted. */
   isOverlaid?: boolean;
   isHeadline?: boolean;
-  /** The panel takes a whole row of the grid. */
+  /** True if the panel takes a whole row of the grid. */
   isWide?: boolean;
-  /** Hides the panel until it has such a figure, since most servers never have any. */
+  /** Which figures the panel needs in order to be shown, since most servers never have any. Absent means none. */
   isShownFrom?: 'anyFigure' | 'figuresAbove0';
 }
 
-/** The chart of hits against inserts, with near caches. Each read is counted in exactly one of its lines. */
+/**
+ * The chart of how reads were answered: by near caches, by the server's cache, and by the server with or without
+ * storing the result. Each read is counted in exactly one of its lines.
+ */
 export const READS: PanelPlan<'traffic'> = {
   key: 'traffic',
   metrics: ['near_hits_per_second', 'hits_per_second', 'inserts_per_second', 'not_cached_per_second'],
@@ -34,16 +41,21 @@ export const READS: PanelPlan<'traffic'> = {
   isHeadline: true,
 };
 
+/** The distinct metrics that these panels plot, to be requested together. */
 export function metricNames(plans: PanelPlan[]): string[] {
   return [...new Set(plans.flatMap(({ metrics }) => metrics))];
 }
 
+/** A response with metrics, and the name that its lines have in a comparison, such as that of the instance. */
 export interface Source {
   label: string;
   answer: MetricAnswer;
 }
 
-/** An earlier response shifted to the times of a later one, so that both can be drawn in one chart. */
+/**
+ * Returns the response of an earlier span with its values at the times of the later one, so that both can be drawn in
+ * one chart. `byMs` is the time between the spans. Times without an earlier sample have null.
+ */
 export function moved(earlier: MetricAnswer, later: MetricAnswer, byMs: number): MetricAnswer {
   const [first = 0] = earlier.times;
   const indexAt = (at: number) => Math.round((at - byMs / 1000 - first) / earlier.step_seconds);
@@ -54,7 +66,7 @@ export function moved(earlier: MetricAnswer, later: MetricAnswer, byMs: number):
   return { ...earlier, times: later.times, step_seconds: later.step_seconds, series };
 }
 
-/** The source with names and formulas of its metrics in the viewer's language. */
+/** A copy of the source with titles and formulas of its metrics in the viewer's language. */
 export function toldSource({ label, answer }: Source, told: (series: MetricSeries) => MetricSeries): Source {
   return { label, answer: { ...answer, series: answer.series.map(told) } };
 }
@@ -79,10 +91,12 @@ function inputsOf(plan: PanelPlan, source: Source, isCompared: boolean): SeriesI
   });
 }
 
+/** The start and end of the response's span in milliseconds. The end is one step after the last sample's time. */
 export function domainOf({ times, step_seconds }: MetricAnswer): [number, number] {
   return [(times[0] ?? 0) * 1000, ((times.at(-1) ?? 0) + step_seconds) * 1000];
 }
 
+/** False for a panel that has no such figure as it needs in order to be shown. */
 export function isShown(plan: PanelPlan, sources: Source[]): boolean {
   if (!plan.isShownFrom) return true;
   const plotted = sources
@@ -92,6 +106,10 @@ export function isShown(plan: PanelPlan, sources: Source[]): boolean {
   return figures.some((figure) => figure > 0 || plan.isShownFrom === 'anyFigure');
 }
 
+/**
+ * The chart of a panel. The first source gives span and unit; the lines of all further sources are dashed, as a
+ * comparison.
+ */
 export function buildPanel(plan: PanelPlan, sources: Source[], annotations: Annotation[]): TimeChartModel {
   const [main] = sources;
   const [from, to] = main ? domainOf(main.answer) : [0, 0];

@@ -2,6 +2,10 @@
 
 const isAbsent = (value: number | null | undefined) => value === null || value === undefined;
 
+/**
+ * The SVG path of a sparkline, from the lowest value at the bottom to the highest at the top. Null values break the
+ * line.
+ */
 export function sparkPath(values: readonly (number | null)[], width: number, height: number): string {
   const present = values.filter((value): value is number => value !== null);
   const low = Math.min(...present);

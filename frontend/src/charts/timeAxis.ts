@@ -13,6 +13,10 @@ const STEPS = [
   ...[1, 2, 5, 10, 15, 30].map((n) => n * DAY),
 ];
 
+/**
+ * At most about `count` ticks from `from` to `to`, all in milliseconds, at round times of the viewer's clock.
+ * `offsetMs` is the offset of the viewer's time zone.
+ */
 export function timeTicks(from: number, to: number, count: number, offsetMs = zoneOffsetMs(from)): number[] {
   const step = STEPS.find((size) => (to - from) / size <= count) ?? 30 * DAY;
   const first = Math.ceil((from + offsetMs) / step) * step - offsetMs;
@@ -30,6 +34,7 @@ const toTheDay = byLocale((locale) => new Intl.DateTimeFormat(locale, { month: '
 const toTheMinute = byLocale((locale) => new Intl.DateTimeFormat(locale, HOURS));
 const toTheSecond = byLocale((locale) => new Intl.DateTimeFormat(locale, { ...HOURS, second: '2-digit' }));
 
+/** A tick's label in the viewer's time zone: the day, minutes or seconds, by the length of the axis. */
 export function formatTick(moment: number, spanMs: number, locale: string): string {
   const form = spanMs > 2 * DAY ? toTheDay : spanMs < 5 * MINUTE ? toTheSecond : toTheMinute;
   return form(locale).format(new Date(moment));

@@ -11,20 +11,21 @@ export interface SeriesInput {
   key: string;
   label: string;
   samples: readonly Sample[];
-  /** How the figure is computed, shown on hover. */
+  /** How the figure is computed, shown when the pointer is over the legend. */
   formula?: string;
-  /** 1..6, a series colour of the theme. */
+  /** The number of a series colour of the theme, 1 to 6. */
   color: number;
-  /** True for the series of a comparison. */
+  /** True for a line drawn for comparison: of another instance, or of an earlier span. */
   isDashed?: boolean;
-  /** True if the line often coincides with another one: both stay visible. */
+  /** True for a line that often coincides with another one. Dotted, both stay visible. */
   isDotted?: boolean;
 }
 
+/** A moment (in milliseconds) that is marked on a chart, such as a change that took effect. */
 export interface Annotation {
   at: number;
   label: string;
-  /** Opens the object that is marked. */
+  /** Opens what the mark stands for. Absent if the mark cannot be clicked. */
   open?: () => void;
 }
 
@@ -36,6 +37,7 @@ export interface TimeChartInput {
   annotations?: Annotation[];
 }
 
+/** The values of all series at one time, by series key. Null, or no entry, is a gap. */
 export type Row = { at: number } & Record<string, number | null>;
 
 export interface TimeChartModel {
@@ -49,7 +51,10 @@ export interface TimeChartModel {
   isEmpty: boolean;
 }
 
-/** Means over equal time buckets, for responses with more samples than a chart can show. */
+/**
+ * Returns at most `limit` samples: the samples themselves, or, if there are more, means over groups of equal length at
+ * the time of each group's first sample. A group without values gives null.
+ */
 export function thin(samples: readonly Sample[], limit = MAX_POINTS): readonly Sample[] {
   if (samples.length <= limit) return samples;
   const perBucket = Math.ceil(samples.length / limit);
@@ -80,6 +85,7 @@ function largest(rows: Row[], keys: string[]): number {
   return rows.reduce((max, row) => Math.max(max, ...keys.map((key) => row[key] ?? 0)), 0);
 }
 
+/** Computes what a chart draws. Samples and annotations outside of the span are left out. */
 export function buildTimeChart(input: TimeChartInput): TimeChartModel {
   const { series, from, to, unit } = input;
   const rows = mergeRows(series, from, to).slice(-MAX_POINTS * series.length);
@@ -103,7 +109,10 @@ export function buildTimeChart(input: TimeChartInput): TimeChartModel {
   };
 }
 
-/** A dragged span in time order; undefined for a click or a twitch. */
+/**
+ * The span between two dragged positions (in milliseconds), in time order. Undefined if it is less than a hundredth of
+ * the domain: that was a click, not a drag.
+ */
 export function zoomRange(
   start: number,
   end: number,

@@ -25,11 +25,18 @@ const UNIT_OF_TEXT: Record<string, Unit> = {
   'microseconds per second': 'secondRate',
 };
 
-/** The unit that a metric's definition names; an unknown unit is shown as a plain number. */
+/**
+ * The unit of a metric by the name that the API gives it, such as `per second`. An unknown name gives `count`: its
+ * values are shown as plain numbers.
+ */
 export function unitOf(text: string): Unit {
   return UNIT_OF_TEXT[text] ?? 'count';
 }
 
+/**
+ * Formats a value with its unit. Percentages are 0 to 100; `secondRate` is microseconds per second, shown as a share of
+ * one processor core. An en dash if the value is absent.
+ */
 export function formatValue(value: number | null | undefined, unit: Unit, t: Translate): string {
   if (value === null || value === undefined) return ABSENT;
   switch (unit) {
@@ -52,19 +59,24 @@ export function formatValue(value: number | null | undefined, unit: Unit, t: Tra
   }
 }
 
-/** Like `formatValue`, for a tile, where a long unit stands below the figure. */
+/**
+ * Like `formatValue`, but for a tile: a unit that is too long to follow the figure is returned separately, as `unit`.
+ */
 export function tileOf(value: number | null | undefined, unit: Unit, t: Translate) {
   return unit === 'secondRate' && isPresent(value)
     ? { value: formatPercent(value / 1e4), unit: t('unit.core') }
     : { value: formatValue(value, unit, t) };
 }
 
-/** Like `formatValue`, for an axis, where there is no room for words. */
+/** Like `formatValue`, but for an axis, where there is no room for the words of a unit. */
 export function formatValueTick(value: number, unit: Unit, t: Translate): string {
   return unit === 'secondRate' ? formatPercent(value / 1e4) : formatValue(value, unit, t);
 }
 
-/** A step of 1, 2 or 5 times a power of the base, giving at most `count` intervals. */
+/**
+ * The distance of ticks so that at most `count` of them cover the span: 1, 2 or 5 times a power of ten, or, for base 2,
+ * a power of two.
+ */
 function niceStep(span: number, count: number, base: number): number {
   const rough = span / count;
   const magnitude = base ** Math.floor(Math.log(rough) / Math.log(base));
@@ -72,10 +84,15 @@ function niceStep(span: number, count: number, base: number): number {
   return magnitude * (factors.find((factor) => factor * magnitude >= rough * 0.999) ?? base);
 }
 
-/** The lowest maximum of an axis. The ticks of an axis below one percent of a core would all be written as 0. */
+/**
+ * The least height of an axis by unit, where lower ticks would all be written as 0: a KiB, or one percent of a core.
+ */
 const LEAST_TOP: Partial<Record<Unit, number>> = { bytes: 1024, byteRate: 1024, secondRate: 1e4 };
 
-/** Ticks from 0 to at or above `max`. Counts are whole. Percentages always show the whole of 0..100. */
+/**
+ * The ticks of a value axis, from 0 up to `max` or the next step above it. Ticks of counts are whole numbers. An axis
+ * of percentages always has 0 to 100.
+ */
 export function valueTicks(max: number, unit: Unit, count = 4): number[] {
   if (unit === 'percent' && max <= 100) return [0, 25, 50, 75, 100];
   const top = Math.max(max, LEAST_TOP[unit] ?? 0) || 1;

@@ -5,7 +5,10 @@ import { ParameterValue } from './ParameterValue';
 import { StatusBadge } from './StatusBadge';
 import classes from './ChangeLines.module.css';
 
-/** Old and new value of each parameter: as submitted, with the value that the server ran before and the resolved one. */
+/**
+ * The parameters that a change set alters, each with its old and its new value. A value is shown as it was submitted,
+ * such as an expression, together with the value that it resolves to.
+ */
 export function ChangeLines({ lines }: { lines: ChangeLine[] }) {
   const t = useT();
   return (

@@ -18,8 +18,8 @@ interface ChangeStateBadgeProps {
 }
 
 /**
- * The state of a change. A change that was refused before its first step is not shown as rolled back, since nothing was
- * done.
+ * The state of a change set. One that was refused before its first step is not shown as rolled back, since nothing had
+ * been done.
  */
 export function ChangeStateBadge({ change: { state, has_begun } }: ChangeStateBadgeProps) {
   const t = useT();

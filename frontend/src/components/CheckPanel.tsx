@@ -16,7 +16,10 @@ interface CheckPanelProps {
   verdict?: string;
 }
 
-/** The findings of a check of the running server, which can be repeated. A finding's fix is started from here. */
+/**
+ * The findings of a check of a running server, with a button that runs the check again. A button of a finding starts
+ * its fix, and opens the page of the change set that this creates.
+ */
 export function CheckPanel({ instanceId, check, verdict }: CheckPanelProps) {
   const t = useT();
   const canChange = useCan('operator');

@@ -5,13 +5,14 @@ import { formatBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
 import { CUSTOM, isSizeUnreadable } from '@/lib/customSize';
 
+/** The entered class or size of a machine. Sizes are text as typed, such as `24 GiB`. */
 export interface ClassChoice {
-  /** The name of a class, or `CUSTOM`. */
+  /** The name of a class; `CUSTOM` if the other fields give the size; null before a choice. */
   instanceClass: string | null;
   memory: string;
-  /** Empty means the number that the server reports. */
+  /** The number of processors. Empty means the number that the server reports. */
   cpus: number | '';
-  /** Empty means unknown. */
+  /** The size of the disk. Empty means unknown. */
   storage: string;
 }
 
@@ -19,7 +20,7 @@ interface ClassFieldProps {
   label: string;
   choice: ClassChoice;
   classes: InstanceClass[];
-  /** True if the server reports how many processors its machine has, so that the field may stay empty. */
+  /** True if the server reports the number of processors of its machine, so that the field may stay empty. */
   isCpuTold: boolean;
   error?: string | false;
   onChange: (next: Partial<ClassChoice>) => void;

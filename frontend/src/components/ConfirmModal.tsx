@@ -10,7 +10,7 @@ interface ConfirmModalProps {
   children: ReactNode;
   error?: unknown;
   isBusy?: boolean;
-  /** True if the action destroys nothing; the button is then not red. */
+  /** True if the action destroys nothing. The button that confirms it is then not red. */
   isHarmless?: boolean;
   onConfirm: () => void;
   onClose: () => void;

@@ -2,7 +2,7 @@ import { CopyButton } from '@mantine/core';
 import { useT } from '@/lib/i18n/context';
 import classes from './CopyLink.module.css';
 
-/** Copies a text, and says so. */
+/** A button that copies the text to the clipboard, and then shows that it did. */
 export function CopyLink({ value }: { value: string }) {
   const t = useT();
   return (

@@ -14,6 +14,10 @@ export type { Column };
 
 const VIRTUAL_FROM = 80;
 
+/**
+ * The rows that the user has selected, by row key. `labelOf` gives the text that screen readers say for a row's
+ * checkbox.
+ */
 export interface Selection<Row> {
   selected: ReadonlySet<string>;
   onChange: (selected: Set<string>) => void;
@@ -30,7 +34,7 @@ interface DataTableProps<Row> {
   selection?: Selection<Row>;
   empty?: ReactNode;
   maxHeight?: string;
-  /** Called when the last rows come into view, to load more. */
+  /** Called when the last rows come into view in a long table, also repeatedly, so that more rows can be loaded. */
   onEndReached?: () => void;
 }
 

@@ -10,7 +10,7 @@ interface HeaderCellProps<Row> {
   onSort: () => void;
 }
 
-/** Sets the width as a variable, which the style sheet ignores on narrow screens. */
+/** The style that sets a column's width as a CSS variable. The style sheet ignores it on narrow screens. */
 function widthStyle(width: number | string): CSSProperties {
   return { '--column-width': typeof width === 'number' ? `${width}px` : width } as CSSProperties;
 }

@@ -6,7 +6,7 @@ interface EmptyStateProps {
   title: string;
   hint?: ReactNode;
   action?: ReactNode;
-  /** True if the empty state fills the page, so that its title is the page's heading. */
+  /** True if nothing else is on the page, so that the title is the page's heading. */
   isPage?: boolean;
 }
 

@@ -10,22 +10,25 @@ export interface Endpoint {
   trialUsername: string;
   trialPassword: string;
   isTlsRequired: boolean;
-  /** The server's RSA public key; empty keeps the stored key. */
+  /** The server's RSA public key as PEM text, which encrypts the password without TLS. Empty keeps the stored key. */
   publicKey: string;
 }
 
 interface EndpointFieldsProps {
   endpoint: Endpoint;
   /**
-   * Present if a password is stored already. Leaving the field empty keeps that password, unless the endpoint changes
-   * and `isPasswordDue` is true.
+   * Present if a password is stored already: an empty field then keeps it. `isPasswordDue` is true if the password has
+   * to be entered again, because it would go elsewhere. Absent for a new endpoint.
    */
   stored?: { isPasswordDue: boolean };
   error: unknown;
   onChange: (next: Partial<Endpoint>) => void;
 }
 
-/** Address and account with which the control plane connects to a server. */
+/**
+ * The fields for the address and the accounts with which the control plane connects to a server. `error` is the error
+ * of the last submission; each field shows its own part of it.
+ */
 export function EndpointFields({ endpoint, stored, error, onChange }: EndpointFieldsProps) {
   const t = useT();
   const said = useFieldMessage();

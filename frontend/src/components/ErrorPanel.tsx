@@ -13,7 +13,10 @@ interface ErrorPanelProps {
   onRetry?: () => void;
 }
 
-/** An error, with the API's own detail and the request id that finds the request in the log. */
+/**
+ * An error in words. For an error of the API also the rejected fields, the statements that a person has to run, and the
+ * request id to search for in the log of the control plane. With `onRetry` it has a button.
+ */
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   const t = useT();
   const told = useTold();
@@ -45,7 +48,9 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   );
 }
 
-/** True if the message already has the names and details of all refused fields, so that they need not be listed. */
+/**
+ * True if the message contains the names and details of all rejected fields, so that they need no list of their own.
+ */
 function isToldBy(message: string, { fields }: ApiError): boolean {
   return fields.every(({ field, detail }) => message.includes(field) && message.includes(detail));
 }

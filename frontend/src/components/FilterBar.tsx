@@ -25,8 +25,8 @@ interface FilterInputProps {
 }
 
 /**
- * A text filter that reports after a pause in typing. It adopts outside changes of the value, such as by the back
- * button.
+ * A text filter. `onChange` is called after a pause in typing. A value that is changed from outside, such as by the
+ * back button, replaces the typed text.
  */
 export function FilterInput({ label, value = '', onChange, width = 190 }: FilterInputProps) {
   const t = useT();
@@ -61,8 +61,8 @@ export function FilterInput({ label, value = '', onChange, width = 190 }: Filter
 }
 
 /**
- * A date filter; undefined while the field is empty or incomplete. Browsers show a pattern in an empty date field, so
- * the label stands before it.
+ * A date filter. `onChange` gets a date as YYYY-MM-DD, or undefined while the field is empty or incomplete. The label
+ * stands before the field, since browsers show a pattern in an empty one.
  */
 export function FilterDay({ label, value = '', onChange, width = 150 }: FilterInputProps) {
   const id = useId();

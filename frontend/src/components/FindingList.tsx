@@ -9,7 +9,7 @@ import { Statements } from './Statements';
 import { StatusBadge, ToneIcon } from './StatusBadge';
 import classes from './FindingList.module.css';
 
-/** A notice without a remedy states that the condition is met. */
+/** The colour of a finding by its severity. A notice without a remedy is green: it states that the condition is met. */
 function toneOf(finding: Finding): Tone {
   if (finding.severity === 'blocking') return 'danger';
   if (finding.severity === 'advice') return 'warn';
@@ -37,8 +37,8 @@ export function FindingList({ findings, onAct, isBusy }: FindingListProps) {
 }
 
 /**
- * The title of the finding in the viewer's language, with the observation below it. Without such a title, the API's
- * observation alone.
+ * The text of a finding in the viewer's language: a title, with what was observed below it. A finding that has no
+ * translation shows only the API's English observation.
  */
 function FindingText({ finding }: { finding: Finding }) {
   const t = useT();

@@ -8,17 +8,17 @@ import { useFocusBack } from './useFocusBack';
 interface FormModalProps {
   title: string;
   submit: string;
-  /** The mutation that submits the form. */
+  /** The mutation that submits the form: its error is shown, and the button is busy while it is pending. */
   mutation: { error: unknown; isPending: boolean };
   size?: number;
   isDisabled?: boolean;
-  /** Offered if the form was restored from an earlier visit. */
+  /** Empties the form. Absent unless the form shows entries that were restored from an earlier visit. */
   onStartOver?: () => void;
   onSubmit: () => void;
-  /** Called by the Cancel button: the entries are no longer wanted. */
+  /** Called by the Cancel button instead of `onClose`, for forms that then discard the stored entries. */
   onCancel?: () => void;
   onClose: () => void;
-  /** Questions to decide before the form is submitted again. */
+  /** Warnings with questions, which the user answers before submitting the form again. */
   doubts?: ReactNode;
   children: ReactNode;
 }

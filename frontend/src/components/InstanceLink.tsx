@@ -1,6 +1,6 @@
 import { TextLink } from './links';
 
-/** A link to an instance by name; only the name if the instance has been deleted. */
+/** A link to the page of an instance. Only the name if `id` is null, because the instance has been deleted. */
 export function InstanceLink({ id, name }: { id: string | null; name: string }) {
   if (!id) return name;
   return (

@@ -14,7 +14,10 @@ interface InstanceSelectProps extends Omit<SelectProps, 'data' | 'value' | 'onCh
 
 const PAUSE_MS = 250;
 
-/** Selects one instance by a search on the server, since a fleet is too long for a list. */
+/**
+ * A field that selects one instance by typing part of its name, which the server searches. `value` is the id of the
+ * selected instance; `onChange` gets undefined when the selection is cleared.
+ */
 export function InstanceSelect({ value, onChange, except = [], ...rest }: InstanceSelectProps) {
   const t = useT();
   const { data: chosen } = useQuery({ ...instanceNameQuery(value ?? ''), enabled: Boolean(value) });

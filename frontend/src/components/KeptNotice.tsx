@@ -2,7 +2,10 @@ import { Button } from '@mantine/core';
 import { useT } from '@/lib/i18n/context';
 import classes from './KeptNotice.module.css';
 
-/** States that a form has restored earlier entries, and offers an empty form. */
+/**
+ * States that the form shows entries of an earlier visit, with a button that empties it. Nothing if `onStartOver` is
+ * undefined.
+ */
 export function KeptNotice({ onStartOver }: { onStartOver: (() => void) | undefined }) {
   const t = useT();
   if (!onStartOver) return null;

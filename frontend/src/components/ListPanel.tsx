@@ -9,20 +9,21 @@ import { QueryView } from './QueryView';
 
 interface ListPanelProps<Row> {
   label: string;
-  /** True on a page with one list only, whose heading already names it. */
+  /** True on a page with this list only, where the page's heading already names it. */
   isUntitled?: boolean;
   description?: ReactNode;
   actions?: ReactNode;
   query: UseInfiniteQueryResult<Row[]>;
   columns: Column<Row>[];
   rowKey: (row: Row) => string;
-  /** Filters the loaded rows; absent means that all are shown. */
+  /** Returns whether a loaded row is shown. Absent means that all are. */
   keep?: (row: Row) => boolean;
   empty?: ReactNode;
   /** Content above the table, such as an error. */
   children?: ReactNode;
 }
 
+/** A panel with a table of the pages loaded so far, and a button that loads the next one. `label` names the table. */
 export function ListPanel<Row>({ label, query, keep, ...props }: ListPanelProps<Row>) {
   return (
     <Panel

@@ -5,11 +5,14 @@ import { useNow } from './useNow';
 interface MomentProps {
   at: string | number | null | undefined;
   relative?: boolean;
-  /** Show seconds, for lists in which several events of one minute have an order. */
+  /** True to show seconds, for lists in which events of the same minute have an order. */
   isExact?: boolean;
 }
 
-/** A timestamp in the viewer's time zone, with UTC on hover. */
+/**
+ * A timestamp in the viewer's time zone, with UTC on hover. With `relative` it is the time from now instead, such as "5
+ * min. ago", and keeps itself current. A dash if there is none.
+ */
 export function Moment({ at, relative, isExact }: MomentProps) {
   const { locale } = useI18n();
   const now = useNow(relative ? 15_000 : undefined);

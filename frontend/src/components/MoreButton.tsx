@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useT } from '@/lib/i18n/context';
 
-/** Loads the next page of a list; not rendered after the last page. */
+/** The button that loads the next page of a list. Nothing if the last page is loaded. */
 export function MoreButton({ query }: { query: UseInfiniteQueryResult<unknown> }) {
   const t = useT();
   if (!query.hasNextPage) return null;

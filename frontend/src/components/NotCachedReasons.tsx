@@ -5,21 +5,21 @@ import classes from './NotCachedReasons.module.css';
 
 type Reason = CacheStatus['reasons'][number];
 
-/** Columns with figures, and how each is formatted. */
+/** The columns of `SHOW FQC REASONS` that hold numbers, each with its format. */
 const FIGURES: Record<string, (value: number, t: Translate) => string> = {
   Count: (value) => formatCount(value),
   Share: (value) => formatPercent(value * 100),
   Time_us: (value, t) => formatDuration(value / 1e6, t),
 };
 
-/** Formats a number; a value that is not a number is shown as it is. */
+/** The value of a column with its format. A value that is no number, or of another column, is returned as it is. */
 function figure(said: string, column: string, t: Translate): string {
   return Number.isFinite(Number(said)) ? (FIGURES[column]?.(Number(said), t) ?? said) : said;
 }
 
 /**
- * The meaning of a reason, translated by the reason's name. A final full stop is removed, since only some meanings are
- * sentences.
+ * The text of one cell. The meaning of a reason is translated by the reason's name, and a full stop at its end removed,
+ * since only some meanings are sentences.
  */
 function words(reason: Reason, column: string, t: Translate, told: Told): string {
   const said = reason[column];
@@ -32,7 +32,10 @@ function heading(column: string): string {
   return column.replace(/_us$/, '').toLowerCase().replaceAll('_', ' ');
 }
 
-/** Why statements were not stored, as counted by the engine. A server without the engine reports no reasons. */
+/**
+ * A table of the reasons why statements were not stored in the cache, with the engine's counts. A hint instead if there
+ * are none, or if the server has no engine to count them.
+ */
 export function NotCachedReasons({ status }: { status: CacheStatus }) {
   const t = useT();
   const told = useTold();

@@ -3,7 +3,10 @@ import classes from './PageHeader.module.css';
 
 interface PageHeaderProps {
   title: string;
-  /** The name of the tab, which distinguishes pages of the same object in the browser's title. */
+  /**
+   * The name of the open tab. It precedes the title in the browser's title, where pages of one object differ only by
+   * it.
+   */
   room?: string;
   eyebrow?: ReactNode;
   status?: ReactNode;
@@ -11,7 +14,7 @@ interface PageHeaderProps {
   actions?: ReactNode;
 }
 
-/** The page's only h1. It also sets the title of the browser tab. */
+/** The heading of a page, its only h1. It also sets the title of the browser's tab or window. */
 export function PageHeader({ title, room, eyebrow, status, description, actions }: PageHeaderProps) {
   useEffect(() => {
     document.title = [room, title, 'Fast Query Cache'].filter(Boolean).join(' · ');

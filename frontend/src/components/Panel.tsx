@@ -6,7 +6,7 @@ interface PanelProps {
   description?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
-  /** Tables run to the edges of the panel. */
+  /** True if the content, such as a table, runs to the edges of the panel. */
   flush?: boolean;
 }
 

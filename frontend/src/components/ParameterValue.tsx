@@ -5,18 +5,20 @@ import classes from './ParameterValue.module.css';
 interface ParameterValueProps {
   value: string | null | undefined;
   unit?: string;
-  /** The result of the expression, if it differs from what was written. */
+  /** The value that an expression yields. Shown only if it differs from `value`. */
   resolved?: string | null;
   /**
-   * The value that the server runs, if it differs from the configured one: an expression's result, or a value that
-   * stays in force until a restart.
+   * The value that the server runs, which differs from `value` for an expression, or until a restart. Shown only then.
    */
   running?: string | null;
-  /** One line at most, with the whole value on hover: for tables. */
+  /** True, for tables, to show one line at most. The whole value is then the tooltip. */
   isClipped?: boolean;
 }
 
-/** A parameter's value as written, and readable: bytes with their size, expressions with their result. */
+/**
+ * A parameter's value as it was written, followed by what makes it readable: the result of an expression, and bytes in
+ * larger units. A dash if `value` is null.
+ */
 export function ParameterValue({ value, unit, resolved, running, isClipped }: ParameterValueProps) {
   const t = useT();
   if (value === null || value === undefined) return <span className={classes.gloss}>–</span>;

@@ -7,12 +7,12 @@ import { QueryView } from './QueryView';
 
 interface QueryPageProps<T> {
   query: UseQueryResult<T>;
-  /** The link back to the list. */
+  /** A small line above the heading: the link back to the list. */
   eyebrow: ReactNode;
-  /** The name of the object in the address. */
+  /** The heading until the object is loaded: its name or id, as far as the address has it. */
   title: string;
   room?: string;
-  /** Shown below the heading during loading, so that nothing moves afterwards. */
+  /** The tabs, shown below the heading during loading, so that nothing moves afterwards. */
   rooms?: ReactNode;
   children: (data: T) => ReactNode;
 }

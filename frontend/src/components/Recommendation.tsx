@@ -37,10 +37,14 @@ type Course = (values: (number | null)[], label: string) => ReactNode;
 
 interface RecommendationProps {
   instanceId: string;
-  /** Draws the hit ratio over time. */
+  /** Draws the hit ratios of the past hours (percent, null for gaps) as a line with this label. */
   course: Course;
 }
 
+/**
+ * Whether the cache of this instance would pay, with the figures behind the answer, and a button that starts or ends
+ * the observation by the engine. Nothing until the advice is loaded.
+ */
 export function Recommendation({ instanceId, course }: RecommendationProps) {
   const advice = useQuery({
     ...cacheAdviceQuery(instanceId),

@@ -8,7 +8,7 @@ interface RowActionsProps {
   onDelete: () => void;
 }
 
-/** The buttons that edit or delete a row of a table. */
+/** The two icon buttons at the end of a table's row, which edit and delete it. The labels are for screen readers. */
 export function RowActions({ editLabel, deleteLabel, onEdit, onDelete }: RowActionsProps) {
   return (
     <>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './Said.module.css';
 
-/** A sentence of the API, which is English, within text in the viewer's language. */
+/** Marks an English sentence of the API within text of another language, so that screen readers pronounce it right. */
 export function Said({ children }: { children: ReactNode }) {
   return (
     <div className={classes.said} lang="en">

@@ -9,7 +9,10 @@ interface ShownOnceProps {
   onClose: () => void;
 }
 
-/** Shows a newly created secret, which is never shown again. Only the dialog's own button closes it. */
+/**
+ * The dialog with a newly created secret, which the API never returns again. Only its own button closes it, not Escape
+ * or a click outside.
+ */
 export function ShownOnce({ title, facts, onClose }: ShownOnceProps) {
   const t = useT();
   return (

@@ -9,20 +9,20 @@ import classes from './StatTile.module.css';
 interface StatTileProps {
   label: string;
   value: ReactNode;
-  /** The unit, if it is too long to stand on the same line as the value. */
+  /** The unit, below the value. Absent if the value contains its unit. */
   unit?: string;
   note?: ReactNode;
   tone?: Tone;
-  /** Shown on hover and focus: how the figure is computed. */
+  /** How the figure is computed: a tooltip on hover and keyboard focus. */
   formula?: string;
   /**
-   * The query that the figure comes from. Until it has data no value is shown, since a dash would say that the value is
-   * absent.
+   * The query that loads the figure. While it has no data, a skeleton or a failure is shown instead of the value, since
+   * a dash would say that there is no value.
    */
   query?: { data: unknown; isError: boolean };
 }
 
-/** One figure with its name. The formula, where there is one, is a tooltip that the keyboard reaches. */
+/** A tile with one figure and its name. Keyboard users reach the formula, if there is one, by Tab. */
 export function StatTile({ label, value, unit, note, tone, formula, query }: StatTileProps) {
   const t = useT();
   if (query && query.data === undefined) {
@@ -63,7 +63,7 @@ export function StatTile({ label, value, unit, note, tone, formula, query }: Sta
 /** The most tiles that fit in one row of a wide screen. */
 const MOST_IN_ROW = 8;
 
-/** Tiles. If they need several rows, they are spread evenly, so that no tile stands alone. */
+/** A row of tiles. More than 8 are spread evenly over several rows, so that no tile stands alone. */
 export function StatTiles({ children }: { children: ReactNode }) {
   const count = Children.toArray(children).length;
   const inRow = Math.ceil(count / Math.ceil(count / MOST_IN_ROW));

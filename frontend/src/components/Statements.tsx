@@ -1,7 +1,7 @@
 import { CopyLink } from './CopyLink';
 import classes from './Statements.module.css';
 
-/** SQL statements that a person has to run on the server. */
+/** SQL statements that a person has to run on the server, with a button that copies them. */
 export function Statements({ lines }: { lines: string[] }) {
   const text = lines.join('\n');
   return (

@@ -9,7 +9,10 @@ interface TagsFieldProps extends Omit<TextInputProps, 'error' | 'value' | 'onCha
   onChange: (tags: string) => void;
 }
 
-/** Tags as text. Text that cannot be parsed is reported while the user types. */
+/**
+ * A text field for tags (`env:prod, team:pay`). Text that cannot be parsed is marked while the user types; `error` is
+ * that of the last submission.
+ */
 export function TagsField({ value, error, onChange, ...rest }: TagsFieldProps) {
   const t = useT();
   const said = useFieldMessage();

@@ -6,7 +6,7 @@ import { formatUtc, toLocalInput } from '@/lib/time';
 import { WindowOpening } from './WindowOpening';
 
 interface TimingPickerProps {
-  /** Absent for a change of many instances, since each has its own window. */
+  /** The instance's maintenance window. Absent for a change of many instances, since each has its own. */
   window?: MaintenanceWindow;
   timing: Timing;
   onChange: (timing: Timing) => void;
@@ -14,7 +14,10 @@ interface TimingPickerProps {
 
 const HOUR_MS = 3_600_000;
 
-/** When a change runs: now, in the maintenance window, or at a time in the viewer's zone. */
+/**
+ * Selects when a change runs: now, at the next opening of the maintenance window, or at a time that is entered in the
+ * viewer's time zone.
+ */
 export function TimingPicker({ window, timing, onChange }: TimingPickerProps) {
   const { t } = useI18n();
   const choose = (when: string) => {

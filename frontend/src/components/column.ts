@@ -1,5 +1,9 @@
 import type { ReactNode } from 'react';
 
+/**
+ * A column of a table. `key` identifies it; without `sortValue` the table cannot be sorted by it. A null sort value
+ * comes last.
+ */
 export interface Column<Row> {
   key: string;
   header: string;
@@ -7,6 +11,6 @@ export interface Column<Row> {
   sortValue?: (row: Row) => string | number | null | undefined;
   align?: 'right';
   width?: number | string;
-  /** Hidden on narrow screens. */
+  /** True if the column is hidden on narrow screens. */
   isSecondary?: boolean;
 }

@@ -8,13 +8,14 @@ type AnchorElementProps = Omit<ComponentProps<'a'>, 'color' | 'style' | 'childre
 
 interface TextLinkProps extends ComponentProps<'a'> {
   isStrong?: boolean;
-  /** True for a link within text, where colour alone would not distinguish it. */
+  /** True for a link within text. It is underlined, since colour alone would not distinguish it. */
   isInText?: boolean;
 }
 
 /**
- * Not Mantine's: a scrolled table draws hundreds of these a second, and its own cost several times as much.
- * The class comes last: to a link that leads above the page it is on, the router gives one of its own.
+ * A link to an address of the router. A plain anchor and not Mantine's, which costs several times as much, since a
+ * table that is scrolled draws hundreds of them. `className` comes last to override the one that the router adds to a
+ * link to a parent of the current page.
  */
 export const TextLink = createLink(({ isStrong, isInText, ...props }: TextLinkProps) => (
   <a {...props} className={classes.link} data-strong={isStrong} data-in-text={isInText} />

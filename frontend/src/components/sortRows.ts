@@ -5,7 +5,10 @@ export interface Sort {
   direction: 'ascending' | 'descending';
 }
 
-/** First click ascending, second descending, third back to the given order. */
+/**
+ * The sort order after a click on a column's header: ascending, then descending, then undefined, the order of the rows
+ * as given.
+ */
 export function nextSort(current: Sort | undefined, key: string): Sort | undefined {
   if (current?.key !== key) return { key, direction: 'ascending' };
   return current.direction === 'ascending' ? { key, direction: 'descending' } : undefined;
@@ -13,7 +16,10 @@ export function nextSort(current: Sort | undefined, key: string): Sort | undefin
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** A sorted copy; rows without a value come last in either direction. */
+/**
+ * Returns the rows sorted by a column, without changing the array. Rows without a value come last in either direction.
+ * The array itself if there is no order, or the column cannot be sorted.
+ */
 export function sortRows<Row>(rows: Row[], columns: Column<Row>[], sort: Sort | undefined): Row[] {
   const valueOf = columns.find((column) => column.key === sort?.key)?.sortValue;
   if (!sort || !valueOf) return rows;

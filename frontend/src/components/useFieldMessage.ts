@@ -3,8 +3,8 @@ import { fieldRefusal } from '@/api/errors';
 import { toldField } from '@/lib/i18n/told';
 
 /**
- * Returns a function that gives the error message of a field, translated if the viewer's language has a translation;
- * undefined if the field was not rejected.
+ * Returns a function that takes the error of a form's request and the name of a field, and returns the message for that
+ * field in the viewer's language. Undefined if the field was not rejected.
  */
 export function useFieldMessage(): (error: unknown, field: string) => string | undefined {
   const told = useTold();

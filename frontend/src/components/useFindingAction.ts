@@ -4,6 +4,10 @@ import { useNavigate } from '@tanstack/react-router';
 import type { Change } from '@/api/changes';
 import { preparedBy, useInstanceAction } from '@/api/instances';
 
+/**
+ * Returns `run`, which does what the button of a finding offers. Proposed parameter values are opened in the editor for
+ * review. Any other action is sent at once, and `onChange` receives the change set that it created.
+ */
 export function useFindingAction(instanceId: string, onChange: (change: Change) => void) {
   const navigate = useNavigate();
   const { mutate, isPending, error } = useInstanceAction(instanceId, onChange);
@@ -15,7 +19,7 @@ export function useFindingAction(instanceId: string, onChange: (change: Change) 
   return { run, isPending, error };
 }
 
-/** Like `useFindingAction`, but opens the page of the change set. */
+/** Like `useFindingAction`, but opens the page of the change set that an action created. */
 export function useFindingActionPage(instanceId: string) {
   const navigate = useNavigate();
   return useFindingAction(

@@ -1,6 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** On unmount, returns the focus to the element that had it at mount, so that keyboard users continue from there. */
+/**
+ * For dialogs: when the component is unmounted, focuses the element that had the focus at mount, if it still exists, so
+ * that keyboard users continue from there.
+ */
 export function useFocusBack(): void {
   const [opener] = useState(openerOf);
   useEffect(
@@ -11,7 +14,10 @@ export function useFocusBack(): void {
   );
 }
 
-/** The focused element. A menu entry disappears with its menu, so for an entry this is the menu's button. */
+/**
+ * The element to return the focus to: the focused one. For an entry of a menu it is the menu's button, since the entry
+ * disappears with its menu. Null if there is none.
+ */
 function openerOf(): HTMLElement | null {
   const active = document.activeElement;
   const menu = active?.closest('[role="menu"]')?.getAttribute('aria-labelledby');

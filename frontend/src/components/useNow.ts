@@ -1,6 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** The current time, updated every `intervalMs`; without an interval it is read once. */
+/**
+ * The current time in milliseconds, renewed every `intervalMs` with a render. Without an interval it stays the time of
+ * the first render.
+ */
 export function useNow(intervalMs?: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,8 +1,11 @@
-// Sets `data-before` and `data-beyond` on a table that continues left or right of the visible part of its scroll
-// container. Only some browsers can detect this in CSS alone. Attributes are set directly, so that scrolling does not
-// render any component.
+// Sets `data-before` and `data-beyond` on the scroll container of a table that continues to the left or right of the
+// visible part. Only some browsers can detect this in CSS alone. The attributes are set directly, so that scrolling
+// renders no component.
 
-/** Ref callback for a table whose parent element scrolls. */
+/**
+ * Ref callback for a table whose parent element scrolls: keeps the parent's `data-before` and `data-beyond` current.
+ * Returns the function that ends this.
+ */
 export function watchEdges(table: HTMLTableElement): () => void {
   const scroller = table.parentElement;
   if (!scroller) return () => undefined;

@@ -1,4 +1,7 @@
-/** Caches what depends on the locale alone, because creating a formatter costs far more than formatting with it. */
+/**
+ * Wraps `make` so that it runs once for each locale; later calls return the same object. Creating a formatter costs far
+ * more than formatting with it.
+ */
 export function byLocale<T>(make: (locale: string) => T): (locale: string) => T {
   const made = new Map<string, T>();
   return (locale) => {

@@ -9,7 +9,10 @@ function toBigInt(value: bigint | number | string): bigint | undefined {
   return /^-?\d+$/.test(value.trim()) ? BigInt(value.trim()) : undefined;
 }
 
-/** `503316480` -> `480 MiB`; inexact sizes keep at most two decimals: `8117488189` -> `7.56 GiB`. */
+/**
+ * `503316480` -> `480 MiB`; at most two decimals: `8117488189` -> `7.56 GiB`. Exact beyond 2^53 if given as text or
+ * bigint. A text that is no integer is returned unchanged.
+ */
 export function formatBytes(value: bigint | number | string): string {
   const exact = toBigInt(value);
   if (exact === undefined) return String(value);
@@ -25,7 +28,10 @@ export function formatBytes(value: bigint | number | string): string {
 const QUANTITY = /^(\d+)(?:\.(\d{1,6}))?\s*([kmgt])(?:i?b)?$/i;
 const EXPONENT: Record<string, bigint> = { k: 1n, m: 2n, g: 3n, t: 4n };
 
-/** Reads what people type (`480M`, `1.5 GiB`) as a byte count; undefined when it carries no unit. */
+/**
+ * Reads a size with a unit from K to T as people type it (`480M`, `1.5 GiB`) as a number of bytes; all units are powers
+ * of 1024. Undefined for anything else, also for a number without a unit.
+ */
 export function parseBytes(text: string): bigint | undefined {
   const match = QUANTITY.exec(text.trim());
   if (!match) return undefined;

@@ -3,10 +3,12 @@
 
 const PREFIX = 'fqc.form.';
 
+/** The storage key of the form with this name. */
 export function keyOf(name: string): string {
   return PREFIX + name;
 }
 
+/** The stored fields of a form, without its secrets. Undefined if none are stored or storage is blocked. */
 export function recall<T>(key: string): Partial<T> | undefined {
   try {
     const kept = window.sessionStorage.getItem(key);
@@ -16,6 +18,7 @@ export function recall<T>(key: string): Partial<T> | undefined {
   }
 }
 
+/** Stores a form without its fields in `secrets`, or removes it if `value` is undefined. Blocked storage is ignored. */
 export function keep<T extends object>(
   key: string,
   value: T | undefined,
@@ -34,7 +37,7 @@ function without<T extends object>(value: T, secrets: readonly (keyof T)[]): Par
   return Object.fromEntries(pairs) as Partial<T>;
 }
 
-/** Called at log-out, so that the next user of this tab starts with empty forms. */
+/** Removes all stored forms. Called at log-out, so that the next user of this tab starts with empty forms. */
 export function forgetForms(): void {
   try {
     const keys = Object.keys(window.sessionStorage).filter((key) => key.startsWith(PREFIX));

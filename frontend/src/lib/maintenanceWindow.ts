@@ -2,10 +2,11 @@
 // opens. Pure.
 
 export interface MaintenanceWindow {
-  /** 0 is Monday; null means every day. */
+  /** The day of the week: 0 is Monday; null means every day. */
   weekday: number | null;
-  /** HH:MM, UTC. */
+  /** The time of day at which the window opens: HH:MM in UTC. */
   start: string;
+  /** How long the window stays open. */
   minutes: number;
 }
 
@@ -13,8 +14,8 @@ const DAY_MS = 86_400_000;
 const MONDAY_MS = 4 * DAY_MS; // The first Monday of Unix time.
 
 /**
- * The start of the current or next opening, in milliseconds since 1970. The window is open if this is at or before
- * `now`.
+ * The start of the current opening if the window is open at `now`, otherwise of the next one; both in milliseconds
+ * since 1970. So the window is open if the result is at or before `now`.
  */
 export function openingOf({ weekday, start, minutes }: MaintenanceWindow, now: number): number {
   const [hours = 0, past = 0] = start.split(':').map(Number);

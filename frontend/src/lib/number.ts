@@ -6,6 +6,7 @@ export const ABSENT = '–';
 
 type Maybe<T> = T | null | undefined;
 
+/** True for a finite number, so that it can be shown; false for null, undefined and NaN. */
 export function isPresent(value: Maybe<number>): value is number {
   return value !== null && value !== undefined && Number.isFinite(value);
 }
@@ -16,12 +17,13 @@ const compact = byLocale(
   (locale) => new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 }),
 );
 
+/** A number with separators; two decimals only below 10. An en dash if absent. */
 export function formatCount(value: Maybe<number>, locale = 'en'): string {
   if (!isPresent(value)) return ABSENT;
   return (value < 10 ? withFraction : whole)(locale).format(value);
 }
 
-/** A short form for narrow places: `1284003` -> `1.28M`. */
+/** A number in a short form for narrow places: `1284003` -> `1.28M`. An en dash if absent. */
 export function formatCompact(value: Maybe<number>, locale = 'en'): string {
   if (!isPresent(value)) return ABSENT;
   return compact(locale).format(value);
@@ -31,7 +33,7 @@ export function formatRate(value: Maybe<number>, locale = 'en'): string {
   return isPresent(value) ? `${formatCompact(value, locale)}/s` : ABSENT;
 }
 
-/** A percentage in 0..100, with a non-breaking space before the sign. */
+/** Formats a percentage (0 to 100, not a fraction) with at most one decimal. An en dash if absent. */
 export function formatPercent(value: Maybe<number>): string {
   return isPresent(value) ? `${Number(value.toFixed(1))}\u00a0%` : ABSENT;
 }
@@ -43,7 +45,10 @@ const STEPS: [number, 'd' | 'h' | 'min' | 's'][] = [
   [1, 's'],
 ];
 
-/** `93784` seconds -> `1 d 2 h`; `3.44` -> `3.4 s`; below a second `4.2 ms` or `180 µs`, which are symbols everywhere. */
+/**
+ * Formats seconds in at most two units: `93784` -> `1 d 2 h`, `3.44` -> `3.4 s`, `0.0042` -> `4.2 ms`. An en dash if
+ * absent.
+ */
 export function formatDuration(seconds: Maybe<number>, t: Translate): string {
   if (!isPresent(seconds)) return ABSENT;
   if (seconds === 0) return `0 ${t('unit.s')}`;

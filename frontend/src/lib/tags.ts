@@ -1,6 +1,9 @@
 // Tags as people write them.
 
-/** `env:prod, team:pay` as an object; undefined when a part is not name:value. */
+/**
+ * Parses `env:prod, team:pay` into an object from name to value. Undefined if a part is not name:value; an empty text
+ * gives no tags.
+ */
 export function readTags(text: string): Record<string, string> | undefined {
   const parts = text.split(',').map((part) => part.trim());
   const pairs = parts.filter(Boolean).map((part) => /^([^:]+):(.*)$/.exec(part));
@@ -10,6 +13,7 @@ export function readTags(text: string): Record<string, string> | undefined {
   );
 }
 
+/** The text that `readTags` reads: `env:prod, team:pay`. */
 export function writeTags(tags: Record<string, string>): string {
   return Object.entries(tags)
     .map(([name, value]) => `${name}:${value}`)

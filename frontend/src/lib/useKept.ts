@@ -6,15 +6,16 @@ import { keep, keyOf, recall } from './keptForms';
 type Kept<T> = [
   value: T,
   change: (next: (old: T) => T) => void,
-  /** Forgets the entries, after they were submitted or discarded. */
+  /** Removes the stored entries, after they were submitted or discarded. The shown values stay. */
   forget: () => void,
-  /** Resets the form; only present while it shows restored entries. */
+  /** Empties the form and forgets the stored entries. Undefined unless the form shows restored entries. */
   startOver: (() => void) | undefined,
 ];
 
 /**
- * Like `useState`, but kept for the lifetime of the tab. `name` includes everything that distinguishes one form from
- * another.
+ * Like `useState` for an object, but the fields other than `secrets` are kept in the browser tab and restored when the
+ * form opens again. `name` must include everything that distinguishes one form from another, such as the id of the
+ * edited object. The owner must call `forget` once the form was submitted or discarded.
  */
 export function useKept<T extends object>(
   name: string,

@@ -262,6 +262,14 @@ impl Lanes {
         }
         let earlier = is_select.then(|| self.answered.insert(action.to_string(), plain.clone())).flatten();
         let Some(place) = compare::difference(&plain, &cached, action.is_ordered()) else { return Ok(plain) };
+        // This comes first: SHOW WARNINGS shows nothing more once another statement has run.
+        let warn_differently = match is_select {
+            true => action.mentions("FOR UPDATE") && compare::have_same_rows(&plain, &cached),
+            false => compare::warn_differently(&plain, &cached),
+        };
+        if warn_differently && self.one_warns_of_engines(action) {
+            return Err(Parting::Engines);
+        }
         let may_hang_on_plan = action.mentions("ROWS EXAMINED") || compare::have_same_rows(&plain, &cached);
         if is_select && may_hang_on_plan && self.hangs_on_plan(action, earlier, &cached) {
             return Err(Parting::Plan);
@@ -303,13 +311,6 @@ impl Lanes {
         }
         if timed_out(&plain) && !timed_out(&cached) && wants_metadata_lock(action) {
             return Err(Parting::Lock);
-        }
-        let warn_differently = match is_select {
-            true => action.mentions("FOR UPDATE") && compare::have_same_rows(&plain, &cached),
-            false => compare::warn_differently(&plain, &cached),
-        };
-        if warn_differently && self.one_warns_of_engines(action) {
-            return Err(Parting::Engines);
         }
         if self.has_lost_row && compare::number_differently(&plain, &cached) {
             return Err(Parting::Numbers);

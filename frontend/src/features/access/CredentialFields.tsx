@@ -16,7 +16,7 @@ interface CredentialFieldsProps {
   onChange: (credential: Credential) => void;
 }
 
-/** The fields that tokens and access keys share: a name and a role. The offered roles are at most the creator's own. */
+/** The fields that tokens and access keys share: a name and a role. Only roles up to the user's own are offered. */
 export function CredentialFields({ credential, error, onChange }: CredentialFieldsProps) {
   const t = useT();
   const said = useFieldMessage();

@@ -7,7 +7,7 @@ export function isAny({ sessions, tokens, access_keys }: Ended): boolean {
   return sessions + tokens + access_keys > 0;
 }
 
-/** Lists how many sessions, tokens and access keys of a user have been ended. */
+/** A dialog that says how many sessions, tokens and access keys of a user an action has ended. */
 export function EndedModal({ name, ended, onClose }: { name: string; ended: Ended; onClose: () => void }) {
   const t = useT();
   useFocusBack();

@@ -6,7 +6,7 @@ import { useT } from '@/lib/i18n/context';
 import { usePasswordChange } from './api';
 import { EndedModal } from './EndedModal';
 
-/** Changes the user's own password. The entries are never stored in the browser. */
+/** The dialog with which the logged-in user changes the own password. The entries are never stored in the browser. */
 export function PasswordForm({ username, onClose }: { username: string; onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();

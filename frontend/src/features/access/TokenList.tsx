@@ -60,7 +60,9 @@ export function TokenList() {
   );
 }
 
-/** The role of a token. A reporter token links to the near caches of its instance. */
+/**
+ * The role of a token. For a token of a near cache, a link to the near caches of the one instance that it may report.
+ */
 function Scope({ token: { scope, instance_id: instanceId } }: { token: Token }) {
   if (!instanceId) return scope;
   return (

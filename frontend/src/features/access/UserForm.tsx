@@ -9,7 +9,7 @@ import { useUserCreate, useUserUpdate, type Ended, type User } from './api';
 import { EndedModal, isAny } from './EndedModal';
 import { roleOptions, type RoleName } from './roles';
 
-/** Creates a user, or edits one. An edit sends only what was changed. */
+/** The dialog that edits `user`, or creates a user if there is none. An edit sends only what was changed. */
 export function UserForm({ user, onClose }: { user?: User; onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();

@@ -6,7 +6,10 @@ import { QueryView } from '@/components/QueryView';
 import { useT, useToldMetric } from '@/lib/i18n/context';
 import { incidentSeriesQuery, type IncidentDetail, type IncidentSeries } from './api';
 
-/** The hour around an incident's start: its own metric, or one that shows the state that it is about. */
+/**
+ * The chart of the hour around an incident's start. It plots the metric of the incident's rule, or, for a rule about a
+ * state, the metric that shows it best.
+ */
 export function IncidentChart({ incident, instance }: { incident: IncidentDetail; instance: string }) {
   const series = useQuery(incidentSeriesQuery(instance, incident));
   return <QueryView query={series}>{(data) => <Chart incident={incident} answer={data} />}</QueryView>;

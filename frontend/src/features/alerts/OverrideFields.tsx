@@ -8,12 +8,15 @@ import classes from './alerts.module.css';
 
 interface OverrideFieldsProps {
   overrides: OverrideDraft[];
-  /** The threshold of the rule itself. */
+  /** The rule's own threshold, shown where an override has none. */
   threshold: number;
   onChange: (overrides: OverrideDraft[]) => void;
 }
 
-/** Instances with a threshold of their own, or exempt from the rule. */
+/**
+ * The overrides of a rule: instances with another threshold, or that are exempt from the rule. `onChange` gets the
+ * whole new list.
+ */
 export function OverrideFields({ overrides, threshold, onChange }: OverrideFieldsProps) {
   const t = useT();
   const taken = overrides.flatMap(({ instanceId }) => instanceId ?? []);

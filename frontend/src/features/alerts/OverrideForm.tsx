@@ -14,7 +14,7 @@ interface OverrideFormProps {
   onClose: () => void;
 }
 
-/** Edits a rule's override for one instance. The rule itself does not change. */
+/** The dialog that edits a rule's override for one instance. The rest of the rule stays, and so do other overrides. */
 export function OverrideForm({ rule, instance, onClose }: OverrideFormProps) {
   const t = useT();
   const told = useTold();

@@ -4,14 +4,14 @@ import type { OverrideDraft } from './ruleDraft';
 
 interface OverrideInputsProps {
   override: OverrideDraft;
-  /** The threshold of the rule itself. */
+  /** The rule's own threshold, shown while the override has none. */
   threshold: number;
-  /** True in a row of several inputs: the labels are then only for screen readers. */
+  /** True in a row of several inputs, where the labels are only for screen readers. */
   isInRow?: boolean;
   onChange: (next: Partial<OverrideDraft>) => void;
 }
 
-/** The override of one instance: a threshold of its own, or exempt. */
+/** The inputs for the override of one instance: another threshold than the rule's, or exempt from the rule. */
 export function OverrideInputs({ override, threshold, isInRow, onChange }: OverrideInputsProps) {
   const t = useT();
   const label = t('rules.ownThreshold');

@@ -12,11 +12,14 @@ const SHOWN = 5;
 
 interface RulePreviewProps {
   request: RuleRequest;
-  /** Limits the preview to this instance. */
+  /** The id of the only instance to look at. Absent means all that the rule watches. */
   instance?: string;
 }
 
-/** When the rule would have fired over the past day, updated while the rule is being edited. */
+/**
+ * Shows when a rule with these settings would have fired over the past day. Follows the edits after a pause in typing;
+ * nothing is stored.
+ */
 export function RulePreview({ request, instance }: RulePreviewProps) {
   const t = useT();
   const [settled] = useDebouncedValue(request, PAUSE_MS, { leading: true });

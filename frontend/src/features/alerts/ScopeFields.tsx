@@ -13,7 +13,7 @@ interface ScopeFieldsProps {
   onChange: (next: Partial<RuleDraft>) => void;
 }
 
-/** Which instances a rule watches. */
+/** The inputs for which instances a rule watches: all, those with certain tags, or one. */
 export function ScopeFields({ draft, error, onChange }: ScopeFieldsProps) {
   const t = useT();
   const said = useFieldMessage();

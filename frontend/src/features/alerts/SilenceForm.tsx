@@ -15,7 +15,7 @@ const DURATIONS_SECONDS = [3600, 4 * 3600, 12 * 3600, 86400, 7 * 86400];
 
 interface SilenceFormProps {
   rules: Pick<AlertRule, 'id' | 'name'>[];
-  /** The rule or instance that is selected at first. */
+  /** The rule or instance that is selected when the form opens. */
   covers?: Pick<SilenceDraft, 'ruleId' | 'instanceId'>;
   onClose: () => void;
 }

@@ -38,7 +38,10 @@ export function incidentQuery(id: string) {
   });
 }
 
-/** The metric from half an hour before the incident opened until half an hour after. */
+/**
+ * The metric of an incident's chart, from half an hour before the incident opened until half an hour after, or until
+ * now.
+ */
 export function incidentSeriesQuery(instance: string, incident: IncidentDetail) {
   const opened = Date.parse(incident.opened_at);
   const to = Math.min(Date.now(), opened + CHART_MS);
@@ -72,14 +75,14 @@ const alertMetricsQuery = queryOptions({
   staleTime: Infinity,
 });
 
-/** The metrics that rules can use, in the viewer's language. */
+/** The metrics that rules can use, with texts in the viewer's language. Empty until they are loaded. */
 export function useMetrics(): Metric[] {
   const told = useToldMetric();
   const { data = [] } = useQuery(alertMetricsQuery);
   return data.map(told);
 }
 
-/** When the rule would have fired over the past day. */
+/** When a rule with these settings would have fired over the past day. Nothing is stored. */
 export function rulePreviewQuery(rule: RuleRequest) {
   return queryOptions({
     queryKey: ['rule-preview', rule],

@@ -28,7 +28,10 @@ export function useChannelDelete() {
   );
 }
 
-/** Sends a test message. An error has the receiver's response. */
+/**
+ * A mutation that sends a test message through a stored channel. It fails with the receiver's response if that refuses
+ * the message.
+ */
 export function useChannelTest() {
   return useActed(['channel'], ({ id }: Channel) =>
     unwrap(api.POST('/api/v1/channels/{id}/test', { params: { path: { id } } })),

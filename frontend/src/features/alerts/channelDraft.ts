@@ -39,17 +39,21 @@ export function channelDraftOf(channel: Channel): ChannelDraft {
   };
 }
 
-/** True if the channel has a URL field. Slack's URL is its secret, and PagerDuty has a default URL. */
+/** True if the form has a field for the channel's URL. The URL of a Slack channel is its secret, and mail has none. */
 export function hasUrl({ kind }: ChannelDraft): boolean {
   return kind === 'webhook' || kind === 'pagerduty';
 }
 
-/** True if the stored secret would go to another address: it has to be entered again then. */
+/**
+ * True if the secret has to be entered: none is stored, or the stored one would go to another URL than before.
+ * `channel` is absent for a new one.
+ */
 export function isSecretDue(draft: ChannelDraft, channel?: Channel): boolean {
   if (draft.kind === 'mail') return false;
   return !channel?.has_secret || (hasUrl(draft) && draft.url !== channel.url);
 }
 
+/** The request that stores the channel. An empty secret is left out, which keeps the stored one. */
 export function channelRequest(draft: ChannelDraft): ChannelRequest {
   return {
     name: draft.name,

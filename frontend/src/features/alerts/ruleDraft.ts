@@ -2,10 +2,10 @@
 import { readTags, writeTags } from '@/lib/tags';
 import type { AlertRule, RuleRequest } from './api';
 
-/** A rule's exception for one instance: a threshold of its own, or no alerts at all. */
+/** A rule's exception for one instance as edited: another threshold, or (`isExempt`) no alerts at all. */
 export interface OverrideDraft {
   instanceId: string | undefined;
-  /** Empty means the rule's threshold. */
+  /** The instance's threshold. Empty means the rule's own. */
   threshold: number | '';
   isExempt: boolean;
 }
@@ -70,7 +70,7 @@ export function overrideDraftOf(override: AlertRule['overrides'][number]): Overr
   return { instanceId: instance_id, threshold: threshold ?? '', isExempt: is_exempt ?? false };
 }
 
-/** Undefined if the override has no instance, or overrides nothing. */
+/** The override for the request, in a list. An empty list if no instance is selected, or if it overrides nothing. */
 export function overrideOf({
   instanceId,
   threshold,
@@ -90,7 +90,10 @@ function words(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-/** Builds the request. A field that the form does not show (the description) keeps its value. */
+/**
+ * The request that stores the rule. `rule` is the stored one, absent for a new rule: it gives the description, which
+ * the form does not show.
+ */
 export function ruleRequest(draft: RuleDraft, rule?: AlertRule): RuleRequest {
   return {
     name: draft.name,

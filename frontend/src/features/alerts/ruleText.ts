@@ -6,12 +6,15 @@ import type { AlertRule, Metric } from './api';
 
 export type RuleOverride = AlertRule['overrides'][number];
 
-/** The name of a rule. A rule that ships with the product has a translated name until an operator renames it. */
+/** The name of a rule, translated if it still has the name with which it ships. A renamed rule keeps its name. */
 export function ruleName(name: string, told: Told): string {
   return told(`alertRule.${name}`, name);
 }
 
-/** The condition of a rule, or of an incident that the rule opened, as text. */
+/**
+ * The condition of a rule as text, such as "Hit ratio below 20 %". `threshold` replaces the rule's own, for an instance
+ * with an override.
+ */
 export function conditionText(
   rule: Pick<AlertRule, 'metric' | 'comparison' | 'threshold'>,
   metrics: Metric[],
@@ -29,6 +32,7 @@ export function formulaText(rule: AlertRule, metrics: Metric[]): string {
   return metrics.find(({ name }) => name === rule.metric)?.formula ?? rule.formula;
 }
 
+/** True if the rule watches this instance by its scope. An exempt instance counts, too. */
 export function isAbout(rule: AlertRule, instance: Pick<Instance, 'id' | 'tags'>): boolean {
   if (rule.scope === 'instance') return rule.instance_id === instance.id;
   if (rule.scope === 'all') return true;

@@ -4,9 +4,9 @@ import { readTags } from '@/lib/tags';
 
 export interface SilenceDraft {
   reason: string;
-  /** Null means every rule. */
+  /** The id of the silenced rule. Null means every rule. */
   ruleId: string | null;
-  /** Undefined means every instance. */
+  /** The id of the silenced instance. Undefined means every instance. */
   instanceId: string | undefined;
   tags: string;
   durationSeconds: number;

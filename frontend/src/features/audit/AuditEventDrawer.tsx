@@ -73,7 +73,7 @@ function Diff({ rows }: { rows: ReturnType<typeof auditDiff> }) {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/;
 
-/** A recorded value, unchanged, except that a timestamp is shown in the viewer's time zone. */
+/** A recorded value as it is, except that a timestamp is shown in the viewer's time zone. */
 function Told({ text }: { text: string }) {
   return MOMENT.test(text) ? <Moment at={text} isExact /> : <>{text}</>;
 }

@@ -11,7 +11,10 @@ interface ExportFormProps extends DaySpan {
   onClose: () => void;
 }
 
-/** Exports the audit log. The browser downloads the file itself, so that the page never holds a large file. */
+/**
+ * The dialog that exports the audit log of a span of days, at first `from` to `to`. The browser downloads the file
+ * itself, so that the page never holds a large file.
+ */
 export function ExportForm({ from: first, to: last, onClose }: ExportFormProps) {
   const t = useT();
   useFocusBack();

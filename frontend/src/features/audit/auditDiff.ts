@@ -18,7 +18,10 @@ function show(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** One row per field: changed fields first, then the rest, each in recorded order. */
+/**
+ * Compares the recorded objects before and after an event: one row for each field, the changed ones first. Nothing
+ * counts as changed for a creation or deletion, where one side is null.
+ */
 export function auditDiff(before: unknown, after: unknown): DiffRow[] {
   const old = fieldsOf(before);
   const now = fieldsOf(after);

@@ -1,10 +1,15 @@
-/** The first and last day of a span, as date inputs write them, in the viewer's time zone. Both are included. */
+/**
+ * The first and the last day of a span, both included, as YYYY-MM-DD in the viewer's time zone. Absent means no limit.
+ */
 export interface DaySpan {
   from?: string;
   to?: string;
 }
 
-/** The timestamps of the span for the API. A missing or invalid day sets no limit. */
+/**
+ * The span for the API, in ISO format: the start of the first day, and the start of the day after the last one. A
+ * missing or invalid day gives undefined, which sets no limit.
+ */
 export function momentsOf({ from, to }: DaySpan): { since?: string; until?: string } {
   return { since: startOf(from), until: startOf(to, 1) };
 }

@@ -6,7 +6,7 @@ interface Span {
   format: string;
 }
 
-/** The URL that downloads the audit log of these days; undefined if they are no valid span. */
+/** The URL that downloads the audit log of these days. Undefined unless both days are valid and in order. */
 export function exportAddress({ from, to, format }: Span): string | undefined {
   const { since, until } = momentsOf({ from, to });
   if (!since || !until || since >= until) return undefined;

@@ -5,7 +5,7 @@ export interface AuditSearch {
   action?: string;
   target?: string;
   request?: string;
-  /** The first and the last day that are shown. */
+  /** The first and (`to`) the last day that are shown, as YYYY-MM-DD. */
   from?: string;
   to?: string;
   event?: string;

@@ -16,7 +16,10 @@ import { NoEngineHere } from './NoEngineHere';
 import { NowPanel } from './NowPanel';
 import { TrialStep } from './TrialStep';
 
-/** The cache of one instance: how to enable it, or, once enabled, whether it pays, what it does, misses and needs. */
+/**
+ * The page of an instance's cache. While the cache is off, it leads through enabling it; afterwards it shows whether it
+ * pays, and how to change it.
+ */
 export function CachePage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
   const { change, try: statement, db } = useSearch({ from: '/console/instances/$instanceId/cache' });
@@ -70,7 +73,7 @@ function WayToEnabling({ instanceId }: { instanceId: string }) {
   );
 }
 
-/** The hit ratio that observed reads predict for each size. */
+/** The hit ratio that the reads observed so far predict for each size of the cache. */
 function Prediction({ instanceId }: { instanceId: string }) {
   const advice = useQuery(cacheAdviceQuery(instanceId));
   return (
@@ -80,7 +83,7 @@ function Prediction({ instanceId }: { instanceId: string }) {
   );
 }
 
-/** Near caches that follow the log or rules. They serve even while the server's cache is off. */
+/** For a server whose cache is off: what its near caches answer, if any of them serves. Otherwise nothing. */
 function NearCachesAlone({ instanceId }: { instanceId: string }) {
   const { data } = useQuery(nearCachesQuery(instanceId));
   return data?.items.some(({ state }) => state === 'serving') ? <NowPanel instanceId={instanceId} /> : null;

@@ -10,7 +10,10 @@ interface CacheRulesProps {
   status: CacheStatus;
 }
 
-/** Rules that keep statements out of the cache or allow stale hits, and how many stale hits there were. */
+/**
+ * The cache's rules, which keep statements out of it or allow stale hits, and the number of stale hits. Nothing if the
+ * engine has no rules.
+ */
 export function CacheRules({ instanceId, status }: CacheRulesProps) {
   const t = useT();
   if (status.rules === null) return null;

@@ -15,13 +15,19 @@ interface ChangeFollowerProps {
   onClose: () => void;
 }
 
-/** True while the followed change set is running: the next possible actions depend on its outcome. */
+/**
+ * True while the change set with this id is at work, when other actions have to wait for its outcome. False without an
+ * id.
+ */
 export function useIsChanging(changeId = ''): boolean {
   const { data } = useQuery({ ...changeQuery(changeId), enabled: changeId !== '' });
   return data !== undefined && isAtWork(data.state);
 }
 
-/** The progress of the change set that was just started. When it ends, the cache's state is refetched. */
+/**
+ * The progress of the change set that was just started. Whenever its state changes, everything about the instance is
+ * refetched.
+ */
 export function ChangeFollower({ instanceId, changeId, onClose }: ChangeFollowerProps) {
   const client = useQueryClient();
   const change = useQuery(changeQuery(changeId));
@@ -42,10 +48,7 @@ interface FollowedProps {
   onClose: () => void;
 }
 
-/**
- * The change's progress. After its end, one line that can be closed; the page below then shows the cache after the
- * change.
- */
+/** The progress of a change set, and after its end one line with the outcome, which can be closed. */
 function Followed({ instanceId, change, onClose }: FollowedProps) {
   const t = useT();
   const { done = 0, total = 0 } = change.progress;

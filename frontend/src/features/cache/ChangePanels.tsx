@@ -12,7 +12,7 @@ import { CacheRules } from './CacheRules';
 import { CurvePanel } from './CurvePanel';
 import classes from './cache.module.css';
 
-/** Possible changes: advice, size and rules. */
+/** What can be changed about the cache: findings with their fixes, the size, and the rules. */
 export function ChangePanels({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
   const advice = useQuery(cacheAdviceQuery(instanceId));
   return (

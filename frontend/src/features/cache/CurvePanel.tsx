@@ -9,12 +9,15 @@ import { useT, useTold } from '@/lib/i18n/context';
 
 const BLOCK_BYTES = 1024;
 
-/** The size rounded to the blocks that the server accepts. */
+/** A size in bytes, rounded down to whole blocks of 1024, the only sizes that the server accepts. */
 function accepted(size: number): number {
   return Math.floor(size / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/** Predicted hit ratio by size. Choosing a point opens the change that sets this size. */
+/**
+ * The predicted hit ratio by size of the cache. A click on a size opens the parameter editor with a change to this
+ * size.
+ */
 export function CurvePanel({ instanceId, curve }: { instanceId: string; curve: CacheAdvice['curve'] }) {
   const t = useT();
   const navigate = useNavigate();
@@ -42,7 +45,7 @@ export function CurvePanel({ instanceId, curve }: { instanceId: string; curve: C
   );
 }
 
-/** Why there is no curve: it is not supported, it is switched off, or there are too few samples. */
+/** Says why there is no curve: no engine, an old engine, a cache that is off, or too few reads so far. */
 function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
   const t = useT();
   const told = useTold();

@@ -52,7 +52,7 @@ function MissesPanel({ instanceId, status }: LiveCacheProps) {
   );
 }
 
-/** Refetches the figures whenever a poll has brought a new sample. */
+/** While mounted, refetches the page's figures whenever the control plane has polled the server. */
 function useFreshFigures(instanceId: string) {
   const client = useQueryClient();
   const askAgain = useCallback(() => {

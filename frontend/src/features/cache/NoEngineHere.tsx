@@ -5,8 +5,8 @@ import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
 
 /**
- * Shown instead of the guided flow if no engine can be loaded: the reason, and where repeated reads can be cached
- * instead.
+ * Shown instead of the guided flow if the server cannot load the engine: why, and a link to near caches, which can
+ * answer repeated reads without it. `finding` is the reason.
  */
 export function NoEngineHere({ instanceId, finding }: { instanceId: string; finding: Finding }) {
   const t = useT();

@@ -15,11 +15,11 @@ import classes from './cache.module.css';
 
 interface NowPanelProps {
   instanceId: string;
-  /** The state of the server's cache; undefined while only near caches answer. */
+  /** The state of the server's cache. Undefined while it is off and only near caches answer. */
   status?: CacheStatus;
 }
 
-/** A chart of what answered the reads of the past hour. Below it, the contents of the cache. */
+/** A chart of how the reads of the past hour were answered, with facts about what the cache holds below it. */
 export function NowPanel({ instanceId, status }: NowPanelProps) {
   const { data: instance } = useQuery(instanceQuery(instanceId));
   const reads = useQuery(readsQuery(instanceId));
@@ -85,7 +85,7 @@ function nearText(items: NearCache[], t: Translate): string {
   return others > 0 ? `${here}, ${t('cache.nearOthers', { count: others })}` : here;
 }
 
-/** Labels of counters say so if the figure is counted since the server started. */
+/** The contents and counters of the cache as facts. Counters since the server's start are labelled as such. */
 function factsOf(status: CacheStatus, t: Translate): Fact[] {
   const counter = (name: string) => Number(status.counters[name] ?? NaN);
   const { connections } = status;

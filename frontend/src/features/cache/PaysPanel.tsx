@@ -16,10 +16,10 @@ import { useT } from '@/lib/i18n/context';
 import { useCacheDisable } from './api';
 import classes from './cache.module.css';
 
-/** The headlines that depend on the cache. */
+/** The key figures that the cache affects: all but the buffer pool's. */
 const SHOWN = HEADLINES.filter((name) => name !== 'buffer_pool_hit_ratio');
 
-/** Whether the cache pays, in one sentence with the figures of the past hour behind it. */
+/** Whether the cache that is on pays: one sentence, and the figures of the past hour that it rests on. */
 export function PaysPanel({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
   const t = useT();
   const canChange = useCan('operator');
@@ -53,7 +53,10 @@ export function PaysPanel({ instanceId, status }: { instanceId: string; status: 
   );
 }
 
-/** A notice that some connections are not served, because they were opened before the cache was enabled. */
+/**
+ * A notice that the cache does not serve some connections, because they were opened before it was enabled. Nothing if
+ * it serves all.
+ */
 function NotServed({ status: { connections } }: { status: CacheStatus }) {
   const t = useT();
   if (!connections || connections.served >= connections.all) return null;

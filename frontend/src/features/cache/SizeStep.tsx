@@ -12,12 +12,12 @@ type Proposal = CacheAdvice['sizes'][number];
 interface SizeStepProps {
   instanceId: string;
   sizing: Sizing;
-  /** The largest size that can be applied. */
+  /** The largest size that can be applied, in bytes. Undefined if unknown. */
   largest: number | undefined;
   onChange: (sizing: Sizing) => void;
 }
 
-/** The sizing rules side by side, each with the size that it yields on this instance. */
+/** The step that chooses the cache's size: the rules for it side by side, each with the size that it yields here. */
 export function SizeStep({ instanceId, sizing, largest, onChange }: SizeStepProps) {
   const t = useT();
   const advice = useQuery(cacheAdviceQuery(instanceId));
@@ -67,7 +67,9 @@ export function SizeStep({ instanceId, sizing, largest, onChange }: SizeStepProp
   );
 }
 
-/** Adds the explicit size to the rules of the advice, since it is always possible. */
+/**
+ * The proposals of the advice, with the rule "a size of your own" added if it is missing, since it is always possible.
+ */
 function withOwnSize(sizes: Proposal[]): Proposal[] {
   if (sizes.some(({ rule }) => rule === 'explicit')) return sizes;
   return [...sizes, { rule: 'explicit', size_bytes: null, explanation: '', is_suggested: false }];

@@ -23,8 +23,8 @@ interface TrialStepProps {
 }
 
 /**
- * Optional step: runs one statement in one session, to see what the cache does for it before other sessions are
- * affected.
+ * An optional step: runs one statement on a connection of its own with the cache, to see what the cache does for it
+ * before other sessions are affected.
  */
 export function TrialStep({ instanceId, statement = '', database = '' }: TrialStepProps) {
   const t = useT();
@@ -88,8 +88,8 @@ export function TrialStep({ instanceId, statement = '', database = '' }: TrialSt
 }
 
 /**
- * The verdict of a trial, from its counters. If all are 0 the cache has no memory: an older engine is then suspended
- * and counts nothing.
+ * The key of the text that sums up a trial, from its counters. If all of them are 0, the cache has no memory: an older
+ * engine is then suspended and counts nothing.
  */
 function verdictOf({ hits, inserts, not_cached, repetitions }: Trial) {
   if (hits + inserts + not_cached === 0) return 'no_memory';

@@ -47,7 +47,7 @@ export function useCacheDisable(id: string, onDone: (change: Change) => void) {
 
 const POINTS = 240;
 
-/** The rates of reads in the past hour, by what answered them. */
+/** The reads of the past hour per second, by what answered them. */
 export function readsQuery(id: string) {
   return queryOptions({
     queryKey: ['metrics', 'reads', id],

@@ -1,14 +1,17 @@
 // Parses `fqc_rules` for display. The server has validated it; unknown parts are shown unchanged. Pure.
 
 export interface CacheRule {
-  /** The conditions of the rule, as `name value`. */
+  /** The conditions that a statement must fulfil, such as `table` with the value `shop.orders`. */
   matches: { name: string; value: string }[];
   cache: string;
-  /** A result is served for this time despite writes; only with `always`. */
+  /** How long a result is served even if writes have changed it. Only for rules with `always`. */
   ttlSeconds?: number;
 }
 
-/** The rules in their order; undefined if the text is not a list of rules. */
+/**
+ * The rules in the order in which the server applies them. None for an empty text; undefined if the text is no list of
+ * rules.
+ */
 export function readRules(text: string): CacheRule[] | undefined {
   if (text.trim() === '') return [];
   try {

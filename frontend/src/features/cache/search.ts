@@ -1,13 +1,13 @@
 import { numberParam, textParam, type RawSearch } from '@/lib/searchParams';
 
 export interface CacheSearch {
-  /** 0 prerequisites, 1 observe, 2 size, 3 trial, 4 review. */
+  /** The open step of the guided flow: 0 prerequisites, 1 observe, 2 size, 3 trial, 4 review. */
   step?: number;
-  /** The id of the change set that enables or disables the cache, to be followed. */
+  /** The id of the change set that was just started to enable or disable the cache, whose progress is shown. */
   change?: string;
-  /** A statement to try, with placeholders for its literals. */
+  /** A statement to fill in at the trial step. It may have `?` instead of literals. */
   try?: string;
-  /** The schema of the statement's tables. */
+  /** The schema in which the trial runs that statement. */
   db?: string;
 }
 

@@ -4,10 +4,11 @@ import type { CacheAdvice } from '@/api/instances';
 
 export type Rule = CacheAdvice['sizes'][number]['rule'];
 
+/** The inputs of the guided flow that enables the cache. */
 export interface Sizing {
-  /** The chosen rule; absent means the rule that the advice suggests. */
+  /** The chosen rule for the size. Absent means the one that the advice suggests. */
   rule?: Rule;
-  /** The text as typed, for rules that need a number from the DBA. */
+  /** The size of all result sets as typed, for the rule that takes a share of it. `explicit` is a typed cache size. */
   resultSet: string;
   explicit: string;
   type: '1' | '2';
@@ -28,12 +29,15 @@ function bytesOf(text: string): number | undefined {
   return bytes === undefined || bytes > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(bytes);
 }
 
-/** True if text was typed that is not a size. */
+/** True if text was typed that is no size, with or without a unit. False for an empty field. */
 export function isUnreadable(text: string): boolean {
   return text.trim() !== '' && bytesOf(text) === undefined;
 }
 
-/** The largest size that can be applied, limited by the parameter's range and by the memory of the class. */
+/**
+ * The largest size in bytes that can be applied: the smaller of the maximum of the parameter's range (`allowed`, such
+ * as `[0-1048576]`) and the memory of the instance's class. Undefined if neither is known.
+ */
 export function largestSize(
   allowed: string | undefined,
   memoryBytes: number | undefined,
@@ -45,17 +49,18 @@ export function largestSize(
   return known.length ? Math.min(...known) : undefined;
 }
 
+/** True if a size was typed that exceeds `largest`. False if either is unknown. */
 export function isTooLarge(sizing: Sizing, largest: number | undefined): boolean {
   const size = typedSize(sizing.rule, sizing);
   return size !== undefined && largest !== undefined && size > largest;
 }
 
-/** The inputs with the rule filled in: the chosen one, or the one that the advice suggests. */
+/** A copy of the inputs with the chosen rule, or, before a choice, with the rule that the advice suggests. */
 export function withRule(sizing: Sizing, sizes: CacheAdvice['sizes'] = []): Sizing {
   return { ...sizing, rule: sizing.rule ?? sizes.find((size) => size.is_suggested)?.rule };
 }
 
-/** True if the numbers that the rule needs have been typed. */
+/** True if the chosen rule needs no typed size, or a readable one was typed. */
 export function isSizingComplete(sizing: Sizing): boolean {
   if (sizing.rule === 'result_set') return bytesOf(sizing.resultSet) !== undefined;
   if (sizing.rule === 'explicit') return bytesOf(sizing.explicit) !== undefined;
@@ -73,13 +78,19 @@ export function sizingRequest(sizing: Sizing) {
   };
 }
 
-/** The size that a rule yields for the typed number; undefined for rules that take no number. */
+/**
+ * The size of the cache in bytes by a rule that takes a typed size. Undefined for other rules, or if the text cannot be
+ * read.
+ */
 export function typedSize(rule: Rule | undefined, sizing: Sizing): number | undefined {
   if (rule === 'result_set') return sizeOfResultSet(sizing.resultSet);
   return rule === 'explicit' ? bytesOf(sizing.explicit) : undefined;
 }
 
-/** 20 % of the typed size of all result sets, rounded down to what the server accepts. */
+/**
+ * A fifth of the typed size of all result sets, in bytes, rounded down to whole KiB as the server demands. Undefined if
+ * the text cannot be read.
+ */
 export function sizeOfResultSet(text: string): number | undefined {
   const bytes = bytesOf(text);
   return bytes === undefined ? undefined : Math.floor(bytes / 5 / 1024) * 1024;

@@ -6,7 +6,10 @@ import { useI18n, useTold } from '@/lib/i18n/context';
 import { formatLocal } from '@/lib/time';
 import classes from './changes.module.css';
 
-/** The reason for the outcome of a change, or what the change waits for. */
+/**
+ * Why a change set ended as it did, or what it waits for: an administrator, a second person, or its time. Nothing
+ * otherwise.
+ */
 export function ChangeOutcome({ change }: { change: Change }) {
   const { t, locale } = useI18n();
   const isBad = change.state === 'failed' || change.state === 'rolled_back';

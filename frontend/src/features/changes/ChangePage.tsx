@@ -15,7 +15,10 @@ import { ChangeActions } from './ChangeActions';
 import { ChangeOutcome } from './ChangeOutcome';
 import { ChangeSteps } from './ChangeSteps';
 
-/** One change set: its lines, progress and possible actions. The page updates itself while the change runs. */
+/**
+ * The page of one change set: what it alters, its steps, and the actions that it allows. It updates itself while the
+ * change runs.
+ */
 export function ChangePage() {
   const { changeId } = useParams({ from: '/console/instances/$instanceId/changes/$changeId' });
   const change = useQuery(changeQuery(changeId));

@@ -46,7 +46,7 @@ export function ChangeSteps({ change }: { change: Change }) {
 interface StepItemProps {
   step: Step;
   unit: string | undefined;
-  /** True if the change has ended: waiting steps will not run. */
+  /** True if the change has ended, so that steps which have not started will not run. */
   isOver: boolean;
 }
 

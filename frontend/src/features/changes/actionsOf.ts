@@ -5,8 +5,8 @@ export type ChangeAction = 'approve' | 'apply' | 'abort' | 'rollback';
 const REVERTIBLE: Change['kind'][] = ['parameters', 'enable', 'disable', 'revert', 'resize'];
 
 /**
- * The actions that a change allows in its state. `canStart` is false if the user may not set the change's parameters:
- * the user can then only abort it.
+ * The actions that a change set allows in its state. `canStart` is false for a user who may not set its parameters;
+ * only aborting it is left then.
  */
 export function actionsOf(
   change: Pick<Change, 'state' | 'kind' | 'when' | 'is_abort_requested'>,

@@ -18,7 +18,10 @@ import { accountStatements, addCommand } from './accountStatements';
 import { useEndpointCheck, useInstanceAdd, type EndpointSeen } from './api';
 import { checkOf, emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
 
-/** The dialog that registers a server. The server has to answer first, unless the user insists. */
+/**
+ * The dialog that registers a server. It first tests the connection. If the server does not answer, the user can add it
+ * nevertheless.
+ */
 export function AddInstance({ onClose }: { onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();
@@ -142,7 +145,10 @@ function isClear(seen: EndpointSeen, draft: InstanceDraft): boolean {
   return seen.same_endpoint.length === 0 && !isCpuMissing(seen, draft);
 }
 
-/** Warnings about a server that answered: it is registered already, or its number of processors is missing. */
+/**
+ * Warnings about a server that answered the test: it is registered already, or does not report its number of
+ * processors.
+ */
 function Doubts({ seen, draft }: { seen: EndpointSeen; draft: InstanceDraft }) {
   const t = useT();
   return (

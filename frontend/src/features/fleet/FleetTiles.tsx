@@ -62,7 +62,7 @@ export function FleetTiles() {
   );
 }
 
-/** The number of instances in each state, each a link to these instances. */
+/** The number of instances in each state, linked to the list of them. States without instances are left out. */
 function StateCounts({ byState }: { byState: Record<string, number> }) {
   const t = useT();
   const present = STATES.filter((state) => byState[state]);
@@ -85,7 +85,7 @@ interface CountTileProps {
   tone: Tone;
 }
 
-/** A count that links to the counted instances. */
+/** A tile with a number of instances, linked to the list of them by the filters in `search`. */
 function CountTile({ label, query, count, search, tone }: CountTileProps) {
   return (
     <StatTile

@@ -5,7 +5,7 @@ import { useT } from '@/lib/i18n/context';
 import { ABSENT } from '@/lib/number';
 import { openIncidentsQuery } from './api';
 
-/** The number of open incidents. Only one page is fetched, so more than that is shown as "200+". */
+/** A tile with the number of open incidents of the fleet. Only one page is requested, so more are shown as "200+". */
 export function IncidentTile() {
   const t = useT();
   const open = useQuery(openIncidentsQuery);

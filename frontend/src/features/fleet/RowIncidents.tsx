@@ -2,7 +2,7 @@ import { TextLink } from '@/components/links';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT } from '@/lib/i18n/context';
 
-/** The number of open incidents of one instance, as a link to them. The counts come from one query of the whole fleet. */
+/** The number of open incidents of one instance, linked to them. Nothing for 0. */
 export function RowIncidents({ id, count }: { id: string; count: number }) {
   const t = useT();
   if (count === 0) return null;

@@ -17,7 +17,10 @@ export function RowHits({ id }: { id: string }) {
   return useIsSettled(id) ? <Hits id={id} /> : null;
 }
 
-/** Undefined while the figures load: a dash would say that there are none. */
+/**
+ * The figures of one metric for a row, undefined if there are none. While `isPending` they are not known yet, and no
+ * dash must be shown.
+ */
 function useSeries(instanceId: string, name: string) {
   const { data, isPending } = useRowMetrics(instanceId);
   return { series: data?.find((series) => series.name === name), isPending };

@@ -4,7 +4,7 @@ import { ButtonLink } from '@/components/links';
 import { useT } from '@/lib/i18n/context';
 import classes from './fleet.module.css';
 
-/** The template for enabling the cache that ships with the product. */
+/** The id of the template that ships with the product and enables the cache. */
 const CACHE_ON = 'tpl-57-cache-on';
 
 export function SelectionBar({ names, onClear }: { names: string[]; onClear: () => void }) {

@@ -63,7 +63,7 @@ export function useInstanceAdd(onDone: (instance: Instance) => void) {
   );
 }
 
-/** Tests the connection. Nothing is stored except an audit record of the test. */
+/** A mutation that tests the connection to a server that is not registered. Only the audit log records the test. */
 export function useEndpointCheck() {
   return useMutation({
     mutationFn: (body: components['schemas']['EndpointCheckRequest']) =>

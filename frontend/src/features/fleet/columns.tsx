@@ -13,7 +13,10 @@ import classes from './fleet.module.css';
 /** The number of open incidents by instance id. */
 export type IncidentCounts = Record<string, number>;
 
-/** Columns of the fleet table. They sort only if all rows are loaded, because sorting part of a list would mislead. */
+/**
+ * The columns of the fleet table. `isComplete` is true if all rows are loaded; only then can the table be sorted, since
+ * a sorted part of a list would mislead.
+ */
 export function fleetColumns(
   t: Translate,
   isComplete: boolean,
@@ -82,7 +85,7 @@ export function fleetColumns(
   ];
 }
 
-/** Product and version number. The rest of the version text, which names the package, is shown on hover. */
+/** Product and version number of a server. The full version, which also names the package, is the tooltip. */
 function ServerCell({ row }: { row: Instance }) {
   const [number] = row.engine_version.split('-');
   return number ? (
@@ -116,8 +119,8 @@ interface AttentionProps {
 }
 
 /**
- * The instance's name. A phone has no room for an attention column, so what needs attention is shown instead of the
- * host.
+ * The instance's name, linked to its page, above its host. On a phone, which has no room for an attention column, what
+ * needs attention is shown instead of the host.
  */
 function NameCell({ row, incidentCount, t }: AttentionProps) {
   return (

@@ -9,7 +9,7 @@ export type InstanceRequest = components['schemas']['InstanceCreateRequest'];
 export interface InstanceDraft extends Endpoint, ClassChoice {
   provider: string;
   name: string;
-  /** The product to run; only for an instance that the control plane creates on its own machine. */
+  /** MariaDB or MySQL. Only used for an instance that the control plane creates on its own machine. */
   product: string;
   tags: string;
 }
@@ -33,7 +33,7 @@ export const emptyDraft: InstanceDraft = {
   tags: '',
 };
 
-/** The request that tests a connection before the instance is registered. */
+/** The request that tests the connection to the entered server. */
 export function checkOf(draft: InstanceDraft) {
   return {
     host: draft.host,
@@ -46,6 +46,7 @@ export function checkOf(draft: InstanceDraft) {
   };
 }
 
+/** The request that registers the entered server, or creates one on the control plane's machine. */
 export function requestOf(draft: InstanceDraft): InstanceRequest {
   const shared = {
     name: draft.name,

@@ -18,7 +18,10 @@ const loadRow = batched(async (ids) => {
 
 const keyOf = (instanceId: string) => ['metrics', 'row', instanceId];
 
-/** True if the row should show figures: it has been on screen for a moment, or the figures are loaded already. */
+/**
+ * True once the row has been mounted for 300 ms, or at once if its figures are loaded already. Only then should it
+ * request figures: rows that are scrolled past need none.
+ */
 export function useIsSettled(instanceId: string): boolean {
   const client = useQueryClient();
   const [isSettled, setIsSettled] = useState(() => client.getQueryData(keyOf(instanceId)) !== undefined);
@@ -30,6 +33,7 @@ export function useIsSettled(instanceId: string): boolean {
   return isSettled;
 }
 
+/** The figures of the past hour for a row, requested together with those of other rows. Null if there are none. */
 export function useRowMetrics(instanceId: string) {
   return useQuery({
     queryKey: keyOf(instanceId),

@@ -18,9 +18,9 @@ export interface FleetSearch {
   tag?: string;
   drifted?: true;
   pending?: true;
-  /** Only show instances without the engine. */
+  /** True to show only instances without the engine. */
   bare?: true;
-  /** The form for a new instance is open. */
+  /** True while the dialog that registers an instance is open. */
   add?: true;
 }
 

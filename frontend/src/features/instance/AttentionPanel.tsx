@@ -9,8 +9,8 @@ import classes from './instance.module.css';
 const SILENT: Instance['state'][] = ['unreachable', 'stopped', 'failed'];
 
 /**
- * Problems of an instance, each with a link: no answer from the server, open incidents, drift and pending restarts. The
- * panel is always rendered, even without problems, so that the content below does not move.
+ * What needs attention on an instance, each with a link: a server that does not answer, open incidents, drift (values
+ * that differ from the configured ones) and pending restarts. Never empty, so that the content below does not move.
  */
 export function AttentionPanel({ instance }: { instance: Instance }) {
   const t = useT();

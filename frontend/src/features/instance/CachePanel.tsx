@@ -16,7 +16,7 @@ import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { toldFacts } from '@/lib/i18n/told';
 import { ABSENT } from '@/lib/number';
 
-/** The number of skeleton lines: as high as the content, so that the panels below do not move. */
+/** The number of lines of the skeleton, which is then as high as the content. */
 const LINES = 4;
 
 export function CachePanel({ instance }: { instance: Instance }) {
@@ -69,7 +69,7 @@ export function CachePanel({ instance }: { instance: Instance }) {
   );
 }
 
-/** Shown instead of the button: why the cache cannot be enabled here. */
+/** Says why the cache cannot be enabled on this server. Shown instead of the button that enables it. */
 function Obstacle({ finding: { code, seen, facts = {} } }: { finding: Finding }) {
   const t = useT();
   const told = useTold();
@@ -83,7 +83,7 @@ function Obstacle({ finding: { code, seen, facts = {} } }: { finding: Finding })
   );
 }
 
-/** The cache's settings. The tiles above and the cache page show its effect. */
+/** The settings of the server's cache and the state of its engine. */
 function CacheFacts({ status }: { status: CacheStatus }) {
   const t = useT();
   const size = (bytes: number | null) => (bytes === null ? ABSENT : formatBytes(bytes));
@@ -99,7 +99,10 @@ function CacheFacts({ status }: { status: CacheStatus }) {
   );
 }
 
-/** The engine's state; empty for a server without the engine. */
+/**
+ * The state of the engine: at work, suspended, or in light mode. In a list, which is empty for a server without the
+ * engine.
+ */
 function engineFact(t: Translate, { counters }: CacheStatus): Fact[] {
   if (counters.Fqc_awake === undefined) return [];
   const idle = counters.Fqc_dozing === '1' ? 'dozing' : 'asleep';

@@ -6,7 +6,7 @@ import { QueryView } from '@/components/QueryView';
 import { formatBytes } from '@/lib/bytes';
 import { useT, type Translate } from '@/lib/i18n/context';
 
-/** The numbers of an instance class, which expressions are computed from. */
+/** The numbers of an instance class, such as its memory. Expressions in parameter values are computed from them. */
 export function ClassFacts({ name }: { name: string }) {
   const t = useT();
   const found = useQuery(classQuery(name));

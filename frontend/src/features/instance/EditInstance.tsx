@@ -13,7 +13,10 @@ import { editOf, isMoved, patchOf, type InstanceEdit } from './instanceEdit';
 
 const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const;
 
-/** Edits what the control plane stores about an instance. The server itself does not change. */
+/**
+ * The dialog that edits what the control plane stores about an instance, such as its address. Nothing on the server
+ * changes.
+ */
 export function EditInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();

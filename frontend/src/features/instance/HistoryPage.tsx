@@ -77,7 +77,7 @@ function columnsOf(t: Translate, instanceId: string): Column<ChangeSummary>[] {
   ];
 }
 
-/** A summary such as `long_query_time 10 → 2.5, +1`. */
+/** The parameters that a change set altered, in short: `long_query_time 10 → 2.5, +1` stands for two parameters. */
 function Changed({ change }: { change: ChangeSummary }) {
   const t = useT();
   const [first] = change.changed;

@@ -53,7 +53,10 @@ export function InstanceLayout() {
   );
 }
 
-/** The active tab. A page without a tab of its own belongs to another page's tab. */
+/**
+ * The active tab, by the address. A page without a tab of its own belongs to another page's: rules to the cache, a
+ * change to the history.
+ */
 function useRoom(): Room {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const belongsTo = path.endsWith('/rules') ? 'cache' : path.includes('/changes/') ? 'history' : 'overview';

@@ -48,13 +48,16 @@ function serverText({ product, engine_version: version, edition }: Instance) {
   return [product, version, edition && `(${edition})`].filter(Boolean).join(' ');
 }
 
-/** Version and date, such as `FQC 1.0.0 (2026-11-20)`. The engine's minor version number is a date. */
+/**
+ * Version and date of the engine, such as `FQC 1.0.0 (2026-11-20)`; its minor version number is that date. Undefined if
+ * the engine is not known.
+ */
 function engineName({ fqc_version: version, minor_version: number }: Instance) {
   const day = number?.toString().replace(/^(\d+)(\d\d)(\d\d)$/, '($1-$2-$3)');
   return day && ['FQC', version, day].filter(Boolean).join(' ');
 }
 
-/** The engine's version. Before the first poll a dash, because it is not known yet whether the engine is missing. */
+/** The engine's version, or that there is none. A dash before the first poll, when neither is known. */
 function engineText(instance: Instance, t: Translate): string {
   return engineName(instance) || (instance.last_seen_at ? t('fleet.cache.no_engine') : '–');
 }

@@ -3,7 +3,9 @@ import { prerequisitesQuery } from '@/api/instances';
 import { CheckPanel } from '@/components/CheckPanel';
 import { useT } from '@/lib/i18n/context';
 
-/** The checklist before the cache may be enabled. */
+/**
+ * The check of what a server needs before its cache may be enabled, with the fix for each condition that is not met.
+ */
 export function PrerequisitesPanel({ instanceId }: { instanceId: string }) {
   const t = useT();
   const check = useQuery(prerequisitesQuery(instanceId));

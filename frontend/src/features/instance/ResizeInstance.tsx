@@ -14,7 +14,10 @@ import { CUSTOM, customSize } from '@/lib/customSize';
 import { useT } from '@/lib/i18n/context';
 import { useClassOfSize } from './api';
 
-/** Changes the class of an instance. A literal cache size does not adapt by itself, so the new size is asked for here. */
+/**
+ * The dialog that changes the class of an instance. It also asks for the new size of the cache, if that is set to a
+ * number and would not adapt by itself.
+ */
 export function ResizeInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
   useFocusBack();

@@ -34,7 +34,7 @@ export function useInstanceDelete(onDone: (change: Change) => void) {
   );
 }
 
-/** The open incidents of one instance. One page is enough: an instance does not have more in practice. */
+/** The open incidents of one instance. Only the first page, since an instance does not have more in practice. */
 export function openIncidentsQuery(instance: string) {
   return queryOptions({
     queryKey: ['incident', 'open', instance],

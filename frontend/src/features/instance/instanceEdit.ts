@@ -9,7 +9,7 @@ export type InstancePatch = components['schemas']['PatchedInstanceUpdateRequest'
 export interface InstanceEdit extends Endpoint {
   name: string;
   tags: string;
-  /** 0 is Monday; empty means every day. */
+  /** The day of the maintenance window: 0 is Monday; empty means every day. */
   weekday: string;
   start: string;
   minutes: number;
@@ -36,7 +36,10 @@ export function editOf(instance: Instance): InstanceEdit {
   };
 }
 
-/** True if the stored password would go to another server, or be sent in another way: it has to be entered again then. */
+/**
+ * True if address, account, TLS or key were edited, so that the stored password would go elsewhere or be sent in
+ * another way. The API then demands that it is entered again.
+ */
 export function isMoved(edit: InstanceEdit, instance: Instance): boolean {
   const before = editOf(instance);
   return (['host', 'port', 'username', 'isTlsRequired', 'publicKey'] as const).some(
@@ -44,7 +47,7 @@ export function isMoved(edit: InstanceEdit, instance: Instance): boolean {
   );
 }
 
-/** Only the fields that differ. An empty password keeps the stored one. */
+/** The request with only the edited fields. An empty password is left out, which keeps the stored one. */
 export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
   const before = editOf(instance);
   const isChanged = (...names: (keyof InstanceEdit)[]) => names.some((name) => edit[name] !== before[name]);

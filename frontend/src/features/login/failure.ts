@@ -10,7 +10,10 @@ const SAID = new Map<string, MessageKey>(
   } as const),
 );
 
-/** The code comes from the address, which any site can write, so it only selects one of these texts. */
+/**
+ * The key of the text for a failed log-in. `code` comes from the address, which any site can write, so it only selects
+ * one of these texts; an unknown code gives the general one.
+ */
 export function failureOf(code: string): MessageKey {
   return SAID.get(code) ?? 'login.failed.refused';
 }

@@ -6,7 +6,10 @@ import classes from './monitoring.module.css';
 
 const LISTED = 8;
 
-/** The changes that are marked on the charts, each as a link. */
+/**
+ * Links to the change sets that are marked on the charts, since the marks themselves cannot be reached by keyboard.
+ * Nothing if there are none.
+ */
 export function ChangeMarks({ instanceId, marks }: { instanceId: string; marks: ChangeMark[] }) {
   const t = useT();
   if (marks.length === 0) return null;

@@ -10,7 +10,7 @@ interface CustomSpanProps {
   onChange: (next: Partial<MonitoringSearch>) => void;
 }
 
-/** The start and end of a span, in the viewer's time zone. */
+/** Inputs for the start and the end of the span of the charts, in the viewer's time zone. */
 export function CustomSpan({ search, onChange }: CustomSpanProps) {
   const t = useT();
   const [isOpen, setOpen] = useState(false);

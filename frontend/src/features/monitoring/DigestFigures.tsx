@@ -14,7 +14,7 @@ const SERVER_TIME = 'Server_time_us';
 interface DigestFiguresProps {
   instanceId: string;
   items: QueryRow[];
-  /** The digest of the statement whose details are shown. */
+  /** The digest of the statement whose details are shown. Absent if none are. */
   open?: string;
   onOpen: (digest: string | undefined) => void;
 }

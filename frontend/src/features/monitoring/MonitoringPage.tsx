@@ -114,7 +114,10 @@ function ChartsSkeleton() {
   );
 }
 
-/** The same instance in the preceding span, drawn at the times of the current one. */
+/**
+ * Returns a function that gives the instance's metrics of the preceding span of the same length, at the times of the
+ * current response, as a second source of the charts. An empty list unless the address asks for it.
+ */
 function usePrevious(id: string, search: MonitoringSearch, live: Live) {
   const t = useT();
   const length = lengthOf(search);

@@ -67,7 +67,7 @@ export function MonitoringToolbar({ instanceId, search, onChange }: MonitoringTo
   );
 }
 
-/** The span as text, with seconds if it is so short that minutes could look the same. */
+/** The selected span as text, with seconds if it is so short that its ends could look the same. */
 function spanText({ from = 0, to = 0 }: MonitoringSearch, locale: string): string {
   const isShort = to - from < SHORT_SPAN_MS;
   return `${formatLocal(from, locale, isShort)} – ${formatLocal(to, locale, isShort)}`;

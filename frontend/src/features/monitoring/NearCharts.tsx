@@ -21,8 +21,8 @@ interface NearChartsProps {
 }
 
 /**
- * Charts of the reads that near caches answered for this server, and of the time that its writers waited for near
- * caches.
+ * Charts of the reads that near caches (caches next to applications) answered for this server, and of the time for
+ * which writers waited until near caches had received their changes.
  */
 export function NearCharts({ instanceId, range, onRange }: NearChartsProps) {
   const t = useT();

@@ -8,7 +8,7 @@ import { useFieldMessage } from '@/components/useFieldMessage';
 import { useT } from '@/lib/i18n/context';
 import { useNearTokenCreate } from './nearApi';
 
-/** Creates tokens for near caches that report to the control plane themselves, for servers that cannot report them. */
+/** Creates a token with which a near cache reports itself to the control plane, for servers that cannot report it. */
 export function NearReports({ instanceId }: { instanceId: string }) {
   const t = useT();
   const [isCreating, setIsCreating] = useState(false);

@@ -12,7 +12,7 @@ import classes from './near.module.css';
 
 const TONES: Record<NearCache['state'], Tone> = { serving: 'ok', waiting: 'warn', detached: 'danger' };
 
-/** The near caches of one server, as of the newest poll. */
+/** A table of the near caches of one server, as the newest poll found them. */
 export function NearTable({ items }: { items: NearCache[] }) {
   const t = useT();
   const told = useTold();
@@ -118,7 +118,10 @@ function figure(
   };
 }
 
-/** The hit ratio. A near cache that only observes shows the ratio that it would have. */
+/**
+ * The hit ratio of a near cache in percent; null if it had no reads. A cache that only observes and serves nothing has
+ * the ratio that it would have had.
+ */
 function ratioOf({ hits, misses, observed_hits: observed }: NearCache): number | null {
   const answered = observed ?? hits;
   return answered + misses > 0 ? (100 * answered) / (answered + misses) : null;
@@ -137,8 +140,8 @@ function ratioText(near: NearCache, t: Translate) {
 }
 
 /**
- * How far a near cache is behind its server, in milliseconds, by its acknowledgements or by the binary log. Null if
- * unknown, as for a cache that serves by rules alone.
+ * How far a near cache is behind its server, in milliseconds: by its acknowledgements if it is attached to the engine,
+ * otherwise by its position in the binary log. Null if unknown, as for a cache that serves by rules alone.
  */
 function lagOf({ source, lag_ms, staleness_ms }: NearCache): number | null {
   return source === 'attached' ? lag_ms : staleness_ms;
@@ -149,7 +152,9 @@ function lagText(near: NearCache, t: Translate): string {
   return lag === null ? ABSENT : formatDuration(lag / 1000, t);
 }
 
-/** The number of writers that waited, and the mean wait of each. */
+/**
+ * How many writes waited for a near cache, and how long each did on average, such as `12 × 3.4 ms`. A dash if unknown.
+ */
 function waitedText({ writers_waited: count, writer_wait_ms: each }: NearCache, t: Translate): string {
   if (each === null) return ABSENT;
   return `${formatCompact(count)} × ${formatDuration(each / 1000, t)}`;

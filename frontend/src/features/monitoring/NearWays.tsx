@@ -15,7 +15,9 @@ import classes from './near.module.css';
 
 type Way = NearPrerequisites['ways'][number];
 
-/** The modes in which a near cache can serve before this server, the best one first, each with how to start it. */
+/**
+ * The modes in which a near cache can serve for this server, the best one first, each with the steps that start one.
+ */
 export function NearWays({ instanceId, ways }: { instanceId: string; ways: Way[] }) {
   const { data } = useQuery(nearCachesQuery(instanceId));
   const serving = data?.items.filter(({ state }) => state === 'serving') ?? [];
@@ -32,7 +34,7 @@ export function NearWays({ instanceId, ways }: { instanceId: string; ways: Way[]
 interface NearWayProps {
   instanceId: string;
   way: Way;
-  /** The number of near caches that serve in this mode. It grows when one that was just started arrives. */
+  /** How many near caches serve in this mode. It grows once a cache that was just started serves. */
   serving: number;
 }
 
@@ -61,7 +63,7 @@ function NearWay({ instanceId, way, serving }: NearWayProps) {
   );
 }
 
-/** The steps of this way, in their order. The last one is done when a near cache serves. */
+/** The steps that lead to a near cache in this mode. The last one is marked as done once a near cache serves in it. */
 function Steps({ way, serving }: Omit<NearWayProps, 'instanceId'>) {
   const t = useT();
   const steps = [
@@ -98,7 +100,7 @@ function Steps({ way, serving }: Omit<NearWayProps, 'instanceId'>) {
 
 const STARTS = ['command', 'service', 'docker'] as const;
 
-/** Ways to start the near cache: by hand, as a service of the machine, or in a container. */
+/** The ways to start a near cache, as text to copy: a command, a service of the machine, or a container. */
 function Starts({ way }: { way: Way }) {
   const t = useT();
   const [how, setHow] = useState<(typeof STARTS)[number]>('command');

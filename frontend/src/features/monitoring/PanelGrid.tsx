@@ -6,7 +6,7 @@ import { buildPanel, isShown, type Source } from '@/charts/metricPanels';
 import { PANELS } from './panels';
 import classes from './monitoring.module.css';
 
-/** Panels whose figures only the engine reports. */
+/** The keys of the panels whose figures only a server with the engine reports. */
 const ENGINE_ONLY = ['saved'];
 
 interface PanelGridProps {

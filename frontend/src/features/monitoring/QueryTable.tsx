@@ -16,9 +16,9 @@ import classes from './queries.module.css';
 interface QueryTableProps {
   items: QueryRow[];
   label: string;
-  /** The column that the statements are sorted by. */
+  /** The column that the statements are sorted by. Undefined leaves them in the order of the response. */
   column: string | undefined;
-  /** The text if no statement has a value above 0 in that column. */
+  /** The text shown if no statement has a value above 0 in that column. */
   noneRanked: string;
   onOpen: (row: QueryRow) => void;
 }

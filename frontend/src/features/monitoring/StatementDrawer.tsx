@@ -29,7 +29,7 @@ const OUTDATED_SECONDS = 10;
 interface StatementDrawerProps {
   instanceId: string;
   row: QueryRow | undefined;
-  /** The start of the span of the figures; null means since the server started to count. */
+  /** The start of the span of the figures, in ISO format. Null means since the server started to count. */
   since: string | null;
   onClose: () => void;
 }
@@ -137,7 +137,7 @@ function Reasons({ instanceId, row }: { instanceId: string; row: QueryRow }) {
   );
 }
 
-/** The statement's tables, with the cost of writes to them: each write invalidates cached results. */
+/** The tables that a statement reads, each with its number of writes, since writes invalidate cached results. */
 function Tables({ instanceId, row }: { instanceId: string; row: QueryRow }) {
   const t = useT();
   const { data } = useQuery(cacheTablesQuery(instanceId));

@@ -61,7 +61,10 @@ interface LatencyProps {
   database: string;
 }
 
-/** Runs a trial and shows its times. Only a trial can measure how long a hit takes. */
+/**
+ * A button that runs the statement repeatedly on the server, with and without the cache, and shows both times. No
+ * counter says how long a hit takes, so it has to be measured.
+ */
 function Latency({ instanceId, statement, database }: LatencyProps) {
   const t = useT();
   const trial = useTrial(instanceId);

@@ -13,7 +13,10 @@ import { cacheTablesQuery } from './queriesApi';
 
 type Row = components['schemas']['CacheTable'];
 
-/** Figures per table: cached results, who answered its reads, and how many results its writes left valid. */
+/**
+ * A table of the server's tables: the cached results that read each one, what answered its reads, and how many results
+ * its writes did not have to invalidate.
+ */
 export function TableFigures({ instanceId }: { instanceId: string }) {
   const t = useT();
   const told = useTold();

@@ -15,19 +15,22 @@ import classes from './queries.module.css';
 
 interface TopQueriesProps {
   instanceId: string;
-  /** Absent means since the server started to count. */
+  /** The span of the figures. Absent means since the server started to count. */
   span?: Span;
   onSpan: (span: Span | undefined) => void;
-  /** Absent means the default ranking. */
+  /** The ranking that the user chose. Absent means the default one, by the state of the cache. */
   ranking?: Ranking;
   isObserving: boolean;
   onRank: (ranking: Ranking | undefined) => void;
-  /** The digest of the statement whose details are shown. */
+  /** The digest of the statement whose details are shown. Absent if none are. */
   open?: string;
   onOpen: (digest: string | undefined) => void;
 }
 
-/** Statements ranked by what they save, waste or would save, with the columns that the engine reports. */
+/**
+ * The statements of a server, ranked by what the cache saves or wastes with them, or would save. A server without the
+ * engine shows them by the time that they take.
+ */
 export function TopQueries({
   instanceId,
   span,
@@ -111,7 +114,10 @@ export function TopQueries({
   );
 }
 
-/** The actual start of the figures' span. */
+/**
+ * The time at which the figures begin. Figures are stored by the hour, so it is only near the start of the chosen span.
+ * Null means since the server started.
+ */
 function SpanNote({ since }: { since: string | null }) {
   const t = useT();
   return (

@@ -17,7 +17,11 @@ function spanOf(search: MonitoringSearch, earlierMs: number): { from: string; to
 
 const MONITORED = metricNames(PANELS);
 
-/** `earlierMs` shifts the span into the past by this time. */
+/**
+ * The metrics `names` of an instance in the span that the address selects, or `earlierMs` before that. Polled unless
+ * the span has a fixed end: every minute, or every 5 seconds in live mode while no pushed events arrive (`isHeard` is
+ * false).
+ */
 export function metricsQuery(
   id: string,
   search: MonitoringSearch,

@@ -5,12 +5,18 @@ import type { MetricAnswer } from '@/charts/metricPanels';
 
 const KEPT_ROUNDS = 500;
 
+/**
+ * The rounds with `next` added in order of time; unchanged if they have it already. At most the newest 500 are kept.
+ */
 export function withRound(rounds: Round[], next: Round): Round[] {
   if (rounds.some(({ sampled_at }) => sampled_at === next.sampled_at)) return rounds;
   return [...rounds, next].sort((a, b) => a.sampled_at - b.sampled_at).slice(-KEPT_ROUNDS);
 }
 
-/** Keeps the width of the span: as many samples are dropped at the start as were added at the end. */
+/**
+ * Returns the response with the values that the pushed rounds (polls of the server) have for this instance after the
+ * response's last figure. The span keeps its length: for each step added at the end, one is dropped at the start.
+ */
 export function withRounds(answer: MetricAnswer, rounds: Round[], instanceId: string): MetricAnswer {
   const { times, step_seconds: step } = answer;
   const first = times[0];
@@ -35,7 +41,7 @@ export function withRounds(answer: MetricAnswer, rounds: Round[], instanceId: st
   };
 }
 
-/** The newest time for which the response has a figure; undefined if it has none. */
+/** The last time, in seconds since 1970, at which any metric of the response has a value. Undefined if none has. */
 function lastKnown({ times, series }: MetricAnswer): number | undefined {
   return times.findLast((_, place) => series.some(({ values }) => (values[place] ?? null) !== null));
 }

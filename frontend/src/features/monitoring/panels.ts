@@ -49,7 +49,7 @@ export const PANELS: PanelPlan<Key>[] = [
   { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isShownFrom: 'figuresAbove0' },
 ];
 
-/** The panels of the near cache page. */
+/** The charts of the page about near caches. */
 export const NEAR_PANELS: PanelPlan<'nearReads' | 'nearWait' | 'nearWriters'>[] = [
   { key: 'nearReads', metrics: ['near_hits_per_second', 'near_misses_per_second'], isHeadline: true },
   { key: 'nearWait', metrics: ['near_writer_wait'] },

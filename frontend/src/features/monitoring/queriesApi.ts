@@ -20,7 +20,10 @@ export function statementHoursQuery(id: string, digest: string) {
   });
 }
 
-/** A recorded execution of a statement. Reading it is audited, so it is only fetched on demand. */
+/**
+ * A mutation that fetches a recorded execution of the statement with this digest, with its literals. It is a mutation,
+ * since the audit log records every reading.
+ */
 export function useExample(id: string) {
   return useMutation({
     mutationFn: (digest: string) =>

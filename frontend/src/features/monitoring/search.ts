@@ -18,15 +18,16 @@ export const RANGE_MS: Record<Range, number> = {
 
 export interface MonitoringSearch {
   range?: Range;
-  /** The start of a zoomed span, in milliseconds; set only together with `to`. */
+  /** The start of a selected span, in milliseconds since 1970. Only set together with `to`; otherwise `range` holds. */
   from?: number;
   to?: number;
   live?: true;
   compare?: string;
-  /** Also show the preceding span of the same length. */
+  /** True to show the preceding span of the same length, too. */
   previous?: true;
 }
 
+/** The length of the shown span in milliseconds. An hour if the address has none. */
 export function lengthOf({ from, to, range = '1h' }: MonitoringSearch): number {
   return from !== undefined && to !== undefined ? to - from : RANGE_MS[range];
 }
@@ -53,7 +54,7 @@ export function nearSearch(raw: RawSearch): NearSearch {
   return { range: choiceParam(raw, 'range', RANGES) };
 }
 
-/** The spans of figures per statement, which are stored by the hour for a week. */
+/** The spans of the figures per statement that can be chosen. They are stored by the hour, for a week. */
 export const SPANS = ['1h', '24h', '7d'] as const;
 export type Span = (typeof SPANS)[number];
 
@@ -63,9 +64,11 @@ export const RANKINGS = ['saved', 'waste', 'observed'] as const;
 export type Ranking = (typeof RANKINGS)[number];
 
 export interface QueriesSearch {
-  /** Absent means since the server started to count. */
+  /** The span of the figures. Absent means since the server started to count. */
   span?: Span;
-  /** Absent means by the time that the cache saves, or would save while it is observed. */
+  /**
+   * The ranking of the statements. Absent means by the time that the cache saves, or would save while it is observed.
+   */
   by?: Ranking;
   /** The digest of the statement whose details are shown. */
   statement?: string;

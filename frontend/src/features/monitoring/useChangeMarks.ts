@@ -9,7 +9,10 @@ export interface ChangeMark {
   at: number;
 }
 
-/** The changes of the span, newest first. Older pages are loaded until they are older than the span. */
+/**
+ * The changes that took effect within the span (in milliseconds), newest first. Loads further pages of the instance's
+ * changes until they are older than the span, so the list may still grow.
+ */
 export function useChangeMarks(instanceId: string, [from, to]: [number, number]): ChangeMark[] {
   const {
     data = [],

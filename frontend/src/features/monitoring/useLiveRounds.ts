@@ -6,6 +6,7 @@ import { useSamples, type Round } from '@/api/useSamples';
 import { withRound } from './liveSamples';
 import type { MonitoringSearch } from './search';
 
+/** The rounds of samples (polls of the servers) that were pushed so far, and whether the stream is connected. */
 export interface Live {
   rounds: Round[];
   isHeard: boolean;
@@ -13,6 +14,10 @@ export interface Live {
 
 const NONE: Round[] = [];
 
+/**
+ * Receives pushed samples of the instance, and of the compared one, while live mode is on. Without live mode there are
+ * none.
+ */
 export function useLiveRounds(instanceId: string, { live, compare }: MonitoringSearch): Live {
   const client = useQueryClient();
   const [rounds, setRounds] = useState(NONE);

@@ -12,7 +12,10 @@ interface ExpressionResultProps {
   text: string;
 }
 
-/** The expression's value on this class while it is typed, or the position of an error. */
+/**
+ * The value of a typed expression on this instance's class, or the position of its error. Updated after a pause in
+ * typing.
+ */
 export function ExpressionResult({ instance, row, text }: ExpressionResultProps) {
   const t = useT();
   const told = useTold();

@@ -101,7 +101,7 @@ interface ApplyFormProps {
   instance: Instance;
   draft: Draft;
   isBlocked: boolean;
-  /** True if the server already has all of these values. */
+  /** True if the server already has all of the drafted values, so that there is nothing to apply. */
   isEmpty: boolean;
   allowRestart: boolean;
   onClose: () => void;

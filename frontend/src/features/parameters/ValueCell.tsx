@@ -12,7 +12,7 @@ import type { Draft } from './useDraft';
 import { ValueEditor } from './ValueEditor';
 import classes from './parameters.module.css';
 
-/** The row that has the focus, if any. */
+/** The parameter whose cell has the focus, shared by all cells. `name` is undefined if none has; `set` replaces it. */
 export interface FocusedRow {
   name: string | undefined;
   set: (change: (old: string | undefined) => string | undefined) => void;
@@ -43,7 +43,7 @@ export function ValueCell({ row, instance, draft, canChange, isAdmin, focused }:
     setIsEditing(false);
     button.current?.focus();
   };
-  /** Adds the value that the server runs below the configured one, if they differ. */
+  /** Adds the value that the server runs below `value`, the configured one, if they differ. */
   const withRunning = (value: ReactNode) =>
     row.is_drifted ? (
       <>
@@ -105,7 +105,10 @@ export function ValueCell({ row, instance, draft, canChange, isAdmin, focused }:
   );
 }
 
-/** The cell of a parameter that may no longer be set but still has a configured value. The value can only be removed. */
+/**
+ * The cell of a parameter that may no longer be set but still has a configured value. Its only action removes that
+ * value.
+ */
 function TakeOff({ row, draft, present }: { row: InstanceParameter; draft: Draft; present: ReactNode }) {
   const t = useT();
   const isDrafted = row.name in draft.values;

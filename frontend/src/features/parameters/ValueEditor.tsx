@@ -98,7 +98,10 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
   );
 }
 
-/** Submits on Enter, as in an input. In a select, the browser would open the list instead; the space bar opens it, too. */
+/**
+ * Makes Enter submit the form of a select, as it does in an input. The browser would open the list, which the space bar
+ * still does.
+ */
 function submitByEnter(event: KeyboardEvent<HTMLSelectElement>) {
   if (event.key !== 'Enter') return;
   event.preventDefault();

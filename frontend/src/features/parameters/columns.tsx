@@ -86,7 +86,7 @@ function NameCell({ row, t }: { row: InstanceParameter; t: Translate }) {
   );
 }
 
-/** The lock of a parameter that this role cannot set, with the reason: only administrators may set it, or no role. */
+/** The lock of a parameter that this user cannot set. The tooltip says why, and whether administrators can set it. */
 function Lock({ row }: { row: InstanceParameter }) {
   const t = useT();
   const reason = useTold()(`access.${row.access_code}`, row.access_reason);

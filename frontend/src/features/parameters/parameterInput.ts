@@ -6,6 +6,10 @@ import type { Translate } from '@/lib/i18n/context';
 
 type Definition = Pick<InstanceParameter, 'allowed' | 'unit' | 'divisor' | 'type'>;
 
+/**
+ * The kind of a typed value: an expression, which only the server can check; a value, with sizes converted to bytes as
+ * `submitted`; or a wrong value with the reason.
+ */
 export type Judgement =
   | { kind: 'expression' }
   | { kind: 'value'; submitted: string }
@@ -14,16 +18,17 @@ export type Judgement =
 const EXPRESSION = /^\s*(\{|<|(least|greatest|sum)\s*\()/i;
 const RANGE = /^\[(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)\]$/;
 
+/** True if the text begins like an expression, such as `{DBInstanceClassMemory*3/4}`. */
 export function isExpression(text: string): boolean {
   return EXPRESSION.test(text);
 }
 
-/** The choices of a definition such as `[0|1|2]`; undefined for ranges, patterns and free text. */
+/** The choices that a definition such as `[0|1|2]` allows. Undefined if it is a range, a pattern or free text. */
 export function choicesOf(allowed: string): string[] | undefined {
   return /^\[[^\]]*\|[^\]]*\]$/.test(allowed) ? allowed.slice(1, -1).split('|') : undefined;
 }
 
-/** The names in the value of a set such as `sql_mode`. */
+/** The names in the value of a set parameter such as `sql_mode`, which separates them by commas. */
 export function namesOf(text: string): string[] {
   return text
     .split(',')
@@ -35,12 +40,15 @@ function isOneOf(choices: string[], text: string): boolean {
   return choices.some((choice) => choice.toUpperCase() === text.toUpperCase());
 }
 
+/**
+ * The bounds of a definition such as `[0-10485760000]`, as text, since they may exceed 2^53. Undefined for other ones.
+ */
 export function rangeOf(allowed: string): { minimum: string; maximum: string } | undefined {
   const match = RANGE.exec(allowed);
   return match ? { minimum: match[1] ?? '', maximum: match[2] ?? '' } : undefined;
 }
 
-/** The range `[0-10485760000]` in bytes as `0 B – 9.77 GiB`. */
+/** The allowed values for people: a range as `0 B – 9.77 GiB`, choices as `0 | 1 | 2`. */
 export function readableRange({ allowed, unit }: Pick<InstanceParameter, 'allowed' | 'unit'>): string {
   const range = rangeOf(allowed);
   if (!range) return allowed.replace(/^\[|\]$/g, '').replaceAll('|', ' | ');
@@ -56,6 +64,7 @@ function compare(left: string, right: string): number {
   return Number(left) - Number(right);
 }
 
+/** Checks a typed value against the parameter's definition. A size with a unit is converted to bytes. */
 export function judge(text: string, definition: Definition): Judgement {
   if (isExpression(text)) return { kind: 'expression' };
   const bytes = definition.unit === 'bytes' ? parseBytes(text) : undefined;

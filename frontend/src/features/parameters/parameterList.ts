@@ -16,8 +16,8 @@ function normal(value: string): string {
 }
 
 /**
- * True if a variable of the engine (`fqc_size`) runs with a value other than its default. These variables are set
- * through known parameters (`query_cache_size`), so they can differ although they are not configured themselves.
+ * True if a variable of the engine (`fqc_size`) runs with a value other than its default. Such a variable is set
+ * through another parameter (`query_cache_size`), so this can be so although it has no configured value.
  */
 export function isOwnChanged({
   name,
@@ -37,6 +37,10 @@ const TESTS: Record<ParameterFilter, (row: InstanceParameter) => boolean> = {
   cache: (row) => isCacheParameter(row.name),
 };
 
+/**
+ * The parameters that match both the filter and every word of the search, in their order. Words are searched in name
+ * and description.
+ */
 export function filterParameters(
   rows: InstanceParameter[],
   filter: ParameterFilter,
@@ -61,7 +65,10 @@ export function countByFilter(rows: InstanceParameter[]): Record<ParameterFilter
   };
 }
 
-/** The effective value: the configured one, else the one that the server runs, else the default. */
+/**
+ * The value to show for a parameter: the configured one, else the one that the server runs, else the default. Null if
+ * none is known.
+ */
 export function presentValue(row: InstanceParameter): string | null {
   return row.configured ?? row.running ?? row.default;
 }

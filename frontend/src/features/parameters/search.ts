@@ -6,7 +6,7 @@ export type ParameterFilter = (typeof FILTERS)[number];
 export interface ParametersSearch {
   filter?: ParameterFilter;
   search?: string;
-  /** Values to start the draft with: a prepared change that another page links to. */
+  /** Values by parameter name that are added to the draft when the page opens: a change that another page prepared. */
   set?: Record<string, string>;
 }
 

@@ -20,6 +20,10 @@ function keep(key: string, draft: DraftValues) {
   }
 }
 
+/**
+ * The new values of an instance's parameters that are not applied yet, by name; null resets to the default. `drop`
+ * takes one out of the draft, `clear` all.
+ */
 export interface Draft {
   values: DraftValues;
   set: (name: string, value: string | null) => void;
@@ -27,7 +31,10 @@ export interface Draft {
   clear: () => void;
 }
 
-/** Prepared values are added to the draft once. From then on they can be edited and discarded like other values. */
+/**
+ * The draft of an instance's parameters, which is kept for the browser tab. `prepared` values are added once, when the
+ * page opens, and `onTaken` is called then, to remove them from the address. From then on they are like typed ones.
+ */
 export function useDraft(
   instanceId: string,
   prepared: Record<string, string> | undefined,

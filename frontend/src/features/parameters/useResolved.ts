@@ -6,7 +6,10 @@ import { isExpression } from './parameterInput';
 
 const PAUSE_MS = 200;
 
-/** Evaluates an expression for this instance as a preview would, after a pause in typing. */
+/**
+ * Evaluates the typed expression on the server for this instance, after a pause in typing. While a new text is
+ * evaluated, the result of the previous one stays. No request for a text that is no expression.
+ */
 export function useResolved(instance: Instance, parameter: string, text: string) {
   const [expression] = useDebouncedValue(text, PAUSE_MS);
   return useQuery({

@@ -3,8 +3,8 @@ import { isExpression } from './parameterInput';
 import { useResolved } from './useResolved';
 
 /**
- * Evaluates an expression on the server, which checks its value. While the response is pending, the text is not
- * blocked.
+ * Evaluates the typed expression on the server, and says as `isBlocked` whether the server refuses it. It is false
+ * until the response for this very text has arrived.
  */
 export function useVerdict(instance: Instance, row: InstanceParameter, text: string) {
   const resolved = useResolved(instance, row.name, text);

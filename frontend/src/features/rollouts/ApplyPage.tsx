@@ -158,7 +158,7 @@ interface ChoiceProps {
   children: ReactNode;
 }
 
-/** A radio choice, with its further inputs below it. */
+/** A labelled choice between a few options, with further inputs for the chosen one (`children`) below it. */
 function Choice({ label, children, ...control }: ChoiceProps) {
   return (
     <Input.Wrapper label={label} labelElement="div">

@@ -22,7 +22,7 @@ const ITEM_TONES = {
   skipped: 'neutral',
 } as const;
 
-/** The state of a fleet apply. A finished one is shown as a warning if instances were blocked or failed. */
+/** The state of a fleet apply. One that is done is shown as a warning if some instances were blocked or failed. */
 export function ApplyStateBadge({ apply: { state, counts } }: { apply: FleetApply }) {
   const t = useT();
   const isMissed = state === 'done' && ((counts.blocked ?? 0) > 0 || (counts.failed ?? 0) > 0);

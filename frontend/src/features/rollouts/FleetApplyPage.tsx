@@ -36,7 +36,10 @@ const STEERINGS: Partial<Record<FleetApply['state'], Steering[]>> = {
   paused: ['resume', 'abort'],
 };
 
-/** A fleet apply, which brings one template to many instances: its progress, and each instance's outcome. */
+/**
+ * The page of a fleet apply, which brings one template or a new engine to many instances: its progress, and what became
+ * of each instance.
+ */
 export function FleetApplyPage() {
   const t = useT();
   const { applyId } = useParams({ from: '/console/fleet-applies/$applyId' });
@@ -119,7 +122,10 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
   );
 }
 
-/** The button that rolls the fleet apply back, after a confirmation. Only shown if something was changed. */
+/**
+ * The button that starts a fleet apply back to the former values, after a confirmation. Nothing if there is nothing to
+ * restore: no instance was changed, or the fleet apply was an upgrade or itself a rollback.
+ */
 function RollBackAll({ apply, isAllowed }: { apply: FleetApply; isAllowed: boolean }) {
   const t = useT();
   const navigate = useNavigate();
@@ -218,7 +224,7 @@ function Items({ apply }: { apply: FleetApply }) {
   );
 }
 
-/** The 95th percentile of statement times before an upgrade and since. */
+/** The 95th percentile of the times of an instance's statements, before an upgrade and since, as text. */
 function p95Of(t: Translate, { p95_before_ms: before, p95_after_ms: after }: FleetApplyItem): string {
   if (before === null || after === null) return t('rollout.p95Unknown');
   const told = (value: number) => formatValue(value, 'milliseconds', t);

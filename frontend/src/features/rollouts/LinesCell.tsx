@@ -7,7 +7,7 @@ import { ParameterValue } from '@/components/ParameterValue';
 import { useT } from '@/lib/i18n/context';
 import classes from './rollouts.module.css';
 
-/** Up to this many instances show their lines unfolded. */
+/** Up to this many instances, the table shows the changes of each one unfolded. */
 export const FEW = 10;
 
 type Line = components['schemas']['FleetApplyLine'];
@@ -15,13 +15,16 @@ type Line = components['schemas']['FleetApplyLine'];
 interface LinesCellProps {
   lines: Line[];
   blocking?: string[];
-  /** Blocking problems and advice, each with its fix; shown instead of `blocking`. */
+  /** Blocking problems and advice, each with its fix. If there are any, they are shown instead of `blocking`. */
   findings?: Finding[];
-  /** True if there are few instances, so that everything can be shown. */
+  /** True to show old and new values at once, for few instances. Otherwise a click unfolds them. */
   isOpen: boolean;
 }
 
-/** The changes of one instance: parameter names, which unfold to old and new values; or why nothing can be changed. */
+/**
+ * The changes that a fleet apply would make on one instance (`lines`, one for each parameter), or the reasons why it
+ * cannot (`blocking`).
+ */
 export function LinesCell({ lines, blocking = [], findings = [], isOpen }: LinesCellProps) {
   if (findings.length)
     return (

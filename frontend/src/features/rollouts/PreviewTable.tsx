@@ -8,7 +8,7 @@ import { FEW, LinesCell } from './LinesCell';
 import { tallyOf } from './target';
 import classes from './rollouts.module.css';
 
-/** The changes that the template would make on each instance, and the instances that it cannot be applied to. */
+/** The instances of a fleet apply before it starts, each with its changes, or with the reasons why it is blocked. */
 export function PreviewTable({ items }: { items: FleetPreviewItem[] }) {
   const t = useT();
   return (

@@ -60,7 +60,10 @@ export function useFleetApplyStart(onDone: (apply: FleetApply) => void) {
   );
 }
 
-/** Starts a new fleet apply that restores what this one replaced. */
+/**
+ * A mutation that starts a new fleet apply, which restores the values that this one replaced. `onDone` receives the new
+ * one.
+ */
 export function useFleetApplyRollback(id: string, onDone: (apply: FleetApply) => void) {
   return useActed(
     ['fleet-apply'],

@@ -4,7 +4,7 @@ export type TargetKind = 'instances' | 'tags' | 'every';
 
 export interface Target {
   kind: TargetKind;
-  /** Ids or names of instances. */
+  /** Ids or names of instances as typed, separated by blanks or commas. Only used if `kind` is 'instances'. */
   instances: string;
   tags: string;
 }
@@ -13,7 +13,10 @@ function words(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-/** The selection that the API takes. Without a template it upgrades the plugin. */
+/**
+ * The request of a fleet apply to these instances. `template` is the id of the template; null upgrades the engine
+ * instead.
+ */
 export function selectionOf(template: string | null, target: Target, allowRestart: boolean) {
   const pairs = words(target.tags).map((word) => {
     const colon = word.indexOf(':');
@@ -29,6 +32,7 @@ export function selectionOf(template: string | null, target: Target, allowRestar
   };
 }
 
+/** True if instances were named, or well-formed tags, as far as the chosen kind needs them. */
 export function isTargetComplete({ kind, instances, tags }: Target): boolean {
   if (kind === 'every') return true;
   return kind === 'instances'
@@ -42,6 +46,10 @@ interface PreviewItem {
   needs_restart: boolean;
 }
 
+/**
+ * The numbers of previewed instances: blocked ones; and of the others, those that would change, stay the same, or
+ * restart.
+ */
 export function tallyOf(items: PreviewItem[]) {
   const open = items.filter(({ blocking }) => blocking.length === 0);
   return {

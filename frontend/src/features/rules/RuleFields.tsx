@@ -95,7 +95,7 @@ interface RuleEffectProps extends Pick<RuleFieldsProps, 'index' | 'explained'> {
   wrong: string | undefined;
 }
 
-/** The effect of a rule: an error, or the number of statements that it decides, with examples. */
+/** The effect of a rule: its error, or the number of recorded statements that it decides, with examples. */
 function RuleEffect({ index, explained, wrong }: RuleEffectProps) {
   const t = useT();
   const effect = explained.effects.find((each) => each.index === index);

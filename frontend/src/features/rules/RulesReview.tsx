@@ -16,12 +16,12 @@ import { useT } from '@/lib/i18n/context';
 interface RulesReviewProps {
   instanceId: string;
   preview: components['schemas']['RulesPreview'];
-  /** True if the rows were edited after the preview. */
+  /** True if the rows were edited after the preview was made, which then no longer fits them. */
   isOutdated: boolean;
   onDiscard: () => void;
 }
 
-/** The change set that the edited rules make, and when it runs. */
+/** The review of the change set that the edited rules make: what it would do, and the choice when it runs. */
 export function RulesReview({ instanceId, preview, isOutdated, onDiscard }: RulesReviewProps) {
   const t = useT();
   const navigate = useNavigate();

@@ -9,8 +9,9 @@ export const MATCHES = ['digest', 'table', 'schema', 'account'] as const;
 export const ACTIONS = ['never', 'always', 'normal'] as const;
 const USUAL_SECONDS = 10;
 
+/** A rule as a row of inputs. An empty field is no condition; `ttl` is in seconds. */
 export interface RuleRow {
-  /** The identity of the row, which stays the same when the row moves. */
+  /** A number that identifies the row for React, also after it has moved. */
   key: number;
   digest: string;
   table: string;
@@ -33,7 +34,10 @@ export function rowOf(rule: Partial<Rule>, key: number): RuleRow {
   };
 }
 
-/** The rows of the existing rules. A proposed rule comes first, because an earlier rule might match the same statements. */
+/**
+ * The rows of the existing rules, preceded by the one that another page proposed, if any: the first rule that matches a
+ * statement decides.
+ */
 export function rowsOf(rules: Rule[], proposed: RulesSearch): RuleRow[] {
   const { digest, table, cache, ttl } = proposed;
   const added = cache && (digest ?? table) ? [{ digest, table, cache, ttl }] : [];
@@ -42,7 +46,7 @@ export function rowsOf(rules: Rule[], proposed: RulesSearch): RuleRow[] {
 
 export type RuleDraft = Partial<Omit<Rule, 'cache'>> & { cache: string };
 
-/** The rules of the rows. Empty fields are left out, and a TTL is only sent with `always`. */
+/** The rules that the rows stand for. Empty fields are left out, and so is a TTL without `always`. */
 export function rulesOf(rows: RuleRow[]): RuleDraft[] {
   return rows.map((row) => {
     const matches = MATCHES.flatMap((name) => (row[name].trim() ? [[name, row[name].trim()] as const] : []));
@@ -51,11 +55,13 @@ export function rulesOf(rows: RuleRow[]): RuleDraft[] {
   });
 }
 
+/** True if the rows stand for exactly these rules, in this order. */
 export function isSame(rows: RuleRow[], rules: Rule[]): boolean {
   const written = (list: RuleRow[]) => JSON.stringify(rulesOf(list));
   return written(rows) === written(rules.map(rowOf));
 }
 
+/** A copy of the rows with the one at `index` moved up by one; the rows themselves if it is the first. */
 export function movedUp(rows: RuleRow[], index: number): RuleRow[] {
   const row = rows[index];
   if (!row || index === 0) return rows;
@@ -63,7 +69,10 @@ export function movedUp(rows: RuleRow[], index: number): RuleRow[] {
   return [...others.slice(0, index - 1), row, ...others.slice(index - 1)];
 }
 
-/** The error of a row's field; an empty field means the error of the row as a whole. */
+/**
+ * The error of one field of the row at `index`, or, if `field` is empty, of the row as a whole. Undefined if there is
+ * none.
+ */
 export function errorAt(errors: RuleError[], index: number, field: string): RuleError | undefined {
   return errors.find((error) => error.index === index && error.field === field);
 }

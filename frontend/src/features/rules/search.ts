@@ -1,6 +1,9 @@
 import { choiceParam, numberParam, textParam, type RawSearch } from '@/lib/searchParams';
 
-/** A rule that another page proposes to add. */
+/**
+ * A rule that another page proposes to add, in the address. It needs `cache` and a digest or a table; otherwise none is
+ * added.
+ */
 export interface RulesSearch {
   digest?: string;
   table?: string;

@@ -40,8 +40,8 @@ export function draftOf(settings: Settings): SettingsDraft {
 }
 
 /**
- * True if the stored password would go to another mail server, or be sent in another way: it has to be entered again
- * then.
+ * True if a password is stored that would now go to another mail server, or be sent in another way. The API then
+ * demands that it is entered again.
  */
 export function isMailMoved(draft: SettingsDraft, settings: Settings): boolean {
   const before = draftOf(settings);
@@ -53,7 +53,7 @@ export function isMailMoved(draft: SettingsDraft, settings: Settings): boolean {
   );
 }
 
-/** Only the fields that differ from the stored settings. An empty password keeps the stored one. */
+/** The request with only the edited settings. An empty password is left out, which keeps the stored one. */
 export function patchOf(draft: SettingsDraft, settings: Settings): SettingsPatch {
   const before = draftOf(settings);
   const changed = (Object.keys(draft) as (keyof SettingsDraft)[]).filter(

@@ -70,7 +70,7 @@ export function ComparePanel({ template }: { template: Template }) {
   );
 }
 
-/** The two values one below the other, since a phone has no room for expressions side by side. */
+/** The two values of a parameter one below the other, for a phone, which has no room for them side by side. */
 function StackedValues({ row, t }: { row: TemplateDifference; t: Translate }) {
   return (
     <dl className={classes.stacked}>

@@ -7,7 +7,7 @@ import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { linesQuery, usualLineQuery, useTemplateClone, useTemplateCreate, type Template } from './api';
 
-/** The form that names a new template: an empty one, or a copy of another. */
+/** The dialog that names a new template: a copy of `source`, or an empty template if there is none. */
 export function NameForm({ source, onClose }: { source?: Template; onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();

@@ -93,7 +93,10 @@ function ImportButton() {
   );
 }
 
-/** Templates of the managed service's series fit every server: each instance is checked against its own parameters. */
+/**
+ * The release series of templates that fit every server. Each instance is checked against the parameters of its own
+ * series.
+ */
 const ANY_LINE = '5.7';
 
 function lineText({ engine_line: line }: Template, t: Translate): string {

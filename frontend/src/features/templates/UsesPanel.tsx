@@ -42,7 +42,10 @@ export function UsesPanel({ template }: { template: Template }) {
   );
 }
 
-/** Opens the preview for the instances that differ. The link itself applies nothing. */
+/**
+ * A link to the preview of applying the template again to the instances that differ from it. The link itself applies
+ * nothing.
+ */
 function ApplyAgain({ template, uses }: { template: Template; uses: TemplateUse[] }) {
   const t = useT();
   if (!useCan('operator')) return null;
@@ -103,7 +106,10 @@ function columnsOf(t: Translate, template: Template): Column<TemplateUse>[] {
   ];
 }
 
-/** The values that are configured on the instance, and those of the template's newest version. */
+/**
+ * The parameters that an instance has differently from the template's newest version, each with both values. A dash if
+ * none differ.
+ */
 function Differences({ use }: { use: TemplateUse }) {
   const t = useT();
   if (use.differences.length === 0) return '–';

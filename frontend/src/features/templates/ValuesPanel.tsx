@@ -25,7 +25,7 @@ interface Row {
   unit: string | undefined;
 }
 
-/** The values as written, and what they resolve to on a selected class. */
+/** The values of a template as written, with what they yield on an instance class that the user selects. */
 export function ValuesPanel({ template, values, version }: ValuesPanelProps) {
   const t = useT();
   const { data: classList = [] } = useQuery(classesQuery);

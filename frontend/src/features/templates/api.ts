@@ -59,7 +59,7 @@ export function diffQuery(id: string, comparison: Comparison) {
   });
 }
 
-/** The values that a template resolves to on an instance class. */
+/** The values that a version of a template (the newest if absent) yields on a machine with these numbers. */
 export function resolvedQuery(id: string, variables: Schemas['ClassVariablesRequest'], version?: number) {
   return queryOptions({
     queryKey: ['template', 'resolved', id, variables, version],
@@ -85,13 +85,13 @@ export function parameterNamesQuery(engineLine: string) {
   });
 }
 
-/** The server release series whose parameters are known. */
+/** The release series of servers, such as 5.7, whose parameters are in the catalogue. */
 export const linesQuery = queryOptions({
   queryKey: ['catalogue', 'lines'],
   queryFn: () => unwrap(api.GET('/api/v1/engine-lines')).then(({ items }) => items),
 });
 
-/** The server release series of most instances. */
+/** The release series of most instances, which a new template is for unless another one is chosen. */
 export const usualLineQuery = queryOptions({
   queryKey: ['instance', 'summary', 'line'],
   queryFn: () => unwrap(api.GET('/api/v1/fleet/summary')).then(({ engine_line: line }) => line),

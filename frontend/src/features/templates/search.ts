@@ -1,15 +1,15 @@
 import { flagParam, numberParam, textParam, type RawSearch } from '@/lib/searchParams';
 
 export interface TemplateSearch {
-  /** The number of an older version to show. */
+  /** The number of the shown version. Absent means the newest. */
   version?: number;
-  /** The other template or version to compare with. */
+  /** The id of another template to compare with, and (`withVersion`) the version of it. */
   with?: string;
   withVersion?: number;
 }
 
 export interface TemplatesSearch {
-  /** The form for a new template is open. */
+  /** True while the dialog for a new template is open. */
   add?: true;
 }
 

@@ -9,17 +9,21 @@ import { interpolate, type Params } from './translate';
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const;
 export type Language = keyof typeof LANGUAGES;
 
-/** The browser's regional variant of the language shown; the plain language for a viewer of another language. */
+/**
+ * The viewer's regional variant of the language shown, such as en-GB for English: the first such locale among the
+ * browser's `preferred` ones, or the language itself if there is none.
+ */
 export function localeOf(language: Language, preferred: readonly string[]): string {
   const base = (tag: string) => tag.split('-')[0]?.toLowerCase();
   return preferred.find((tag) => base(tag) === base(language)) ?? language;
 }
 
+/** Returns the text of a key in the viewer's language, with `params` inserted. */
 export type Translate = (key: MessageKey, params?: Params) => string;
 
 export interface I18n {
   language: Language;
-  /** The locale of dates: the browser's regional variant of the language, such as en-GB. */
+  /** The locale in which dates are formatted: a regional variant of the language, such as en-GB. */
   locale: string;
   setLanguage: (language: Language) => void;
   t: Translate;

@@ -8,7 +8,7 @@ import { zh } from './zh';
 const en = { ...enFirst, ...enPages };
 const keys = Object.keys(en) as MessageKey[];
 
-/** Names of the values that a message takes, including the number that selects a plural form. */
+/** The distinct names of the values that a message takes, sorted, with the number that selects a plural form. */
 function placeholders(message: string): string[] {
   return [...new Set([...message.matchAll(/\{(\w+)/g)].map((match) => match[1] ?? ''))].sort();
 }

@@ -23,23 +23,26 @@ const SOURCES = import.meta.glob<string>(
   { query: '?raw', import: 'default', eager: true },
 );
 
+/** The text of the source file whose path ends like this. Fails if the file was moved. */
 function source(end: string): string {
   const [, text] = Object.entries(SOURCES).find(([path]) => path.endsWith(end)) ?? [];
   if (text === undefined) throw new Error(`${end} is not where it was.`);
   return text;
 }
 
-/** The distinct matches of the pattern's first group. */
+/** Returns the distinct texts that the first group of the pattern matches, sorted. */
 function named(text: string, pattern: RegExp): string[] {
   return [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].sort();
 }
 
+/** The values of an enumeration in the API's schema. */
 function enumOf(name: string): string[] {
   const [, values = ''] =
     new RegExp(`\\n    ${name}:\\n      enum:\\n((?:      - .*\\n)+)`).exec(source('openapi.yaml')) ?? [];
   return named(values, /- (\S+)/g);
 }
 
+/** The quoted words of the list that begins with `start` in the text. Fails if the list was renamed or has grown. */
 function listOf(text: string, start: string): string[] {
   const from = text.indexOf(start);
   if (from < 0) throw new Error(`${start} is not where it was.`);
@@ -65,8 +68,8 @@ const engine = Object.entries(SOURCES)
   .join('\n');
 
 /**
- * Codes of server errors. They are also used for a check that the server did not answer. `privilege_missing` is a
- * finding of its own.
+ * The codes of errors of a server. Without `privilege_missing`: a check that met that error has a finding with texts of
+ * its own.
  */
 function serverErrors(): string[] {
   const found = named(source('gateway/errors.py'), /^ {4}(?:status, )?code, title.* = (?:\d+, )?"(\w+)"/gm);
@@ -138,7 +141,7 @@ test.each(Object.keys(NAMES))('every %s has its Chinese words, and no other', (k
   expect(own.sort()).toEqual(names);
 });
 
-// Kinds of which only some names have translations, with the names that must have one.
+// Kinds of names that need no translation in general, with the names that must have one.
 const AT_LEAST: Record<string, () => string[]> = {
   parameter: () => [
     ...named(source('5.7.yaml'), /\{name: (query_cache_\w+)/g),

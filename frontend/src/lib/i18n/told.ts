@@ -4,9 +4,14 @@ import { interpolate, placeholders, type Params } from './translate';
 
 export type ToldWords = Record<string, string>;
 
-/** Returns the text of a name in the viewer's language; `said` if there is none, or if a value that it needs is missing. */
+/**
+ * Returns the translation of a text that the API sent: `name` is its stable name, `said` the English text as sent,
+ * `values` what the translation inserts. Returns `said` if there is no translation, or if a value that it needs is
+ * missing.
+ */
 export type Told = (name: string, said: string, values?: Params) => string;
 
+/** The translating function for a language, from its texts by name. Without any texts it returns everything as sent. */
 export function toldBy(words: ToldWords, locale: string): Told {
   return (name, said, values = {}) => {
     const own = words[name];
@@ -15,7 +20,10 @@ export function toldBy(words: ToldWords, locale: string): Told {
   };
 }
 
-/** Translates facts of a finding, or lists of facts, that are words. */
+/**
+ * A copy of a finding's facts in the viewer's language. A value that is a list (`a, b`) is translated item by item;
+ * values without a translation, such as numbers, stay.
+ */
 export function toldFacts(told: Told, facts: Record<string, string>): Record<string, string> {
   const word = (name: string, value: string) => told(`fact.${name}.${value}`, value);
   return Object.fromEntries(
@@ -33,7 +41,7 @@ interface MetricWords {
   formula: string;
 }
 
-/** The metric with its title and formula in the viewer's language. */
+/** A copy of the metric with its title and formula in the viewer's language, or as sent if there is no translation. */
 export function toldMetric<M extends MetricWords>(told: Told, metric: M): M {
   return {
     ...metric,
@@ -42,7 +50,10 @@ export function toldMetric<M extends MetricWords>(told: Told, metric: M): M {
   };
 }
 
-/** Why a field was refused, in the viewer's language, followed by the API's sentence, which has the limits. */
+/**
+ * Why a field was rejected, in the viewer's language, followed by the API's English sentence in parentheses, which has
+ * the limits. Only that sentence if the code has no translation.
+ */
 export function toldField(told: Told, { code, detail }: { code: string; detail: string }): string {
   const own = told(`field.${code}`, '') || told(`finding.${code}`, '');
   return own ? `${own} (${detail})` : detail;

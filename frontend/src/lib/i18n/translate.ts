@@ -10,10 +10,12 @@ const pluralRules = byLocale((locale) => new Intl.PluralRules(locale));
 const numbers = byLocale((locale) => new Intl.NumberFormat(locale));
 const PLACEHOLDER = /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g;
 
+/** The names of the values that a message inserts, in order, with repetitions. */
 export function placeholders(message: string): string[] {
   return [...message.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }
 
+/** Inserts `params` into a message, numbers in the locale's format. A placeholder without a value stays as it is. */
 export function interpolate(message: string, params: Params, locale: string): string {
   return message.replace(PLACEHOLDER, (whole, name: string, one?: string, other?: string) => {
     const value = params[name];

@@ -15,6 +15,7 @@ const SOURCES = import.meta.glob<string>(
 );
 const IMPORT = /^(?:import|export)(?! type\b)[^;]*?\bfrom '([^']+)'/gm;
 
+/** Returns a function that says whether these files use a key: as a literal, or by a template that can produce it. */
 function asked(files: string[]): (key: string) => boolean {
   const source = files.map((file) => SOURCES[file]).join('\n');
   const literals = new Set([...source.matchAll(/'([\w.]+)'/g)].map(([, literal]) => literal));
@@ -26,7 +27,7 @@ function asked(files: string[]): (key: string) => boolean {
   return (key) => literals.has(key) || templates.some((template) => template.test(key));
 }
 
-/** These files, and all files that they import statically. */
+/** These files (paths from /src on) and all files that they import statically, directly or not. */
 function withImports(files: string[]): string[] {
   const found = new Set(files);
   for (const file of found) {
