@@ -4,7 +4,7 @@
 //! Deliberately absent: TLS, compression, pooling, retries, and any opinion on what the bytes mean.
 
 pub mod capability;
-mod decode;
+pub(crate) mod decode;
 mod handshake;
 mod packets;
 mod prepared;

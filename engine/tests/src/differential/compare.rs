@@ -262,22 +262,30 @@ fn without_rows(response: &Response, canonical: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::decode;
 
-    /// A definition whose column comes from this table.
-    fn told(origin: &str, name: &str) -> Response {
+    /// A definition with this alias, whose column comes from this table and has this name there.
+    fn told(table: &str, alias: &str, name: &str) -> Response {
         let text = |text: &str| [&[text.len() as u8][..], text.as_bytes()].concat();
         let before = ["def", "", "alias"].map(text).concat();
-        let payload = [before.clone(), text(origin), text(name), vec![12; 13]].concat();
+        let payload = [before.clone(), text(table), text(alias), text(name), vec![12; 13]].concat();
         let bytes = [&[payload.len() as u8, 0, 0, 1][..], &payload, &[7, 0, 0, 2, 254]].concat();
-        let start = 4 + before.len();
-        Response { bytes, origins: vec![(4, start..start + 1 + origin.len())], ..Response::default() }
+        let origin = decode::origin(&payload).map(|part| 4 + part.start..4 + part.end);
+        Response { bytes, origins: vec![(4, origin)], ..Response::default() }
     }
 
     #[test]
-    fn the_table_that_a_column_comes_from_may_be_told_by_one_alone() {
-        assert!(unequal(&told("t0", "id"), &told("", "id"), true).is_none());
-        assert!(unequal(&told("", "id"), &told("t0", "id"), true).is_none());
-        assert!(unequal(&told("t0", "id"), &told("t1", "id"), true).is_some());
-        assert!(unequal(&told("t0", "id"), &told("", "is"), true).is_some());
+    fn where_a_column_comes_from_may_be_told_by_one_alone() {
+        let usual = told("t0", "a", "id");
+        for (other, is_equal) in [
+            (told("", "a", "id"), true),
+            (told("t0", "a", ""), true),
+            (told("t1", "a", "id"), false),
+            (told("t0", "a", "ie"), false),
+            (told("", "b", "id"), false),
+        ] {
+            assert_eq!(unequal(&usual, &other, true).is_none(), is_equal, "{other:?}");
+            assert_eq!(unequal(&other, &usual, true).is_none(), is_equal, "{other:?}");
+        }
     }
 }

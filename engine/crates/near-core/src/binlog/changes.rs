@@ -342,8 +342,8 @@ impl Changes {
                 self.has_xa = true;
                 return Err(XA);
             }
-            Event::Everything | Event::Packed(_) => self.change_everything(moment),
-            Event::Privileges => self.change_privileges(moment),
+            Event::Everything => self.change_everything(moment),
+            Event::Privileges | Event::Packed(_) => self.change_privileges(moment),
         }
         Ok(())
     }

@@ -157,7 +157,7 @@ impl Log {
         let Event::Packed(packed) = told.event else { return self.follow(|changes| changes.hear(told)) };
         let plain = packed::unpack(packed).unwrap_or_default();
         let events = packed::events(&plain).filter(|events| !events.is_empty());
-        let events = events.unwrap_or(vec![Event::Everything]);
+        let events = events.unwrap_or(vec![Event::Privileges]);
         self.follow(|changes| changes.hear_all(told.end, &events))
     }
 
