@@ -1,7 +1,8 @@
-"""The one way to the API: bearer token, problem documents as failures, pages followed, writes safe to repeat.
+"""The client of the control plane's API, which all commands use: a bearer token, errors as failures, lists page by
+page.
 
-Every POST carries an Idempotency-Key, so that a broken connection is answered by sending it once more. A request that
-a busy control plane refuses is sent again after the time that it names.
+Every POST carries an Idempotency-Key, so that it can be sent again when the connection breaks, without being done
+twice. A request that a busy control plane refuses is sent again after the time that the response names.
 """
 
 from __future__ import annotations
@@ -47,13 +48,17 @@ class Api:
         return answer.json() if answer.content else None
 
     def replace(self, method: str, path: str, body: Any = None, *, version: int | None = None) -> Any:
-        """PATCH, PUT and DELETE: of exactly the version that was read."""
+        """Sends a PATCH, PUT or DELETE request and returns the body of the response; None if it has none. With
+        `version`, the API refuses it unless the object still has the version that was read.
+        """
         match = "*" if version is None else f'"{version}"'
         answer = self.request(method, path, body=body, headers={"If-Match": match})
         return answer.json() if answer.content else None
 
     def items(self, path: str, *, limit: int | None = None, **query: Any) -> Iterator[dict[str, Any]]:
-        """All items of a list, page after page, or the first `limit`."""
+        """Yields the items of a list, or the first `limit` of them. Each page is requested only when its items are
+        needed.
+        """
         cursor, left = None, limit
         while left is None or left > 0:
             page = self.get(path, limit=min(_PAGE, left or _PAGE), cursor=cursor, **query)
@@ -63,7 +68,9 @@ class Api:
                 return
 
     def stream(self, path: str, **query: Any) -> Iterator[str]:
-        """A long answer, as it comes. Sent once: what had come of the first could not be taken back."""
+        """Yields a long text response in pieces, as it arrives. It is not requested again if the connection breaks,
+        since pieces have been handed out already; a Failure is raised then.
+        """
         try:
             with self._http.stream("GET", path, params=_stated(query)) as answer:
                 if answer.is_error:
@@ -108,7 +115,9 @@ class Api:
 
 
 def _trusted(url: str) -> bool | ssl.SSLContext:
-    """To load the certificates that are trusted takes 40 ms; plain HTTP needs none, and gets an empty store."""
+    """Returns what httpx verifies certificates with. For plain HTTP it is an empty store, because loading the system's
+    trusted certificates takes 40 ms.
+    """
     return True if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
@@ -121,7 +130,9 @@ def _stated(query: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pause(answer: httpx.Response) -> int | None:
-    """The seconds after which a busy control plane wants to be asked again; none if it is not busy."""
+    """Returns the seconds after which a busy control plane wants the request again. None if it is not busy, or names no
+    time or one of more than 10 seconds: the request must not be repeated then.
+    """
     told = answer.headers.get("Retry-After", "")
     if answer.status_code != httpx.codes.TOO_MANY_REQUESTS or not told.isdecimal() or int(told) > _LONGEST_PAUSE:
         return None

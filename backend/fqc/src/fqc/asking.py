@@ -1,4 +1,4 @@
-"""Questions before what cannot be taken back. Nobody to ask is a no that names the flag."""
+"""Questions on the terminal. Without a terminal they fail, and name the option that answers them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def secret(prompt: str, *, from_stdin: bool, flag: str = "--password-stdin") -> 
 
 
 def new_secret(prompt: str, *, from_stdin: bool) -> str:
-    """Asked for twice where it is typed: nobody sees what is written."""
+    """Like `secret`, but asks twice on a terminal, where the typed text is not shown. Raises a Failure if the entries
+    differ.
+    """
     given = secret(prompt, from_stdin=from_stdin)
     if not from_stdin and secret("Repeat it", from_stdin=False) != given:
         raise Failure("The two entries do not match. Nothing was changed.", Exit.USAGE)

@@ -1,4 +1,4 @@
-"""One call of one command: what its common options say, and the API behind them."""
+"""The call of one command: the values of its common options, the API, and how results are shown."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ class Call:
         self.show(item, lambda found: output.facts(columns, found))
 
     def would(self, method: str, path: str, body: Any = None) -> None:
-        """A dry run of a plain write: the request that would be sent."""
+        """Prints the request that a write would send, for a dry run. `path` is below /api/v1/."""
         self.show({"method": method, "path": f"/api/v1/{path}", "body": body}, output.request)

@@ -1,7 +1,8 @@
-"""The one way a command changes an instance: preview, ask if it restarts, approve, wait if asked to.
+"""How a command changes an instance: it creates a change set, asks if a restart is needed, approves it, and waits if
+asked to.
 
-The change set is made unapproved, so that what was shown is what is approved. A dry run that has no preview of its own
-in the API makes one and gives it up again: it alters nothing, and its trace says `aborted`.
+The change set is created unapproved, so that what was shown is what is approved. A dry run for which the API has no
+preview creates a change set and aborts it: nothing changes, but its record, in the state `aborted`, remains.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ ENDED = {"applied", "rolled_back", "failed", "aborted"}
 
 
 def run(call: Call, path: str, body: dict[str, Any], *, question: str = "") -> None:
-    """POST to `path`, which makes a change set and can leave it unapproved."""
+    """Creates a change set by a POST of `body` to `path`, and brings it to its end as the options say. `question` is
+    asked before the approval; without one, the user is only asked if the server will be restarted.
+    """
     change = call.api.post(path, {**body, "note": call.note, "apply": False})
     if call.is_dry_run:
         call.show(call.api.post(f"changes/{change['id']}/abort"), change_view.change)
@@ -33,7 +36,7 @@ def run(call: Call, path: str, body: dict[str, Any], *, question: str = "") -> N
 
 
 def preview(call: Call, path: str, body: dict[str, Any]) -> None:
-    """A dry run by the API's own preview; what is blocked ends with 4."""
+    """Prints the API's preview for a dry run. Raises a Failure with exit code 4 if the change is blocked."""
     found = call.api.post(path, body)
     call.show(found, change_view.preview)
     if found["is_blocked"]:
@@ -65,7 +68,7 @@ def _approve(call: Call, change: dict[str, Any]) -> dict[str, Any]:
 
 
 def told_to_wait(change: dict[str, Any]) -> bool:
-    """Whether somebody else has to approve it first; who asked for it is told how."""
+    """Returns True if a second person has to approve the change set, and then also prints how."""
     if change["needs_second_person"]:
         say(f"A second person must approve it: fqc change approve {change['id']}")
     return bool(change["needs_second_person"])

@@ -1,4 +1,4 @@
-"""How plans and change sets look to people."""
+"""How previews and change sets are shown to people."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ FINDINGS: dict[str, Cell] = {
 
 
 def changed(change: dict[str, Any]) -> str | None:
-    """`long_query_time 10 -> 2.5, +1`"""
+    """Returns what a change set alters in short: `long_query_time 10 -> 2.5, +1` stands for two parameters. None if
+    nothing.
+    """
     first = next(iter(change["changed"]), None)
     if first is None:
         return None
@@ -90,7 +92,9 @@ def _findings(found: list[dict[str, Any]]) -> list[Any]:
 
 
 def _both(submitted: str | None, value: str | None, *, is_default: bool = False) -> str | None:
-    """An expression beside what it comes to."""
+    """Returns a value as submitted, followed by the value that an expression resolves to, if they differ. `is_default`
+    marks a value without a submitted one as the default. None if there is neither.
+    """
     if submitted is None:
         return f"{value} (default)" if is_default and value is not None else value
     return submitted if submitted == value or value is None else f"{submitted} = {value}"

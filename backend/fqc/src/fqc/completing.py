@@ -1,4 +1,6 @@
-"""What a shell offers for an argument: names asked of the API, and nothing, silently, where it cannot be asked."""
+"""Names that a shell offers for an argument, requested from the API. If that fails, no name is offered and no error
+shown.
+"""
 
 from __future__ import annotations
 

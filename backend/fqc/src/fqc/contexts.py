@@ -1,9 +1,9 @@
-"""Where the API is and who asks: contexts in a file, overridden by the environment, overridden by flags.
+"""Stored control planes and tokens. Environment variables override the stored values, and options override both.
 
-The file may also hold `defaults` of options, by hand: `"defaults": {"output": "json", "timeout": "60"}`.
+The file may also contain `defaults` of options, written by hand: `"defaults": {"output": "json", "timeout": "60"}`.
 
-The file holds tokens, so it is written for its owner alone (0600) and refused when others can read it. It is replaced
-in one step: an interrupted write leaves the old one.
+The file contains tokens, so only its owner can read it (mode 0600), and it is refused if others can. It is replaced in
+one step, so that an interrupted write leaves the old one.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def _known(defaults: dict[str, str]) -> dict[str, str]:
 
 
 def apply_defaults(file: Path, environment: MutableMapping[str, str] = os.environ) -> None:
-    """A file that cannot be read is told of by the command that needs it."""
+    """Sets the environment variables of the options that have defaults in the file, unless they are set already. A file
+    that cannot be read is ignored here: the command that needs it reports the error.
+    """
     try:
         defaults = load(file).defaults
     except (Failure, OSError):
@@ -95,7 +97,10 @@ def save(file: Path, contexts: Contexts) -> None:
 
 
 def choose(contexts: Contexts, *, name: str | None, url: str | None, token: str | None) -> Context:
-    """Flags and environment come as arguments; an address without a context needs no file."""
+    """Returns the control plane for one call: the named context, else the one with this address, else the current one,
+    each with `url` and `token` in place of its own. A context's token is only used for the context's own address.
+    Raises a Failure if there is no address.
+    """
     named = name or (_at(contexts, url) if url else contexts.current)
     base = contexts.named(named) if named else Context("")
     if url and not _is_same(url, base.url):
@@ -109,7 +114,9 @@ def choose(contexts: Contexts, *, name: str | None, url: str | None, token: str 
 
 
 def _at(contexts: Contexts, url: str) -> str:
-    """The context at an address: the current one before others, and none where several would be a guess."""
+    """Returns the name of the context with this address: the current one if it has it, else the only one that has.
+    Empty if there are none or several.
+    """
     there = [name for name, each in contexts.contexts.items() if _is_same(each.url, url)]
     if contexts.current in there:
         return contexts.current

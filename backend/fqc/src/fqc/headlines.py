@@ -1,4 +1,4 @@
-"""How the figures of the past hour look to people. What they are, the API says."""
+"""How the key figures of the past hour are shown. The API defines the figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fqc.output import Cell
 
 
 def headlines_of(series: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Takes the figures out of an answer that also has their courses."""
+    """Returns the figures of the past hour as items with name, title, unit, formula and value, without their course."""
     kept = ("name", "title", "unit", "formula")
     return [{**{key: each[key] for key in kept}, "value": each["whole"]} for each in series]
 

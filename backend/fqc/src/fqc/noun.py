@@ -1,8 +1,8 @@
-"""Commands of one noun. Each gets the common options of its sort without repeating them in its signature.
+"""Commands of one noun. A decorator of `Noun` gives a command the options that all commands of its kind have.
 
-`read` shows, `watch` shows again and again, `write` alters a record of the control plane, `change` makes a change set,
-`approval` lets one run. A command's first parameter is its `Call`; typer sees the command's own parameters and those
-of its sort.
+`read` shows, `watch` can show repeatedly, `write` and `removal` change a record of the control plane, `change` creates
+a change set, `approval` and `decision` act on one. The first parameter of a command is its `Call`; typer sees the
+command's other parameters and the common options.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Noun(typer.Typer):
 
         @self.callback(help=words)
         def group() -> None:
-            """Keeps a noun of a single command a noun."""
+            """Makes typer keep the noun as a word of its own, even if it has only one command."""
 
     def read(self, name: str) -> Callable[[Command], Command]:
         return self._add(name, READ)
@@ -63,7 +63,7 @@ class Noun(typer.Typer):
 def single(
     name: str, function: Command, options: Options, around: Callable[[Command], Command] | None = None
 ) -> typer.Typer:
-    """A command that stands alone, without a noun."""
+    """Returns an application with one command that belongs to no noun, such as `fqc login`."""
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     app.command(name, cls=command.Command)(with_options(function, options, around))
     return app

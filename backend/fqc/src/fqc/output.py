@@ -46,7 +46,7 @@ def emit(data: Any, form: Format, people: Callable[[Any], RenderableType]) -> No
 
 
 def _print(shown: RenderableType) -> None:
-    """Without the blanks that fill a table's last column."""
+    """Prints to stdout, without the blanks that fill up the last column of a table."""
     out = console()
     with out.capture() as captured:
         out.print(shown)
@@ -54,7 +54,7 @@ def _print(shown: RenderableType) -> None:
 
 
 def say(words: str) -> None:
-    """What is not the result: progress, hints, questions."""
+    """Prints to stderr what is not the result: progress, hints and warnings."""
     print(words, file=sys.stderr)
 
 

@@ -1,4 +1,6 @@
-"""`fqc rules`: what an instance's cache never stores, or serves for a time through writes (`fqc_rules`)."""
+"""`fqc rules`: the rules of an instance's cache (`fqc_rules`): what it never stores, or serves for a time despite
+writes.
+"""
 
 from __future__ import annotations
 

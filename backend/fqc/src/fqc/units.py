@@ -1,4 +1,4 @@
-"""Sizes, spans and times between what people write and what the API takes. Pure."""
+"""Converts sizes, spans and times between how people write them and how the API has them. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _SPANS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def size_bytes(text: str) -> int:
-    """`64M` as 67108864; the units of the server's own notation."""
+    """Returns `64M` as 67108864. K, M, G and T are powers of 1024, as the server reads them. Raises a Failure for other
+    text.
+    """
     found = re.fullmatch(r"(\d+)([KMGT]?)", text.upper())
     if not found:
         raise Failure(
@@ -32,7 +34,9 @@ def span_seconds(text: str) -> int:
 
 
 def moment(text: str, now: datetime | None = None) -> str:
-    """A time with its zone, or a span before now: `2h` is two hours ago."""
+    """Returns a time in ISO format. The text is a time with a zone, or a span before now: `2h` is two hours ago. Raises
+    a Failure for other text.
+    """
     if re.fullmatch(r"\d+[smhd]", text):
         return ((now or datetime.now(UTC)) - timedelta(seconds=span_seconds(text))).isoformat()
     return point(text)
@@ -49,13 +53,17 @@ def point(text: str) -> str:
 
 
 def release_day(minor_version: int | None) -> str | None:
-    """20261120 as 2026-11-20."""
+    """Returns the date that an engine's minor version number stands for: 20261120 as 2026-11-20. None if there is no
+    number.
+    """
     text = str(minor_version or "")
     return f"{text[:-4]}-{text[-4:-2]}-{text[-2:]}" if text else None
 
 
 def engine_name(version: str | None, minor_version: int | None) -> str | None:
-    """FQC 1.0.0 (2026-11-20); none without the engine."""
+    """Returns the engine's name, such as `FQC 1.0.0 (2026-11-20)`. None without a minor version number: there is no
+    engine.
+    """
     day = release_day(minor_version)
     return " ".join(filter(None, ["FQC", version, f"({day})"])) if day else None
 
@@ -82,10 +90,10 @@ def human_bytes(count: int | float | None) -> str | None:
 
 
 def human_day(text: str | None) -> str | None:
-    """In UTC."""
+    """Returns the day of a timestamp, in UTC, as YYYY-MM-DD. None for None."""
     return text and datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d")
 
 
 def human_time(text: str | None) -> str | None:
-    """To the second, in UTC."""
+    """Returns a timestamp to the second, in UTC, such as `2026-11-20 22:00:00Z`. None for None."""
     return text and datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")

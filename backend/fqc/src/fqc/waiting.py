@@ -1,4 +1,6 @@
-"""`--wait`: polls until an operation has ended, with a progress bar on a terminal. Ends with 6 when time is up."""
+"""The wait of `--wait`: polls until an operation has ended, with a progress bar on a terminal. Exit code 6 when time is
+up.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def until(
 
 @contextmanager
 def _left(hint: str) -> Iterator[None]:
-    """Ctrl-C ends the waiting and not the work."""
+    """Prints the hint on Ctrl-C, which only ends the waiting: the operation continues."""
     try:
         yield
     except KeyboardInterrupt:

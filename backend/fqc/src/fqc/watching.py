@@ -1,5 +1,5 @@
-"""`--watch`: the same look again and again. A terminal is cleared in between; a pipe gets each result,
-and YAML a document for each.
+"""The repetition of `--watch`. A terminal is cleared each time; a pipe receives all results, as YAML in separate
+documents.
 """
 
 from __future__ import annotations
