@@ -29,6 +29,8 @@ LIMIT_SECONDS = 120  # for what happens without further action; only reached by 
 
 @dataclass(frozen=True)
 class Stack:
+    """The control plane of the tests: its address, the administrator's log-in, and its instances."""
+
     url: str
     username: str
     password: str
@@ -37,12 +39,15 @@ class Stack:
 
 @dataclass(frozen=True)
 class Result:
+    """The outcome of a run of `fqc`: its exit code and what it printed."""
+
     code: int
     out: str
     err: str
 
     @property
     def json(self) -> Any:
+        """The printed JSON, parsed. Fails the test if the exit code is not 0."""
         assert self.code == 0, self
         return json.loads(self.out)
 
@@ -51,6 +56,7 @@ Fqc = Callable[..., Result]
 
 
 def _stack(*arguments: str) -> str:
+    """Runs a command of the backend's supervisor, and returns what it printed."""
     command = [str(BACKEND / ".venv/bin/python"), "-m", "stack", *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FQC_")}
     done = subprocess.run(command, cwd=BACKEND, env=environment, capture_output=True, text=True, check=False)
@@ -60,6 +66,7 @@ def _stack(*arguments: str) -> str:
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Yields the stack of all tests, in a temporary folder, and removes it with its data afterwards."""
     run_dir = str(tmp_path_factory.mktemp("stack"))
     try:
         up = json.loads(_stack("up", "--run-dir", run_dir, "--ports", "auto", "--json"))
@@ -157,6 +164,7 @@ def other(stack: Stack) -> str:
 
 @pytest.fixture(scope="session")
 def viewer(bare: Fqc, fqc: Fqc, stack: Stack) -> Fqc:
+    """Returns a function that runs `fqc` with the token of a viewer."""
     token = fqc("token", "create", "looking", "--scope", "viewer", "-o", "json").json["token"]
 
     def run(*arguments: str, **more: str) -> Result:

@@ -24,6 +24,9 @@ def interruptible() -> None:
 
 @contextmanager
 def on_a_terminal(config: Path, *arguments: str, **more: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Runs `fqc` in a process with a pseudo-terminal while the block runs. Yields the process and the terminal's
+    descriptor.
+    """
     ours, theirs = pty.openpty()
     # The environment of the test run may switch colours off.
     inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}

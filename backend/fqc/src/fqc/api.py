@@ -26,6 +26,10 @@ _LONGEST_PAUSE = 10
 
 
 class Api:
+    """A connection to one control plane. Every method takes a path below /api/v1/, and raises a Failure if the API
+    refuses the request or cannot be reached.
+    """
+
     def __init__(self, context: Context) -> None:
         self.url = context.url.rstrip("/")
         if not self.url.startswith(("http://", "https://")):
@@ -41,9 +45,13 @@ class Api:
             raise Failure(f"{self.url} is not an address: {error}.", Exit.USAGE) from error
 
     def get(self, path: str, **query: Any) -> Any:
+        """Returns the body of a GET request. Parameters that are None are left out of the query."""
         return self.request("GET", path, query=query).json()
 
     def post(self, path: str, body: Any = None) -> Any:
+        """Sends a POST request and returns the body of the response; None if it has none. Safe to repeat on a broken
+        connection.
+        """
         answer = self.request("POST", path, body=body, headers={"Idempotency-Key": str(uuid.uuid4())})
         return answer.json() if answer.content else None
 
@@ -83,6 +91,9 @@ class Api:
     def request(
         self, method: str, path: str, *, query: Any = None, body: Any = None, headers: dict[str, str] | None = None
     ) -> httpx.Response:
+        """Sends a request and returns the successful response. Waits and repeats it, at most 5 times, while the control
+        plane is busy.
+        """
         request = self._http.build_request(method, path, params=_stated(query or {}), json=body, headers=headers)
         answer = self._send(request)
         for _ in range(_MOST_REPEATS):
@@ -122,6 +133,7 @@ def _trusted(url: str) -> bool | ssl.SSLContext:
 
 
 def _stated(query: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parameters of a query without those that are None, and with booleans in lower case."""
     return {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in query.items()
@@ -140,6 +152,7 @@ def _pause(answer: httpx.Response) -> int | None:
 
 
 def _failure(answer: httpx.Response) -> Failure:
+    """Returns an error response as a failure: the API's problem document, or that the response is not from the API."""
     try:
         return from_problem(answer.json())
     except (ValueError, KeyError, TypeError):

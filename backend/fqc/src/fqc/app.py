@@ -49,6 +49,8 @@ MODULES = {
 
 
 class Nouns(Group):
+    """The root command. Imports the module of a noun only when that noun is called or listed."""
+
     def list_commands(self, ctx: Any) -> list[str]:
         return list(MODULES)
 
@@ -95,6 +97,7 @@ def root(
 
 
 def main() -> None:
+    """Runs the command of `sys.argv`. Exits with the code of a failure, which it prints to stderr."""
     if sys.stdout is None:  # the caller has closed it and does not want the result
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     contexts.apply_defaults(contexts.path())

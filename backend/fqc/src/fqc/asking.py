@@ -9,6 +9,9 @@ from fqc.failure import Exit, Failure
 
 
 def confirm(call: Call, question: str) -> None:
+    """Asks the question, and returns if the answer is yes or --yes was given. Raises a Failure if the answer is no, or
+    if there is no terminal to ask on.
+    """
     if call.is_sure:
         return
     if not sys.stdin.isatty():
@@ -20,6 +23,9 @@ def confirm(call: Call, question: str) -> None:
 
 
 def secret(prompt: str, *, from_stdin: bool, flag: str = "--password-stdin") -> str:
+    """Returns a line of stdin, or asks for the secret on the terminal without showing it. Raises a Failure that names
+    `flag` if there is no terminal.
+    """
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():

@@ -44,12 +44,16 @@ def preview(call: Call, path: str, body: dict[str, Any]) -> None:
 
 
 def timing(call: Call) -> dict[str, Any]:
+    """Returns the fields of a request that say when the change runs: at a time, in the maintenance window, or now."""
     if call.at:
         return {"when": "at", "at": point(call.at)}
     return {"when": "window" if call.in_window else "now"}
 
 
 def _ask(call: Call, change: dict[str, Any], question: str) -> None:
+    """Asks whether to go on, if there is a question or the server will be restarted. If not, or on Ctrl-C, aborts the
+    change set before the error is raised.
+    """
     if not (change["needs_restart"] or question):
         return
     words = question or f"{change['instance_name']} will be restarted. Continue?"
@@ -61,6 +65,7 @@ def _ask(call: Call, change: dict[str, Any], question: str) -> None:
 
 
 def _approve(call: Call, change: dict[str, Any]) -> dict[str, Any]:
+    """Approves the change set and returns it. Returns it unapproved if a second person has to approve it."""
     if told_to_wait(change):
         return change
     approved: dict[str, Any] = call.api.post(f"changes/{change['id']}/approve", {**timing(call), "note": call.note})
@@ -75,6 +80,7 @@ def told_to_wait(change: dict[str, Any]) -> bool:
 
 
 def finish(call: Call, change: dict[str, Any]) -> None:
+    """Prints the change set, with --wait after it has ended. Raises a Failure if it ended without being applied."""
     if call.is_waiting:
         change = wait(call, change["id"])
     call.show(change, change_view.change)
@@ -82,6 +88,9 @@ def finish(call: Call, change: dict[str, Any]) -> None:
 
 
 def wait(call: Call, change_id: str) -> dict[str, Any]:
+    """Waits until the change set has ended, and returns it. Raises a Failure when the time of --timeout is up; the
+    change continues.
+    """
     found: dict[str, Any] = until(
         lambda: call.api.get(f"changes/{change_id}"),
         lambda change: change["state"] in ENDED,
@@ -94,6 +103,7 @@ def wait(call: Call, change_id: str) -> dict[str, Any]:
 
 
 def fail_unless_well(change: dict[str, Any]) -> None:
+    """Raises a Failure if the change set failed, was rolled back or was aborted."""
     if change["state"] in ("failed", "rolled_back", "aborted"):
         raise Failure(
             f"Change {change['id']} ended as {change['state']}: {change['outcome_detail'] or change['outcome_code']}",

@@ -63,6 +63,7 @@ def changed(change: dict[str, Any]) -> str | None:
 
 
 def took(change: dict[str, Any]) -> str | None:
+    """Returns how long a change set ran, such as `1.2 s`. None if it has not ended."""
     if not change["started_at"] or not change["finished_at"]:
         return None
     begun, ended = (datetime.fromisoformat(change[name]) for name in ("started_at", "finished_at"))
@@ -83,6 +84,7 @@ def change(found: dict[str, Any]) -> Any:
 
 
 def remedy(finding: dict[str, Any]) -> str:
+    """Returns how to fix a finding, followed by the SQL statements that a person has to run for it, if any."""
     action = finding.get("action") or {}
     return " ".join([finding["remedy"], *(f"`{statement}`" for statement in action.get("statements", []))])
 

@@ -27,6 +27,7 @@ def classes(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _names(ctx: typer.Context, incomplete: str, path: str, **query: Any) -> list[str]:
+    """Returns at most 100 names of a list that begin with the typed text. Empty if the API cannot be asked."""
     call = Call(**{each: ctx.params.get(each) for each in ("context", "url", "token")})
     try:
         found = [str(each["name"]) for each in call.api.items(path, limit=_MOST, **query)]

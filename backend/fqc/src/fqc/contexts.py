@@ -24,6 +24,8 @@ _READABLE_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 @dataclass
 class Context:
+    """A control plane: its address, a token for it, and the id and the user of that token. Empty texts if unknown."""
+
     url: str
     token: str = field(default="", repr=False)
     token_id: str = ""
@@ -32,11 +34,14 @@ class Context:
 
 @dataclass
 class Contexts:
+    """The content of the file: contexts by name, the name of the current one (or empty), and defaults of options."""
+
     current: str = ""
     contexts: dict[str, Context] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
 
     def named(self, name: str) -> Context:
+        """Returns the context with this name. Raises a Failure if there is none."""
         if name not in self.contexts:
             raise Failure(
                 f"No context named {name}.", Exit.NOT_FOUND, hint="List them with `fqc context list`, or log in."
@@ -44,11 +49,15 @@ class Contexts:
         return self.contexts[name]
 
     def forget(self, name: str) -> None:
+        """Removes the context with this name. If it was the current one, there is no current one afterwards."""
         del self.contexts[name]
         self.current = "" if self.current == name else self.current
 
 
 def path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Returns the path of the file: FQC_CONFIG, or fqc/config.json in the user's configuration folder. It may not
+    exist.
+    """
     if "FQC_CONFIG" in environment:
         return Path(environment["FQC_CONFIG"])
     base = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config"
@@ -56,6 +65,9 @@ def path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(file: Path) -> Contexts:
+    """Reads the file; empty contexts if it does not exist. Raises a Failure if it cannot be parsed, or if others can
+    read it.
+    """
     try:
         if stat.S_IMODE(file.stat().st_mode) & _READABLE_BY_OTHERS:
             raise Failure(f"{file} holds tokens and is readable by others.", hint=f"Run: chmod 600 {file}")
@@ -69,6 +81,7 @@ def load(file: Path) -> Contexts:
 
 
 def _known(defaults: dict[str, str]) -> dict[str, str]:
+    """Returns the defaults unchanged. Raises a ValueError if one of them is of an option that can have none."""
     unknown = sorted(defaults.keys() - DEFAULTS.keys())
     if unknown:
         raise ValueError(f"unknown default {unknown[0]}; known are {' and '.join(DEFAULTS)}")
@@ -88,6 +101,7 @@ def apply_defaults(file: Path, environment: MutableMapping[str, str] = os.enviro
 
 
 def save(file: Path, contexts: Contexts) -> None:
+    """Replaces the file in one step, readable by its owner only. Creates its folder if needed."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = file.with_name(f"{file.name}.{os.getpid()}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

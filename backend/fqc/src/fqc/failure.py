@@ -52,6 +52,7 @@ class Failure(Exception):
 
 
 def _command(named: re.Match[str]) -> str:
+    """Returns the command that shows a list which a message of the API names, or the text as it is if there is none."""
     return f"`fqc {_LISTS[named[1]]} list`" if named[1] in _LISTS else named[0]
 
 

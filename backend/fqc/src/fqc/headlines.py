@@ -15,6 +15,7 @@ def headlines_of(series: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def headline_cells(headlines: Iterable[dict[str, Any]]) -> dict[str, Cell]:
+    """Returns the titles and formatted values of the figures, for `facts`."""
     return {f"{each['title']}, past hour": _cell(each) for each in headlines}
 
 
@@ -23,6 +24,7 @@ def _cell(headline: dict[str, Any]) -> Cell:
 
 
 def human_figure(value: float | None, unit: str) -> str | None:
+    """Returns a value with its unit, as the API names that. None if there is no value."""
     if value is None:
         return None
     written = _WRITTEN.get(unit)

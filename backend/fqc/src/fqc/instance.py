@@ -202,6 +202,9 @@ def _look(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _class_of(call: Call, memory_bytes: int, cpus: int | None, seen: dict[str, Any]) -> str:
+    """Returns the name of the class for this size, which the API creates if needed. `seen` gives what the options do
+    not. Raises a Failure if the number of processors is unknown.
+    """
     cpu_count, connections = cpus or seen.get("cpu_count"), seen.get("max_connections") or 151
     if cpu_count is None:
         raise Failure("The server does not report how many processors it has.", Exit.USAGE, hint="Use --cpus.")

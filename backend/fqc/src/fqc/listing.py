@@ -33,6 +33,8 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class Listing:
+    """A table as a renderable of rich. Rows have a cell for each title."""
+
     titles: list[str]
     rows: list[list[str]]
 
@@ -58,6 +60,7 @@ class Listing:
 
 
 def styled(text: str) -> Text:
+    """Returns the text in colour if it is a word for a state, such as `running` or `failed`."""
     return Text(text, next((style for style, words in _STYLES.items() if text in words), ""))
 
 

@@ -84,6 +84,7 @@ def _refuse_without_passwords(url: str, username: str) -> None:
 
 
 def _given(url: str, text: str) -> Any:
+    """Returns the token's record with the token itself. Raises a Failure if it is not a token of its user's."""
     from fqc.api import Api
 
     mine = Api(Context(url, text)).items("tokens")

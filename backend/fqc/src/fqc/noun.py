@@ -22,6 +22,8 @@ Command = Callable[..., Any]
 
 
 class Noun(typer.Typer):
+    """The commands of one noun. `words` is its help."""
+
     def __init__(self, words: str) -> None:
         super().__init__(
             cls=command.Group, help=words, no_args_is_help=True, rich_markup_mode=None, add_completion=False
@@ -32,24 +34,31 @@ class Noun(typer.Typer):
             """Makes typer keep the noun as a word of its own, even if it has only one command."""
 
     def read(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that only shows something."""
         return self._add(name, READ)
 
     def watch(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that shows something, repeatedly with --watch."""
         return self._add(name, READ | WATCH, watched)
 
     def write(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that changes a record of the control plane. It has --dry-run, which it must heed."""
         return self._add(name, READ | DRY_RUN)
 
     def removal(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that removes something, with --dry-run and --yes."""
         return self._add(name, READ | DRY_RUN | SURE)
 
     def change(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that creates a change set, with the options on when it runs and whether to wait."""
         return self._add(name, READ | DRY_RUN | SURE | WAIT | CHANGE)
 
     def approval(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that approves a change set, with the options on when it runs and whether to wait."""
         return self._add(name, READ | DRY_RUN | SURE | WAIT | TIMING)
 
     def decision(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that acts on a change set at once, with --dry-run, --yes and --wait."""
         return self._add(name, READ | DRY_RUN | SURE | WAIT)
 
     def _add(self, name: str, options: Options, around: Callable[[Command], Command] | None = None) -> Any:
@@ -70,6 +79,9 @@ def single(
 
 
 def with_options(function: Command, options: Options, around: Callable[[Command], Command] | None = None) -> Command:
+    """Returns the command with the common `options` added to its own parameters, as typer expects it. Called, it passes
+    the values of the common options as a `Call`, its first argument.
+    """
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     inner = around(function) if around else function
     more = [
@@ -88,6 +100,8 @@ def with_options(function: Command, options: Options, around: Callable[[Command]
 
 
 def watched(function: Command) -> Command:
+    """Returns a command that calls `function` repeatedly with --watch, until Ctrl-C, and otherwise once."""
+
     def run(call: Call, **given: Any) -> None:
         if call.is_watching:
             from fqc.watching import repeat

@@ -14,6 +14,7 @@ from fqc.failure import Exit, Failure
 
 
 def parsed(text: str) -> dict[str, str]:
+    """Returns the values that the text assigns. Raises a Failure for the first line that is not `name = value`."""
     values = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):

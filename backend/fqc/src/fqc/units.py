@@ -25,6 +25,7 @@ def size_bytes(text: str) -> int:
 
 
 def span_seconds(text: str) -> int:
+    """Returns a span such as `30m` in seconds. Raises a Failure for other text."""
     found = re.fullmatch(r"(\d+)([smhd])", text)
     if not found:
         raise Failure(
@@ -43,6 +44,7 @@ def moment(text: str, now: datetime | None = None) -> str:
 
 
 def point(text: str) -> str:
+    """Returns a time with a zone in ISO format. Raises a Failure if it has no zone, or is no time."""
     try:
         read = datetime.fromisoformat(text)
     except ValueError as error:
@@ -69,6 +71,9 @@ def engine_name(version: str | None, minor_version: int | None) -> str | None:
 
 
 def pairs(given: Iterable[str], what: str = "name=value") -> dict[str, str]:
+    """Returns arguments such as `name=value` as a dictionary. Raises a Failure that says `what` is expected, for other
+    text.
+    """
     found = {}
     for each in given:
         name, sign, value = each.partition("=")
@@ -79,6 +84,7 @@ def pairs(given: Iterable[str], what: str = "name=value") -> dict[str, str]:
 
 
 def human_bytes(count: int | float | None) -> str | None:
+    """Returns a size in the largest fitting unit, such as `1.5 GiB`. None for None."""
     if count is None:
         return None
     value = float(count)

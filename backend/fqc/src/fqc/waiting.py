@@ -25,6 +25,10 @@ def until(
     what: str,
     hint: str,
 ) -> Any:
+    """Calls `look` four times a second until `is_ended` accepts what it returns, and returns that. `told` gives the
+    state, and how many of how many steps are done, for the progress bar. Raises a Failure when the time is up; `hint`
+    says how to go on.
+    """
     end = time.monotonic() + timeout_seconds
     with _bar() as advance, _left(hint):
         while True:
@@ -49,6 +53,7 @@ def _left(hint: str) -> Iterator[None]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
+    """Yields a function that updates the progress bar. It does nothing without a terminal."""
     err = console(is_stderr=True)
     if not err.is_terminal:
         yield lambda words, done, total: None

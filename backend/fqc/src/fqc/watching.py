@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def repeat(look: Callable[[], None], call: Call) -> None:
+    """Calls `look`, which prints a result, again and again with the interval of the options. Returns on Ctrl-C."""
     is_screen = call.form is Format.TABLE and sys.stdout.isatty()
     try:
         while True:
