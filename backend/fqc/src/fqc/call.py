@@ -59,7 +59,9 @@ class Call:
         self.show(list(items), lambda found: output.table(columns, found))
 
     def show_facts(self, item: dict[str, Any], columns: Mapping[str, Cell]) -> None:
-        """Prints one object, with one title and value per line."""
+        """Prints one object, with a line for each title. `columns` gives for a title the key of a value, or a function
+        that takes the object.
+        """
         self.show(item, lambda found: output.facts(columns, found))
 
     def would(self, method: str, path: str, body: Any = None) -> None:

@@ -51,8 +51,8 @@ def timing(call: Call) -> dict[str, Any]:
 
 
 def _ask(call: Call, change: dict[str, Any], question: str) -> None:
-    """Asks whether to go on, if there is a question or the server will be restarted. If not, or on Ctrl-C, aborts the
-    change set before the error is raised.
+    """Asks whether to go on, if there is a question or the server will be restarted. If the answer is no, or on Ctrl-C,
+    aborts the change set and raises the error.
     """
     if not (change["needs_restart"] or question):
         return

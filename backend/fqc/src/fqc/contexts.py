@@ -111,9 +111,9 @@ def save(file: Path, contexts: Contexts) -> None:
 
 
 def choose(contexts: Contexts, *, name: str | None, url: str | None, token: str | None) -> Context:
-    """Returns the control plane for one call: the named context, else the one with this address, else the current one,
-    each with `url` and `token` in place of its own. A context's token is only used for the context's own address.
-    Raises a Failure if there is no address.
+    """Returns the control plane for one call: the context `name`; without a name, the context with the address `url`;
+    without both, the current one. `url` and `token` replace those of the context, whose token is only sent to its own
+    address. Raises a Failure if there is no address.
     """
     named = name or (_at(contexts, url) if url else contexts.current)
     base = contexts.named(named) if named else Context("")

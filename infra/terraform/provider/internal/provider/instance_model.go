@@ -87,8 +87,8 @@ func createRequest(ctx context.Context, plan, config instanceModel) map[string]a
 }
 
 // updateRequest returns the body of the request that changes what the control plane stores about the instance; the
-// server is not touched. It has the password if its version was changed, or if the endpoint (now) changes, since the
-// API demands it then.
+// server is not touched. It has the password if its version was changed, or if the plan's endpoint differs from now,
+// the stored one: the API demands the password then.
 func updateRequest(ctx context.Context, plan, state, config instanceModel, now api.Endpoint) map[string]any {
 	body := recorded(ctx, plan)
 	if !state.Host.IsNull() {
@@ -101,7 +101,7 @@ func updateRequest(ctx context.Context, plan, state, config instanceModel, now a
 	return body
 }
 
-// moves reports whether the body changes the address, the account or the use of TLS of the endpoint (now).
+// moves reports whether the body changes the address, the account or the use of TLS of the stored endpoint, now.
 func moves(body map[string]any, now api.Endpoint) bool {
 	kept := map[string]any{"host": now.Host, "port": int64(now.Port), "username": now.Username, "is_tls_required": now.IsTlsRequired}
 	for name, value := range kept {
