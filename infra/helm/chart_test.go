@@ -52,8 +52,8 @@ func rendered(t *testing.T, words ...string) string {
 	return told
 }
 
-// objects returns every object of a golden file, by kind and name. Parsing is strict: a field unknown to Kubernetes is
-// an error.
+// objects returns every object of a golden file (an expected output), by its kind and name joined by a blank. A field
+// that Kubernetes does not know fails the test.
 func objects(t *testing.T, name string) map[string]runtime.Object {
 	t.Helper()
 	found := map[string]runtime.Object{}

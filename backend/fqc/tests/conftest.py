@@ -1,4 +1,6 @@
-"""A private stack per test session, and `fqc` as users run it: arguments and stdin in, exit code and text out."""
+"""A control plane with servers for the tests, and `fqc` as users run it: arguments and stdin in, exit code and text
+out.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,8 @@ LIMIT_SECONDS = 120  # for what happens without further action; only reached by 
 
 @dataclass(frozen=True)
 class Stack:
+    """The control plane of the tests: its address, the administrator's log-in, and its instances."""
+
     url: str
     username: str
     password: str
@@ -35,12 +39,15 @@ class Stack:
 
 @dataclass(frozen=True)
 class Result:
+    """The outcome of a run of `fqc`: its exit code and what it printed."""
+
     code: int
     out: str
     err: str
 
     @property
     def json(self) -> Any:
+        """The printed JSON, parsed. Fails the test if the exit code is not 0."""
         assert self.code == 0, self
         return json.loads(self.out)
 
@@ -49,6 +56,7 @@ Fqc = Callable[..., Result]
 
 
 def _stack(*arguments: str) -> str:
+    """Runs a command of the backend's supervisor, and returns what it printed."""
     command = [str(BACKEND / ".venv/bin/python"), "-m", "stack", *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FQC_")}
     done = subprocess.run(command, cwd=BACKEND, env=environment, capture_output=True, text=True, check=False)
@@ -58,6 +66,7 @@ def _stack(*arguments: str) -> str:
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Yields the stack of all tests, in a temporary folder, and removes it with its data afterwards."""
     run_dir = str(tmp_path_factory.mktemp("stack"))
     try:
         up = json.loads(_stack("up", "--run-dir", run_dir, "--ports", "auto", "--json"))
@@ -68,7 +77,9 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture(scope="session")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Fqc:
-    """Yields `fqc` with an empty home and nothing in the environment."""
+    """Returns a function that runs `fqc` with an empty home: without a log-in, and with only the given environment
+    variables.
+    """
     home = tmp_path_factory.mktemp("home")
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
@@ -79,7 +90,9 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Fqc:
 
 
 def _in_this_process(arguments: list[str], stdin: io.StringIO, environment: dict[str, str]) -> Result:
-    """Runs `fqc` in this process: a process for each of some hundred commands would take minutes."""
+    """Runs `fqc` in this process, and returns its result. A process for each of some hundred commands would take
+    minutes.
+    """
     out, err = io.StringIO(), io.StringIO()
     with (
         patch.dict(os.environ, environment, clear=True),
@@ -108,7 +121,9 @@ def loaded(*arguments: str, **environment: str) -> set[str]:
 
 
 def eventually(look: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
-    """Returns what `look` finds once it is right, or after the time limit. Assert on the result."""
+    """Calls `look` until `is_right` accepts the result, at most 120 seconds, and returns the last result. Assert on it,
+    since it is returned even if it is not right.
+    """
     end = time.monotonic() + LIMIT_SECONDS
     while not is_right(found := look()) and time.monotonic() < end:
         time.sleep(0.1)
@@ -127,7 +142,7 @@ def config(stack: Stack, bare: Fqc, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="session")
 def fqc(bare: Fqc, config: Path) -> Fqc:
-    """Yields `fqc`, logged in as administrator."""
+    """Returns a function that runs `fqc` logged in as the administrator."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
         return bare(*arguments, stdin=stdin, FQC_CONFIG=str(config), **environment)
@@ -137,18 +152,19 @@ def fqc(bare: Fqc, config: Path) -> Fqc:
 
 @pytest.fixture(scope="session")
 def instance(stack: Stack) -> str:
-    """Returns the instance that tests alter."""
+    """Returns the name of the instance that tests alter."""
     return str(stack.instances[0]["name"])
 
 
 @pytest.fixture(scope="session")
 def other(stack: Stack) -> str:
-    """Returns an instance that tests only read, except for a fleet apply."""
+    """Returns the name of an instance that tests only read, except for a fleet apply."""
     return str(stack.instances[1]["name"])
 
 
 @pytest.fixture(scope="session")
 def viewer(bare: Fqc, fqc: Fqc, stack: Stack) -> Fqc:
+    """Returns a function that runs `fqc` with the token of a viewer."""
     token = fqc("token", "create", "looking", "--scope", "viewer", "-o", "json").json["token"]
 
     def run(*arguments: str, **more: str) -> Result:

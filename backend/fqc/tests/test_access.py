@@ -95,7 +95,7 @@ def test_a_token_is_listed_and_revoked(fqc: Fqc, bare: Fqc, stack: Stack) -> Non
 
 
 def logged_in(stack: Stack) -> Api:
-    """Logs in as a browser does."""
+    """Returns an API client with a session of the administrator, logged in as a browser does it."""
     api = Api(Context(stack.url))
     begun = api.get("auth/session")
     given = {"username": stack.username, "password": stack.password}

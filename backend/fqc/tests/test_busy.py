@@ -15,7 +15,7 @@ from fqc.failure import Failure
 
 
 class Busy(ThreadingHTTPServer):
-    """Refuses the given number of requests, then answers."""
+    """A server that refuses as many requests as a test sets, as busy, and answers those after them."""
 
     refusals = 0
     pause = "0"

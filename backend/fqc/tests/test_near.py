@@ -72,7 +72,7 @@ def test_an_instance_without_near_caches_lists_none(fqc: Fqc, other: str) -> Non
 
 @pytest.fixture
 def quick_polls(stack: Stack, config: Path) -> Iterator[None]:
-    """Polls often, so that a near cache is reported missing within a minute."""
+    """Makes the control plane poll often during the test, so that it reports a missing near cache within a minute."""
     token = json.loads(config.read_text())["contexts"]["default"]["token"]
     api = Api(Context(stack.url, token))
     before = api.get("settings")["poll_interval_seconds"]
@@ -83,7 +83,9 @@ def quick_polls(stack: Stack, config: Path) -> Iterator[None]:
 
 @contextmanager
 def reporting(stack: Stack, server: dict[str, Any], token: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a near cache with rules, on the socket `near.sock` in the folder."""
+    """Runs a near cache in front of the server while the block runs, which reports with this token. Clients reach it by
+    the socket `near.sock` in the folder.
+    """
     (folder / "rules.toml").write_text(RULES)
     (folder / "token").write_text(token + "\n")
     options = {

@@ -16,14 +16,17 @@ PROGRAM = [sys.executable, "-m", "fqc"]
 
 
 def interruptible() -> None:
-    """Restores the default for Ctrl-C: tests that run in the background of a script ignore it, and child processes
-    would inherit that.
+    """Makes Ctrl-C end child processes as usual. Tests that a script runs in the background ignore it, and children
+    inherit that.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager
 def on_a_terminal(config: Path, *arguments: str, **more: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Runs `fqc` in a process with a pseudo-terminal while the block runs. Yields the process and the terminal's
+    descriptor.
+    """
     ours, theirs = pty.openpty()
     # The environment of the test run may switch colours off.
     inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
@@ -46,7 +49,7 @@ def on_a_terminal(config: Path, *arguments: str, **more: str) -> Iterator[tuple[
 
 
 def until(terminal: int, is_enough: Callable[[bytes], bool] = lambda seen: False) -> bytes:
-    """Returns what is written to the terminal, until `is_enough` accepts it or the end."""
+    """Returns what is written to the terminal, up to where `is_enough` accepts it, or to the end."""
     seen = b""
     while not is_enough(seen):
         try:

@@ -79,7 +79,7 @@ export interface Heading {
   title: string;
   subtitle: string;
   series: TimeChartModel['series'];
-  /** Descriptions of the marks at the top of the chart. */
+  /** What the marks at the top of the chart stand for, one text for each kind, as `marksOf` returns them. */
   marks: string[];
 }
 

@@ -18,7 +18,10 @@ export function recall<T>(key: string): Partial<T> | undefined {
   }
 }
 
-/** Stores a form without its fields in `secrets`, or removes it if `value` is undefined. Blocked storage is ignored. */
+/**
+ * Stores a form in the tab's session storage without its fields in `secrets`, or removes it if `value` is undefined.
+ * Does nothing if storage is blocked.
+ */
 export function keep<T extends object>(
   key: string,
   value: T | undefined,

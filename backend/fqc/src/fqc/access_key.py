@@ -1,4 +1,4 @@
-"""`fqc access-key`: what clients of the managed service's RPC dialect sign with."""
+"""`fqc access-key`: the keys with which clients of the managed service's RPC dialect sign their requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fqc alert`: rules, incidents, silences and channels, each a noun of its own."""
+"""`fqc alert`: the commands for alert rules, incidents, silences and channels, each in a module of its own."""
 
 from __future__ import annotations
 

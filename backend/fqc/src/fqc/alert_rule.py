@@ -1,4 +1,4 @@
-"""`fqc alert rule`: when to raise an alarm."""
+"""`fqc alert rule`: the rules that open incidents."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ def parsed(condition: str) -> dict[str, Any]:
 
 
 def _named(call: Call, rule: str) -> dict[str, Any]:
-    """Names of rules are for mails, with blanks and all: not what addresses are made of."""
+    """Returns the rule with this id or name. Raises a Failure if there is none. The API finds rules by id only, so all
+    of them are searched.
+    """
     for found in call.api.items("alert-rules"):
         if rule in (found["id"], found["name"]):
             return found

@@ -1,7 +1,8 @@
-"""The one way to the API: bearer token, problem documents as failures, pages followed, writes safe to repeat.
+"""The client of the control plane's API, which all commands use: a bearer token, errors as failures, lists page by
+page.
 
-Every POST carries an Idempotency-Key, so that a broken connection is answered by sending it once more. A request that
-a busy control plane refuses is sent again after the time that it names.
+Every POST carries an Idempotency-Key, so that it can be sent again when the connection breaks, without being done
+twice. A request that a busy control plane refuses is sent again after the time that the response names.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ _LONGEST_PAUSE = 10
 
 
 class Api:
+    """A connection to one control plane. Every method takes a path below /api/v1/, and raises a Failure if the API
+    refuses the request or cannot be reached.
+    """
+
     def __init__(self, context: Context) -> None:
         self.url = context.url.rstrip("/")
         if not self.url.startswith(("http://", "https://")):
@@ -40,20 +45,28 @@ class Api:
             raise Failure(f"{self.url} is not an address: {error}.", Exit.USAGE) from error
 
     def get(self, path: str, **query: Any) -> Any:
+        """Returns the body of a GET request. Parameters that are None are left out of the query."""
         return self.request("GET", path, query=query).json()
 
     def post(self, path: str, body: Any = None) -> Any:
+        """Sends a POST request and returns the body of the response; None if it has none. Safe to repeat on a broken
+        connection.
+        """
         answer = self.request("POST", path, body=body, headers={"Idempotency-Key": str(uuid.uuid4())})
         return answer.json() if answer.content else None
 
     def replace(self, method: str, path: str, body: Any = None, *, version: int | None = None) -> Any:
-        """PATCH, PUT and DELETE: of exactly the version that was read."""
+        """Sends a PATCH, PUT or DELETE request and returns the body of the response; None if it has none. With
+        `version`, the API refuses it unless the object still has the version that was read.
+        """
         match = "*" if version is None else f'"{version}"'
         answer = self.request(method, path, body=body, headers={"If-Match": match})
         return answer.json() if answer.content else None
 
     def items(self, path: str, *, limit: int | None = None, **query: Any) -> Iterator[dict[str, Any]]:
-        """All items of a list, page after page, or the first `limit`."""
+        """Yields the items of a list, or the first `limit` of them. Each page is requested only when its items are
+        needed.
+        """
         cursor, left = None, limit
         while left is None or left > 0:
             page = self.get(path, limit=min(_PAGE, left or _PAGE), cursor=cursor, **query)
@@ -63,7 +76,9 @@ class Api:
                 return
 
     def stream(self, path: str, **query: Any) -> Iterator[str]:
-        """A long answer, as it comes. Sent once: what had come of the first could not be taken back."""
+        """Yields a long text response in pieces, as it arrives. It is not requested again if the connection breaks,
+        since pieces have been handed out already; a Failure is raised then.
+        """
         try:
             with self._http.stream("GET", path, params=_stated(query)) as answer:
                 if answer.is_error:
@@ -76,6 +91,9 @@ class Api:
     def request(
         self, method: str, path: str, *, query: Any = None, body: Any = None, headers: dict[str, str] | None = None
     ) -> httpx.Response:
+        """Sends a request and returns the successful response. Waits and repeats it, at most 5 times, while the control
+        plane is busy.
+        """
         request = self._http.build_request(method, path, params=_stated(query or {}), json=body, headers=headers)
         answer = self._send(request)
         for _ in range(_MOST_REPEATS):
@@ -108,11 +126,14 @@ class Api:
 
 
 def _trusted(url: str) -> bool | ssl.SSLContext:
-    """To load the certificates that are trusted takes 40 ms; plain HTTP needs none, and gets an empty store."""
+    """Returns what httpx verifies certificates with. For plain HTTP it is an empty store, because loading the system's
+    trusted certificates takes 40 ms.
+    """
     return True if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _stated(query: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parameters of a query without those that are None, and with booleans in lower case."""
     return {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in query.items()
@@ -121,7 +142,9 @@ def _stated(query: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pause(answer: httpx.Response) -> int | None:
-    """The seconds after which a busy control plane wants to be asked again; none if it is not busy."""
+    """Returns the seconds after which a busy control plane wants the request again. None if it is not busy, or names no
+    time or one of more than 10 seconds: the request must not be repeated then.
+    """
     told = answer.headers.get("Retry-After", "")
     if answer.status_code != httpx.codes.TOO_MANY_REQUESTS or not told.isdecimal() or int(told) > _LONGEST_PAUSE:
         return None
@@ -129,6 +152,7 @@ def _pause(answer: httpx.Response) -> int | None:
 
 
 def _failure(answer: httpx.Response) -> Failure:
+    """Returns an error response as a failure: the API's problem document, or that the response is not from the API."""
     try:
         return from_problem(answer.json())
     except (ValueError, KeyError, TypeError):

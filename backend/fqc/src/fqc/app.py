@@ -49,6 +49,8 @@ MODULES = {
 
 
 class Nouns(Group):
+    """The root command. Imports the module of a noun only when that noun is called or listed."""
+
     def list_commands(self, ctx: Any) -> list[str]:
         return list(MODULES)
 
@@ -95,6 +97,7 @@ def root(
 
 
 def main() -> None:
+    """Runs the command of `sys.argv`. Exits with the code of a failure, which it prints to stderr."""
     if sys.stdout is None:  # the caller has closed it and does not want the result
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     contexts.apply_defaults(contexts.path())
@@ -119,14 +122,18 @@ def _run() -> None:
 
 
 def _end_output(error: OSError) -> None:
-    """Whoever read has seen enough, or there is no room left: the interpreter would complain again while it flushes."""
+    """Reports an error of writing the output, unless it is that the reader of a pipe has closed it. Then discards all
+    further output, because the interpreter would fail again when it flushes at exit.
+    """
     if not isinstance(error, BrokenPipeError):
         say(f"error: {error}")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _form_of(arguments: list[str]) -> Format:
-    """For an error's form: the options may be what was wrong, so they are not parsed again."""
+    """Returns the format in which an error is printed. Looks for the option itself, without parsing the arguments
+    again, since they may be what was wrong.
+    """
     joined = {"-ojson", "-o=json", "--output=json"}
     follows = any(flag in ("-o", "--output") and word == "json" for flag, word in pairwise(arguments))
     is_json = follows or joined & set(arguments) or os.environ.get("FQC_OUTPUT") == "json"

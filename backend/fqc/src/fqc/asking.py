@@ -1,4 +1,4 @@
-"""Questions before what cannot be taken back. Nobody to ask is a no that names the flag."""
+"""Questions on the terminal. Without a terminal they fail, and name the option that answers them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from fqc.failure import Exit, Failure
 
 
 def confirm(call: Call, question: str) -> None:
+    """Asks the question, and returns if the answer is yes or --yes was given. Raises a Failure if the answer is no, or
+    if there is no terminal to ask on.
+    """
     if call.is_sure:
         return
     if not sys.stdin.isatty():
@@ -20,6 +23,9 @@ def confirm(call: Call, question: str) -> None:
 
 
 def secret(prompt: str, *, from_stdin: bool, flag: str = "--password-stdin") -> str:
+    """Returns a line of stdin, or asks for the secret on the terminal without showing it. Raises a Failure that names
+    `flag` if there is no terminal.
+    """
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
@@ -30,7 +36,9 @@ def secret(prompt: str, *, from_stdin: bool, flag: str = "--password-stdin") -> 
 
 
 def new_secret(prompt: str, *, from_stdin: bool) -> str:
-    """Asked for twice where it is typed: nobody sees what is written."""
+    """Like `secret`, but asks twice on a terminal, where the typed text is not shown. Raises a Failure if the entries
+    differ.
+    """
     given = secret(prompt, from_stdin=from_stdin)
     if not from_stdin and secret("Repeat it", from_stdin=False) != given:
         raise Failure("The two entries do not match. Nothing was changed.", Exit.USAGE)

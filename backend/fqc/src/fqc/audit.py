@@ -1,4 +1,4 @@
-"""`fqc audit`: who did what, when, from where; and all of it as a file."""
+"""`fqc audit`: who did what, when and from where, listed or exported to a file."""
 
 from __future__ import annotations
 

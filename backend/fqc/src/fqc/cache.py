@@ -19,7 +19,7 @@ from fqc.units import engine_name, human_bytes, human_time, size_bytes
 
 app = Noun("The fast query cache of an instance.")
 
-_ANSWER_TIMES = "Fqc_answered_in_"  # the steps of a histogram; `metrics` shows its percentile
+_ANSWER_TIMES = "Fqc_answered_in_"  # counters of a histogram, not shown: `fqc metrics` has its percentile
 _STATUS: dict[str, Cell] = {
     "Enabled": "is_enabled",
     "In the way": lambda it: it["engine_obstacle"] or None,
@@ -61,7 +61,9 @@ class Rule(StrEnum):
 
 
 def _connections(found: dict[str, Any]) -> str | None:
-    """Those that were there before the cache was on are not served."""
+    """Returns how many of the server's connections the cache serves. Connections opened before it was enabled are not
+    served, so they have to reconnect. None if the cache is off, or the engine does not count them.
+    """
     counts = found["connections"]
     if counts is None or not found["is_enabled"]:
         return None
@@ -230,7 +232,9 @@ def _since(found: dict[str, Any]) -> list[str]:
 
 
 def _gain(found: dict[str, Any]) -> list[str]:
-    """Says what a near cache could answer of a server without the engine."""
+    """Returns sentences on how many reads a near cache could answer, for a server without the engine. Empty if the API
+    has no estimate.
+    """
     if not (told := found.get("estimate")):
         return []
     reads = f"Reads take {told['read_time_ratio']:.0%} of the time that the server spends on statements."
@@ -241,5 +245,5 @@ def _gain(found: dict[str, Any]) -> list[str]:
 
 
 def _free(rows: list[dict[str, Any]]) -> list[Any]:
-    """Rows whose columns are the engine's to name."""
+    """Returns a blank line and a table of rows whose columns the engine names. Empty without rows."""
     return ["", table({name.upper(): name for name in rows[0]}, rows)] if rows else []

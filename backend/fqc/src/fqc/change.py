@@ -1,4 +1,4 @@
-"""`fqc change`: change sets and the decisions about them."""
+"""`fqc change`: change sets, and approving, aborting or rolling them back."""
 
 from __future__ import annotations
 

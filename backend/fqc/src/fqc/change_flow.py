@@ -1,7 +1,8 @@
-"""The one way a command changes an instance: preview, ask if it restarts, approve, wait if asked to.
+"""How a command changes an instance: it creates a change set, asks if a restart is needed, approves it, and waits if
+asked to.
 
-The change set is made unapproved, so that what was shown is what is approved. A dry run that has no preview of its own
-in the API makes one and gives it up again: it alters nothing, and its trace says `aborted`.
+The change set is created unapproved, so that what was shown is what is approved. A dry run for which the API has no
+preview creates a change set and aborts it: nothing changes, but its record, in the state `aborted`, remains.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ ENDED = {"applied", "rolled_back", "failed", "aborted"}
 
 
 def run(call: Call, path: str, body: dict[str, Any], *, question: str = "") -> None:
-    """POST to `path`, which makes a change set and can leave it unapproved."""
+    """Creates a change set by a POST of `body` to `path`, and brings it to its end as the options say. `question` is
+    asked before the approval; without one, the user is only asked if the server will be restarted.
+    """
     change = call.api.post(path, {**body, "note": call.note, "apply": False})
     if call.is_dry_run:
         call.show(call.api.post(f"changes/{change['id']}/abort"), change_view.change)
@@ -33,7 +36,7 @@ def run(call: Call, path: str, body: dict[str, Any], *, question: str = "") -> N
 
 
 def preview(call: Call, path: str, body: dict[str, Any]) -> None:
-    """A dry run by the API's own preview; what is blocked ends with 4."""
+    """Prints the API's preview for a dry run. Raises a Failure with exit code 4 if the change is blocked."""
     found = call.api.post(path, body)
     call.show(found, change_view.preview)
     if found["is_blocked"]:
@@ -41,12 +44,16 @@ def preview(call: Call, path: str, body: dict[str, Any]) -> None:
 
 
 def timing(call: Call) -> dict[str, Any]:
+    """Returns the fields of a request that say when the change runs: at a time, in the maintenance window, or now."""
     if call.at:
         return {"when": "at", "at": point(call.at)}
     return {"when": "window" if call.in_window else "now"}
 
 
 def _ask(call: Call, change: dict[str, Any], question: str) -> None:
+    """Asks whether to go on, if there is a question or the server will be restarted. If the answer is no, or on Ctrl-C,
+    aborts the change set and raises the error.
+    """
     if not (change["needs_restart"] or question):
         return
     words = question or f"{change['instance_name']} will be restarted. Continue?"
@@ -58,6 +65,7 @@ def _ask(call: Call, change: dict[str, Any], question: str) -> None:
 
 
 def _approve(call: Call, change: dict[str, Any]) -> dict[str, Any]:
+    """Approves the change set and returns it. Returns it unapproved if a second person has to approve it."""
     if told_to_wait(change):
         return change
     approved: dict[str, Any] = call.api.post(f"changes/{change['id']}/approve", {**timing(call), "note": call.note})
@@ -65,13 +73,14 @@ def _approve(call: Call, change: dict[str, Any]) -> dict[str, Any]:
 
 
 def told_to_wait(change: dict[str, Any]) -> bool:
-    """Whether somebody else has to approve it first; who asked for it is told how."""
+    """Returns True if a second person has to approve the change set, and then also prints how."""
     if change["needs_second_person"]:
         say(f"A second person must approve it: fqc change approve {change['id']}")
     return bool(change["needs_second_person"])
 
 
 def finish(call: Call, change: dict[str, Any]) -> None:
+    """Prints the change set, with --wait after it has ended. Raises a Failure if it ended without being applied."""
     if call.is_waiting:
         change = wait(call, change["id"])
     call.show(change, change_view.change)
@@ -79,6 +88,9 @@ def finish(call: Call, change: dict[str, Any]) -> None:
 
 
 def wait(call: Call, change_id: str) -> dict[str, Any]:
+    """Waits until the change set has ended, and returns it. Raises a Failure when the time of --timeout is up; the
+    change continues.
+    """
     found: dict[str, Any] = until(
         lambda: call.api.get(f"changes/{change_id}"),
         lambda change: change["state"] in ENDED,
@@ -91,6 +103,7 @@ def wait(call: Call, change_id: str) -> dict[str, Any]:
 
 
 def fail_unless_well(change: dict[str, Any]) -> None:
+    """Raises a Failure if the change set failed, was rolled back or was aborted."""
     if change["state"] in ("failed", "rolled_back", "aborted"):
         raise Failure(
             f"Change {change['id']} ended as {change['state']}: {change['outcome_detail'] or change['outcome_code']}",

@@ -1,4 +1,4 @@
-"""How plans and change sets look to people."""
+"""How previews and change sets are shown to people."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ FINDINGS: dict[str, Cell] = {
 
 
 def changed(change: dict[str, Any]) -> str | None:
-    """`long_query_time 10 -> 2.5, +1`"""
+    """Returns what a change set alters in short: `long_query_time 10 -> 2.5, +1` stands for two parameters. None if
+    nothing.
+    """
     first = next(iter(change["changed"]), None)
     if first is None:
         return None
@@ -61,6 +63,7 @@ def changed(change: dict[str, Any]) -> str | None:
 
 
 def took(change: dict[str, Any]) -> str | None:
+    """Returns how long a change set ran, such as `1.2 s`. None if it has not ended."""
     if not change["started_at"] or not change["finished_at"]:
         return None
     begun, ended = (datetime.fromisoformat(change[name]) for name in ("started_at", "finished_at"))
@@ -81,6 +84,7 @@ def change(found: dict[str, Any]) -> Any:
 
 
 def remedy(finding: dict[str, Any]) -> str:
+    """Returns how to fix a finding, followed by the SQL statements that a person has to run for it, if any."""
     action = finding.get("action") or {}
     return " ".join([finding["remedy"], *(f"`{statement}`" for statement in action.get("statements", []))])
 
@@ -90,7 +94,9 @@ def _findings(found: list[dict[str, Any]]) -> list[Any]:
 
 
 def _both(submitted: str | None, value: str | None, *, is_default: bool = False) -> str | None:
-    """An expression beside what it comes to."""
+    """Returns a value as submitted, followed by the value that an expression resolves to, if they differ. `is_default`
+    marks a value without a submitted one as the default. None if there is neither.
+    """
     if submitted is None:
         return f"{value} (default)" if is_default and value is not None else value
     return submitted if submitted == value or value is None else f"{submitted} = {value}"

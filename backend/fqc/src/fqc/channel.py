@@ -1,4 +1,4 @@
-"""`fqc alert channel`: where incidents are sent."""
+"""`fqc alert channel`: the receivers of messages about incidents."""
 
 from __future__ import annotations
 

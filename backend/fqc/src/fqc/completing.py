@@ -1,4 +1,6 @@
-"""What a shell offers for an argument: names asked of the API, and nothing, silently, where it cannot be asked."""
+"""Names that a shell offers for an argument, requested from the API. If that fails, no name is offered and no error
+shown.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,7 @@ def classes(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _names(ctx: typer.Context, incomplete: str, path: str, **query: Any) -> list[str]:
+    """Returns at most 100 names of a list that begin with the typed text. Empty if the API cannot be asked."""
     call = Call(**{each: ctx.params.get(each) for each in ("context", "url", "token")})
     try:
         found = [str(each["name"]) for each in call.api.items(path, limit=_MOST, **query)]

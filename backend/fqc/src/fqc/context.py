@@ -1,4 +1,4 @@
-"""`fqc context`: several control planes side by side."""
+"""`fqc context`: the control planes that are stored with their tokens on this computer."""
 
 from __future__ import annotations
 

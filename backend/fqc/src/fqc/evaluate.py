@@ -1,4 +1,4 @@
-"""`fqc eval`: what an expression comes to on an instance class."""
+"""`fqc eval`: the value of an expression on an instance class."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def evaluate(
 
 
 def pointed(expression: str, error: dict[str, Any]) -> str:
-    """The expression with a mark under the column at fault."""
+    """Returns the expression with a mark in the line below it, under the column of the error."""
     mark = " " * (error["column"] - 1) + "^"
     return f"column {error['column']}: found {error['found']}, expected {error['expected']}\n  {expression}\n  {mark}"
 

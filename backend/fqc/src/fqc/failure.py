@@ -1,4 +1,4 @@
-"""What ends a command early, and with which exit code. The codes are documented in README.md; scripts rely on them."""
+"""The failure that ends a command, and its exit code. The codes are documented in README.md; scripts rely on them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ _LISTS = {
 
 
 class Failure(Exception):
-    """A sentence that says what failed, and what to do next."""
+    """Ends the command with `code`, after the message, and the hint on what to do next, were printed. `problem` is the
+    API's problem document, None if the failure is not from the API.
+    """
 
     def __init__(self, message: str, code: Exit = Exit.ERROR, *, hint: str = "", problem: Any = None) -> None:
         super().__init__(message)
@@ -50,11 +52,14 @@ class Failure(Exception):
 
 
 def _command(named: re.Match[str]) -> str:
+    """Returns the command that shows a list which a message of the API names, or the text as it is if there is none."""
     return f"`fqc {_LISTS[named[1]]} list`" if named[1] in _LISTS else named[0]
 
 
 def from_problem(problem: dict[str, Any]) -> Failure:
-    """The API's problem document (RFC 9457) as a failure; fields that its sentence does not name get a line each."""
+    """Returns the API's problem document (RFC 9457) as a failure. Fields that its sentence does not name, and
+    statements that a person has to run, get a line each.
+    """
     fields = [each for each in problem.get("errors", []) if each["field"]]
     lines = [re.sub(r"GET /api/v1/([a-z-]+)", _command, str(problem["detail"]))]
     if len(fields) > 1 or any(each["field"] not in lines[0] for each in fields):

@@ -65,7 +65,9 @@ def _subject(it: dict[str, Any]) -> str:
 
 
 def _p95(it: dict[str, Any]) -> str:
-    """Before an upgrade, and after it."""
+    """Returns the 95th percentile of statement times, in milliseconds, before an upgrade and after it. Empty if one is
+    unknown.
+    """
     before, after = it["p95_before_ms"], it["p95_after_ms"]
     return "" if before is None or after is None else f"{before:.3g} -> {after:.3g}"
 

@@ -1,4 +1,4 @@
-"""How the figures of the past hour look to people. What they are, the API says."""
+"""How the key figures of the past hour are shown. The API defines the figures."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from fqc.output import Cell
 
 
 def headlines_of(series: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Takes the figures out of an answer that also has their courses."""
+    """Returns the figures of the past hour as items with name, title, unit, formula and value, without their course."""
     kept = ("name", "title", "unit", "formula")
     return [{**{key: each[key] for key in kept}, "value": each["whole"]} for each in series]
 
 
 def headline_cells(headlines: Iterable[dict[str, Any]]) -> dict[str, Cell]:
+    """Returns the titles and formatted values of the figures, for `facts`."""
     return {f"{each['title']}, past hour": _cell(each) for each in headlines}
 
 
@@ -23,6 +24,7 @@ def _cell(headline: dict[str, Any]) -> Cell:
 
 
 def human_figure(value: float | None, unit: str) -> str | None:
+    """Returns a value with its unit, as the API names that. None if there is no value."""
     if value is None:
         return None
     written = _WRITTEN.get(unit)

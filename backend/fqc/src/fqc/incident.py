@@ -1,4 +1,4 @@
-"""`fqc alert incident`: what rules found."""
+"""`fqc alert incident`: the incidents that alert rules opened."""
 
 from __future__ import annotations
 

@@ -70,7 +70,9 @@ def _server(found: dict[str, Any]) -> str | None:
 
 
 def _cache(found: dict[str, Any]) -> str | None:
-    """Until the server has been looked at, nobody knows whether it has the engine."""
+    """Returns the state of the server's cache. None before the first poll, when it is not known whether there is an
+    engine.
+    """
     return found["cache"]["state"] if found["engine_version"] else None
 
 
@@ -182,13 +184,15 @@ def add(
 
 
 def _show(call: Call, found: dict[str, Any]) -> None:
-    """A proxy is known to the managed service's workflow alone: without one it is not worth a line."""
+    """Prints an instance. The proxy, which only the managed service's workflow sets, is left out unless enabled."""
     proxy: dict[str, Cell] = {"Dedicated proxy": "proxy_enabled"} if found["proxy_enabled"] else {}
     call.show_facts(found, _FACTS | proxy)
 
 
 def _look(call: Call, body: dict[str, Any]) -> dict[str, Any]:
-    """The server as it answers now. One that does not is not registered."""
+    """Connects to the server that is to be registered, and returns what the control plane saw. Raises a Failure if it
+    does not answer. If an instance with this address exists, asks whether to go on.
+    """
     names = ("host", "port", "username", "password", "is_tls_required", "tls_ca", "public_key")
     seen: dict[str, Any] = call.api.post("endpoints/check", {name: body[name] for name in names if name in body})
     if seen["same_endpoint"]:
@@ -198,6 +202,9 @@ def _look(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _class_of(call: Call, memory_bytes: int, cpus: int | None, seen: dict[str, Any]) -> str:
+    """Returns the name of the class for this size, which the API creates if needed. `seen` gives what the options do
+    not. Raises a Failure if the number of processors is unknown.
+    """
     cpu_count, connections = cpus or seen.get("cpu_count"), seen.get("max_connections") or 151
     if cpu_count is None:
         raise Failure("The server does not report how many processors it has.", Exit.USAGE, hint="Use --cpus.")
@@ -292,7 +299,9 @@ def resize(
 
 
 def _resized_class(call: Call, instance: str, memory_bytes: int, cpus: int | None) -> str:
-    """Processors, connections and storage stay as they are unless they are named."""
+    """Returns the name of the class with this memory, and with the processors, unless given, connections and storage of
+    the instance's present class.
+    """
     name = call.api.get(f"instances/{instance}")["instance_class"]
     present = next(each for each in call.api.items("instance-classes") if each["name"] == name)
     return _class_of(call, memory_bytes, cpus, present)

@@ -1,4 +1,4 @@
-"""`fqc class`: instance classes, which state the numbers that expressions use."""
+"""`fqc class`: instance classes, whose numbers, such as memory, the expressions of parameters use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fqc line`: the lists of variables that parameters are checked against, and which servers may describe them."""
+"""`fqc line`: the release series of servers, the variables of each, and the servers that these were read from."""
 
 from __future__ import annotations
 

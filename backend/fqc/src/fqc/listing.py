@@ -1,4 +1,4 @@
-"""A table that fits a terminal: usual words stay whole, prose wraps, and columns without room are named, not squeezed.
+"""A table that fits the terminal: short words stay whole, text wraps, and columns without room are left out and named.
 
 The most important columns come first. Without a terminal there is no width to fit, and nothing is left out.
 """
@@ -33,6 +33,8 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class Listing:
+    """A table as a renderable of rich. Rows have a cell for each title."""
+
     titles: list[str]
     rows: list[list[str]]
 
@@ -58,6 +60,7 @@ class Listing:
 
 
 def styled(text: str) -> Text:
+    """Returns the text in colour if it is a word for a state, such as `running` or `failed`."""
     return Text(text, next((style for style, words in _STYLES.items() if text in words), ""))
 
 
@@ -66,7 +69,9 @@ def _longest_word(text: str) -> int:
 
 
 def _least(columns: Iterator[tuple[str, ...]]) -> list[int]:
-    """The width that each column needs at least; the first says what a row is about, and stays whole."""
+    """Returns the least width of each column: its longest word, or 16 where that exceeds 24. The first column, which
+    says what a row is about, is never broken.
+    """
     first, *others = (max(map(_longest_word, column)) for column in columns)
     return [first, *(width if width <= _LONG else _PIECE for width in others)]
 
@@ -76,7 +81,9 @@ def _is_numeric(cells: list[str]) -> bool:
 
 
 def _fitting(least: list[int], room: int) -> int:
-    """How many columns there is room for, from the left: two at least."""
+    """Returns how many columns, from the left, fit into `room` at their least widths. At least two, even if they do not
+    fit.
+    """
     for count in range(len(least), 2, -1):
         if sum(least[:count]) + _GAP * (count - 1) <= room:
             return count
@@ -84,7 +91,9 @@ def _fitting(least: list[int], room: int) -> int:
 
 
 def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
-    """As wide as the content; if that is too much, the one with most to spare gives way, down to its longest word."""
+    """Returns the widths of the columns: those of their contents, reduced where there is most to spare until they fit
+    into `room`, but not below `least`.
+    """
     widths = list(natural)
     while sum(widths) + _GAP * (len(widths) - 1) > room:
         spare = [width - bound for width, bound in zip(widths, least, strict=True)]

@@ -1,4 +1,4 @@
-"""`fqc login`: from a password, once, or from a token that was made in the console, to a token in a context."""
+"""`fqc login`: stores a token in a context. The token is made with a password, or was made in the console."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def login(
 
 
 def _refuse_without_passwords(url: str, username: str) -> None:
-    """Refuses before a password is typed. The server decides about a given name: the local administrator may log in."""
+    """Raises a Failure before a password is asked for, if users log in with an identity provider. Not for a given user
+    name: the local administrator may still have a password.
+    """
     from fqc.api import Api
 
     session = Api(Context(url)).get("auth/session")
@@ -82,6 +84,7 @@ def _refuse_without_passwords(url: str, username: str) -> None:
 
 
 def _given(url: str, text: str) -> Any:
+    """Returns the token's record with the token itself. Raises a Failure if it is not a token of its user's."""
     from fqc.api import Api
 
     mine = Api(Context(url, text)).items("tokens")
@@ -92,7 +95,9 @@ def _given(url: str, text: str) -> Any:
 
 
 def _made(url: str, username: str, password: str, scope: Scope | None, days: int | None) -> Any:
-    """A session as the console's, for as long as it takes to make the token."""
+    """Creates a token with a password, and returns its record with the token itself. The session that this needs is
+    ended afterwards. `days` defaults to 30, or to the longest lifetime that is allowed.
+    """
     from fqc.api import Api
 
     api = Api(Context(url))

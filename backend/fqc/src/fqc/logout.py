@@ -1,4 +1,4 @@
-"""`fqc logout`: revokes the context's token and forgets the context."""
+"""`fqc logout`: revokes the token of the context, and removes the context."""
 
 from __future__ import annotations
 

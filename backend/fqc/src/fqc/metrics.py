@@ -1,4 +1,4 @@
-"""`fqc metrics`: what was measured."""
+"""`fqc metrics`: the measured figures of an instance."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def _table(series: list[dict[str, Any]]) -> Any:
 
 
 def curve(values: list[float | None], width: int = _CURVE_WIDTH) -> str:
-    """The values as bars, the highest of each column; a dot where nothing was measured."""
+    """Returns the values as a line of bars, at most `width` of them. Each bar is the highest of the values that it
+    stands for; a dot means that none of them was measured.
+    """
     share = max(1, -(-len(values) // width))
     columns = [[each for each in values[at : at + share] if each is not None] for at in range(0, len(values), share)]
     top = max((max(column) for column in columns if column), default=0) or 1

@@ -1,4 +1,4 @@
-"""`fqc near`: the near caches of an instance, and the tokens by which they report."""
+"""`fqc near`: near caches (caches next to applications) of an instance, and the tokens with which they report."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _check(found: dict[str, Any]) -> Any:
 
 
 def _way(way: dict[str, Any]) -> list[Any]:
-    """One mode, under its name."""
+    """Returns the lines on one mode in which a near cache can serve: its name, and how to start one."""
     on_server = ["", "On the server:", *way["statements"]] if way["statements"] else []
     findings = [table(FINDINGS, way["findings"])] if way["findings"] else []
     heading = f"{_WAYS.get(way['mode'], way['mode'])}: {'ready' if way['is_ready'] else 'not ready'}"
@@ -103,7 +103,7 @@ def _rate(value: float | None) -> str | None:
 
 
 def _ratio(near: dict[str, Any]) -> str | None:
-    """A near cache that only observes shows the ratio that it would have."""
+    """Returns the hit ratio of a near cache, marked `would be` for one that only observes. None without reads."""
     observed = near["observed_hits"]
     hits = near["hits"] if observed is None else observed
     if not (reads := hits + near["misses"]):

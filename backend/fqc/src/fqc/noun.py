@@ -1,8 +1,8 @@
-"""Commands of one noun. Each gets the common options of its sort without repeating them in its signature.
+"""Commands of one noun. A decorator of `Noun` gives a command the options that all commands of its kind have.
 
-`read` shows, `watch` shows again and again, `write` alters a record of the control plane, `change` makes a change set,
-`approval` lets one run. A command's first parameter is its `Call`; typer sees the command's own parameters and those
-of its sort.
+`read` shows, `watch` can show repeatedly, `write` and `removal` change a record of the control plane, `change` creates
+a change set, `approval` and `decision` act on one. The first parameter of a command is its `Call`; typer sees the
+command's other parameters and the common options.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ Command = Callable[..., Any]
 
 
 class Noun(typer.Typer):
+    """The commands of one noun. `words` is its help."""
+
     def __init__(self, words: str) -> None:
         super().__init__(
             cls=command.Group, help=words, no_args_is_help=True, rich_markup_mode=None, add_completion=False
@@ -29,27 +31,34 @@ class Noun(typer.Typer):
 
         @self.callback(help=words)
         def group() -> None:
-            """Keeps a noun of a single command a noun."""
+            """Makes typer keep the noun as a word of its own, even if it has only one command."""
 
     def read(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that only shows something."""
         return self._add(name, READ)
 
     def watch(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that shows something, repeatedly with --watch."""
         return self._add(name, READ | WATCH, watched)
 
     def write(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that changes a record of the control plane. It has --dry-run, which it must heed."""
         return self._add(name, READ | DRY_RUN)
 
     def removal(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that removes something, with --dry-run and --yes."""
         return self._add(name, READ | DRY_RUN | SURE)
 
     def change(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that creates a change set, with the options on when it runs and whether to wait."""
         return self._add(name, READ | DRY_RUN | SURE | WAIT | CHANGE)
 
     def approval(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that approves a change set, with the options on when it runs and whether to wait."""
         return self._add(name, READ | DRY_RUN | SURE | WAIT | TIMING)
 
     def decision(self, name: str) -> Callable[[Command], Command]:
+        """Registers a command that acts on a change set at once, with --dry-run, --yes and --wait."""
         return self._add(name, READ | DRY_RUN | SURE | WAIT)
 
     def _add(self, name: str, options: Options, around: Callable[[Command], Command] | None = None) -> Any:
@@ -63,13 +72,16 @@ class Noun(typer.Typer):
 def single(
     name: str, function: Command, options: Options, around: Callable[[Command], Command] | None = None
 ) -> typer.Typer:
-    """A command that stands alone, without a noun."""
+    """Returns an application with one command that belongs to no noun, such as `fqc login`."""
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     app.command(name, cls=command.Command)(with_options(function, options, around))
     return app
 
 
 def with_options(function: Command, options: Options, around: Callable[[Command], Command] | None = None) -> Command:
+    """Returns the command with the common `options` added to its own parameters, as typer expects it. Called, it passes
+    the values of the common options as a `Call`, its first argument.
+    """
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     inner = around(function) if around else function
     more = [
@@ -88,6 +100,8 @@ def with_options(function: Command, options: Options, around: Callable[[Command]
 
 
 def watched(function: Command) -> Command:
+    """Returns a command that calls `function` repeatedly with --watch, until Ctrl-C, and otherwise once."""
+
     def run(call: Call, **given: Any) -> None:
         if call.is_watching:
             from fqc.watching import repeat

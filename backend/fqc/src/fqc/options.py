@@ -1,4 +1,6 @@
-"""The options that several commands have in common, by sort: a name in `Call`, how it is written, and its default."""
+"""The options that several commands have in common, by kind of command. Each is a field of `Call`, with annotation and
+default.
+"""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ class Format(StrEnum):
 
 
 def console(*, is_stderr: bool = False) -> Console:
+    """Returns a console of rich for stdout or stderr. Without a terminal, lines are never wrapped."""
     from rich.console import Console
 
     stream = sys.stderr if is_stderr else sys.stdout
@@ -35,6 +36,7 @@ def console(*, is_stderr: bool = False) -> Console:
 
 
 def emit(data: Any, form: Format, people: Callable[[Any], RenderableType]) -> None:
+    """Prints a result to stdout: `data` as JSON or YAML, or, for a table, what `people` makes of it."""
     if form is Format.JSON:
         print(json.dumps(data, indent=2, ensure_ascii=False))
     elif form is Format.YAML:
@@ -46,7 +48,7 @@ def emit(data: Any, form: Format, people: Callable[[Any], RenderableType]) -> No
 
 
 def _print(shown: RenderableType) -> None:
-    """Without the blanks that fill a table's last column."""
+    """Prints to stdout, without the blanks that fill up the last column of a table."""
     out = console()
     with out.capture() as captured:
         out.print(shown)
@@ -54,11 +56,12 @@ def _print(shown: RenderableType) -> None:
 
 
 def say(words: str) -> None:
-    """What is not the result: progress, hints, questions."""
+    """Prints to stderr what is not the result: progress, hints and warnings."""
     print(words, file=sys.stderr)
 
 
 def complain(failure: Failure, form: Format) -> None:
+    """Prints a failure to stderr. As JSON it is the API's problem document, if the failure is from the API."""
     if form is Format.JSON and failure.problem:
         say(json.dumps(failure.problem, indent=2))
         return
@@ -73,6 +76,9 @@ def complain(failure: Failure, form: Format) -> None:
 
 
 def table(columns: Mapping[str, Cell], items: Iterable[dict[str, Any]], *, none: str = "none") -> RenderableType:
+    """Returns a table of the items, or the text `none` if there are none. A cell is the key of an item, or a function
+    that takes the item.
+    """
     from fqc.listing import Listing
 
     rows = [[written(_value(item, cell)) for cell in columns.values()] for item in items]
@@ -80,6 +86,7 @@ def table(columns: Mapping[str, Cell], items: Iterable[dict[str, Any]], *, none:
 
 
 def facts(columns: Mapping[str, Cell], item: dict[str, Any]) -> RenderableType:
+    """Returns one object as lines of a title and a value."""
     from rich.table import Table
 
     from fqc.listing import styled
@@ -93,6 +100,7 @@ def facts(columns: Mapping[str, Cell], item: dict[str, Any]) -> RenderableType:
 
 
 def request(sent: dict[str, Any]) -> RenderableType:
+    """Returns the text of a dry run: the request that would be sent."""
     from rich.text import Text
 
     body = "" if sent["body"] is None else "\n" + json.dumps(sent["body"], indent=2, ensure_ascii=False)
@@ -100,6 +108,7 @@ def request(sent: dict[str, Any]) -> RenderableType:
 
 
 def stacked(*parts: RenderableType | None) -> RenderableType:
+    """Returns the parts one below the other. Those that are None are left out."""
     from rich.console import Group
 
     return Group(*(part for part in parts if part is not None))
@@ -110,6 +119,7 @@ def _value(item: dict[str, Any], cell: Cell) -> Any:
 
 
 def written(value: Any) -> str:
+    """Returns a value as text for people: `-` for none, yes or no, and lists and objects on one line."""
     if value is None or value == "":
         return "-"
     if isinstance(value, bool):

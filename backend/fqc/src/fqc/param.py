@@ -1,4 +1,4 @@
-"""`fqc param`: what is configured on an instance, what its server runs, and changing that."""
+"""`fqc param`: the configured parameters of an instance, the values that its server runs, and changes of them."""
 
 from __future__ import annotations
 

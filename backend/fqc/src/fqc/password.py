@@ -1,4 +1,4 @@
-"""`fqc password`: your own, the present one asked again."""
+"""`fqc password`: changes the user's own password, after asking for the present one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`fqc rules`: what an instance's cache never stores, or serves for a time through writes (`fqc_rules`)."""
+"""`fqc rules`: the rules of an instance's cache (`fqc_rules`): what it never stores, or serves for a time despite
+writes.
+"""
 
 from __future__ import annotations
 
@@ -78,6 +80,9 @@ def remove(
 
 
 def _set(call: Call, instance: str, rules: list[dict[str, Any]]) -> None:
+    """Makes the change set that replaces all rules of the instance by these. Raises a Failure if they are not valid;
+    nothing is changed then.
+    """
     found = call.api.post(f"instances/{instance}/cache/rules/preview", {"rules": rules})
     if found["errors"]:
         call.show(found, lambda it: table(_ERRORS, it["errors"]))

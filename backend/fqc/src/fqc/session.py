@@ -1,4 +1,4 @@
-"""`fqc session`: where one is logged in at the console."""
+"""`fqc session`: the user's sessions of the console."""
 
 from __future__ import annotations
 

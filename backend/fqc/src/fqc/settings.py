@@ -1,4 +1,4 @@
-"""`fqc settings`: what holds for the whole control plane; for admins."""
+"""`fqc settings`: the settings of the whole control plane, for administrators."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def set_(call: Call, values: Pairs) -> None:
 
 
 def _pair(found: dict[str, Any], text: str) -> tuple[str, Any]:
-    """The value is of the type that the setting has now; a text stays as it is written."""
+    """Parses NAME=VALUE into the name of a setting and its value. The value is taken as text if the setting is a text,
+    and otherwise read as JSON. Raises a Failure if either is wrong.
+    """
     name, is_pair, value = text.partition("=")
     known = sorted(found.keys() - {*_READ_ONLY})
     if not is_pair or name not in known:

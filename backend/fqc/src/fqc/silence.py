@@ -1,4 +1,4 @@
-"""`fqc alert silence`: when to send no messages."""
+"""`fqc alert silence`: spans of time in which no messages are sent."""
 
 from __future__ import annotations
 

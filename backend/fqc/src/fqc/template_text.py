@@ -1,4 +1,4 @@
-"""Values as text for people: one `name = value` per line, # for remarks."""
+"""The values of a template as text: one `name = value` per line, and comments with #."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fqc.failure import Exit, Failure
 
 
 def parsed(text: str) -> dict[str, str]:
+    """Returns the values that the text assigns. Raises a Failure for the first line that is not `name = value`."""
     values = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -30,7 +31,9 @@ def rendered(values: Mapping[str, str]) -> str:
 
 
 def edited(values: Mapping[str, str]) -> dict[str, str]:
-    """What is left when the editor closes."""
+    """Opens the values in the user's editor, and returns the values when it is closed. Raises a Failure if the editor
+    fails, the text cannot be parsed, or there is no terminal.
+    """
     if not sys.stdin.isatty():
         raise Failure("No terminal for an editor.", Exit.USAGE, hint="Use --set, --unset or --file.")
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")

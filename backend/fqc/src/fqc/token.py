@@ -1,4 +1,4 @@
-"""`fqc token`: what scripts, Terraform and this command log in with."""
+"""`fqc token`: the tokens with which scripts, Terraform and `fqc` itself log in."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def create(
 
 
 def lifetime(days: int | None) -> dict[str, str]:
-    """What a request says of it."""
+    """Returns the field of a request that limits a token to so many days. Empty for None: the longest lifetime then
+    applies.
+    """
     return {"expires_at": (datetime.now(UTC) + timedelta(days=days)).isoformat()} if days else {}
 
 

@@ -1,4 +1,4 @@
-"""Sizes, spans and times between what people write and what the API takes. Pure."""
+"""Converts sizes, spans and times between how people write them and how the API has them. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _SPANS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def size_bytes(text: str) -> int:
-    """`64M` as 67108864; the units of the server's own notation."""
+    """Returns `64M` as 67108864. K, M, G and T are powers of 1024, as the server reads them. Raises a Failure for other
+    text.
+    """
     found = re.fullmatch(r"(\d+)([KMGT]?)", text.upper())
     if not found:
         raise Failure(
@@ -23,6 +25,7 @@ def size_bytes(text: str) -> int:
 
 
 def span_seconds(text: str) -> int:
+    """Returns a span such as `30m` in seconds. Raises a Failure for other text."""
     found = re.fullmatch(r"(\d+)([smhd])", text)
     if not found:
         raise Failure(
@@ -32,13 +35,16 @@ def span_seconds(text: str) -> int:
 
 
 def moment(text: str, now: datetime | None = None) -> str:
-    """A time with its zone, or a span before now: `2h` is two hours ago."""
+    """Returns a time in ISO format. The text is a time with a zone, or a span before now: `2h` is two hours ago. Raises
+    a Failure for other text.
+    """
     if re.fullmatch(r"\d+[smhd]", text):
         return ((now or datetime.now(UTC)) - timedelta(seconds=span_seconds(text))).isoformat()
     return point(text)
 
 
 def point(text: str) -> str:
+    """Returns a time with a zone in ISO format. Raises a Failure if it has no zone, or is no time."""
     try:
         read = datetime.fromisoformat(text)
     except ValueError as error:
@@ -49,18 +55,25 @@ def point(text: str) -> str:
 
 
 def release_day(minor_version: int | None) -> str | None:
-    """20261120 as 2026-11-20."""
+    """Returns the date that an engine's minor version number stands for: 20261120 as 2026-11-20. None if there is no
+    number.
+    """
     text = str(minor_version or "")
     return f"{text[:-4]}-{text[-4:-2]}-{text[-2:]}" if text else None
 
 
 def engine_name(version: str | None, minor_version: int | None) -> str | None:
-    """FQC 1.0.0 (2026-11-20); none without the engine."""
+    """Returns the engine's name, such as `FQC 1.0.0 (2026-11-20)`. None without a minor version number: there is no
+    engine.
+    """
     day = release_day(minor_version)
     return " ".join(filter(None, ["FQC", version, f"({day})"])) if day else None
 
 
 def pairs(given: Iterable[str], what: str = "name=value") -> dict[str, str]:
+    """Returns arguments such as `name=value` as a dictionary. Raises a Failure that says `what` is expected, for other
+    text.
+    """
     found = {}
     for each in given:
         name, sign, value = each.partition("=")
@@ -71,6 +84,7 @@ def pairs(given: Iterable[str], what: str = "name=value") -> dict[str, str]:
 
 
 def human_bytes(count: int | float | None) -> str | None:
+    """Returns a size in the largest fitting unit, such as `1.5 GiB`. None for None."""
     if count is None:
         return None
     value = float(count)
@@ -82,10 +96,10 @@ def human_bytes(count: int | float | None) -> str | None:
 
 
 def human_day(text: str | None) -> str | None:
-    """In UTC."""
+    """Returns the day of a timestamp, in UTC, as YYYY-MM-DD. None for None."""
     return text and datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d")
 
 
 def human_time(text: str | None) -> str | None:
-    """To the second, in UTC."""
+    """Returns a timestamp to the second, in UTC, such as `2026-11-20 22:00:00Z`. None for None."""
     return text and datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""`fqc user`: who may do what; for admins."""
+"""`fqc user`: users and their roles, for administrators."""
 
 from __future__ import annotations
 

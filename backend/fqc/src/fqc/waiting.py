@@ -1,4 +1,6 @@
-"""`--wait`: polls until an operation has ended, with a progress bar on a terminal. Ends with 6 when time is up."""
+"""The wait of `--wait`: polls until an operation has ended, with a progress bar on a terminal. Exit code 6 when time is
+up.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,10 @@ def until(
     what: str,
     hint: str,
 ) -> Any:
+    """Calls `look` four times a second until `is_ended` accepts what it returns, and returns that. `told` gives the
+    state, and how many of how many steps are done, for the progress bar. Raises a Failure when the time is up; `hint`
+    says how to go on.
+    """
     end = time.monotonic() + timeout_seconds
     with _bar() as advance, _left(hint):
         while True:
@@ -37,7 +43,7 @@ def until(
 
 @contextmanager
 def _left(hint: str) -> Iterator[None]:
-    """Ctrl-C ends the waiting and not the work."""
+    """Prints the hint on Ctrl-C, which only ends the waiting: the operation continues."""
     try:
         yield
     except KeyboardInterrupt:
@@ -47,6 +53,7 @@ def _left(hint: str) -> Iterator[None]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
+    """Yields a function that updates the progress bar. It does nothing without a terminal."""
     err = console(is_stderr=True)
     if not err.is_terminal:
         yield lambda words, done, total: None

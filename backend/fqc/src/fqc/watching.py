@@ -1,5 +1,5 @@
-"""`--watch`: the same look again and again. A terminal is cleared in between; a pipe gets each result,
-and YAML a document for each.
+"""The repetition of `--watch`. A terminal is cleared each time; a pipe receives all results, as YAML in separate
+documents.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def repeat(look: Callable[[], None], call: Call) -> None:
+    """Calls `look`, which prints a result, again and again with the interval of the options. Returns on Ctrl-C."""
     is_screen = call.form is Format.TABLE and sys.stdout.isatty()
     try:
         while True:

@@ -1,4 +1,4 @@
-"""`fqc whoami`: who the API takes the caller for."""
+"""`fqc whoami`: the user whose token is used, and the user's role."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 // Parses `fqc_rules` for display. The server has validated it; unknown parts are shown unchanged. Pure.
 
 export interface CacheRule {
-  /** The conditions that a statement must fulfil, such as `table` with the value `shop.orders`. */
+  /** The conditions that a read must all fulfil, such as `table` with the value `shop.orders`. */
   matches: { name: string; value: string }[];
   cache: string;
   /** How long a result is served even if writes have changed it. Only for rules with `always`. */

@@ -16,7 +16,7 @@ import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { toldFacts } from '@/lib/i18n/told';
 import { ABSENT } from '@/lib/number';
 
-/** The number of lines of the skeleton, which is then as high as the content. */
+/** The number of lines of the skeleton. It is as high as the loaded content, so that the panels below do not move. */
 const LINES = 4;
 
 export function CachePanel({ instance }: { instance: Instance }) {

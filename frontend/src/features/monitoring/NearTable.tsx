@@ -12,7 +12,7 @@ import classes from './near.module.css';
 
 const TONES: Record<NearCache['state'], Tone> = { serving: 'ok', waiting: 'warn', detached: 'danger' };
 
-/** A table of the near caches of one server, as the newest poll found them. */
+/** A table of the near caches (caches next to applications) of one server, as the newest poll found them. */
 export function NearTable({ items }: { items: NearCache[] }) {
   const t = useT();
   const told = useTold();

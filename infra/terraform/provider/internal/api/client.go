@@ -1,8 +1,9 @@
-// Package api talks to the control plane: operations and types generated from its contract, and the one transport for
-// all of them.
+// Package api is the client of the control plane: operations and types generated from its contract, and the transport
+// that sends all requests.
 //
-// Every POST carries an Idempotency-Key and is sent once more when the connection breaks. A request that a busy control
-// plane refuses is sent again after the time that it names. A problem document becomes an *Error. Deliberately absent: any rule of the domain.
+// Every POST carries an Idempotency-Key, so that it can be sent again when the connection breaks, without being done
+// twice. A request that a busy control plane refuses is sent again after the time that the response names. A refusal
+// becomes an *Error. Rules of the domain are deliberately absent: the control plane checks them.
 package api
 
 //go:generate go tool oapi-codegen -config codegen.yaml -o operations.gen.go ../../../../../backend/openapi.yaml
@@ -22,13 +23,13 @@ import (
 	"time"
 )
 
-// JSON is the content type of every body.
+// JSON is the content type of every request body.
 const JSON = "application/json"
 
-// Client is safe for use by several resources at once.
+// Client has the operations of the API of one control plane. It may be used concurrently.
 type Client struct{ *Operations }
 
-// Error is the API's refusal, with the fields at fault.
+// Error is the API's refusal of a request. Its problem names the fields at fault, if any.
 type Error struct {
 	Problem Problem
 }
@@ -37,7 +38,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s, request %s)", e.Problem.Detail, e.Problem.Code, e.Problem.RequestId) + e.ToRun()
 }
 
-// ToRun returns statements for a person to run on the server, such as a GRANT, one per line.
+// ToRun returns the statements that a person has to run on the server to make the request possible, such as a GRANT, as
+// lines to append to a message. It is empty if there are none.
 func (e *Error) ToRun() string {
 	if e.Problem.Statements == nil {
 		return ""
@@ -45,7 +47,7 @@ func (e *Error) ToRun() string {
 	return ToRun(*e.Problem.Statements)
 }
 
-// ToRun writes statements below a text.
+// ToRun returns SQL statements as lines to append to a message; empty if there are none.
 func ToRun(statements []string) string {
 	if len(statements) == 0 {
 		return ""
@@ -53,13 +55,14 @@ func ToRun(statements []string) string {
 	return "\nRun on the server:\n  " + strings.Join(statements, "\n  ")
 }
 
-// IsNotFound reports whether the requested object does not exist.
+// IsNotFound reports whether the API refused a request because the object does not exist. It is false for nil.
 func IsNotFound(err error) bool {
 	var refusal *Error
 	return errors.As(err, &refusal) && refusal.Problem.Status == http.StatusNotFound
 }
 
-// New checks the address; it connects to nothing.
+// New returns a client for the control plane at this address. It only checks the address, and sends nothing. The agent
+// is the User-Agent of every request.
 func New(address, token, agent string) (*Client, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
@@ -70,7 +73,7 @@ func New(address, token, agent string) (*Client, error) {
 	return &Client{operations}, err
 }
 
-// Body is what an operation sends as JSON.
+// Body returns the value as the JSON body of a request. If the value cannot be encoded, sending the request fails.
 func Body(value any) io.Reader {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -83,7 +86,7 @@ type unsendable struct{ err error }
 
 func (u unsendable) Read([]byte) (int, error) { return 0, u.err }
 
-// IfVersion restricts an update or delete to the version that was read.
+// IfVersion makes the API refuse an update or deletion unless the object still has the version that was read.
 func IfVersion(version int) RequestEditorFn {
 	return func(_ context.Context, request *http.Request) error {
 		request.Header.Set("If-Match", strconv.Quote(strconv.Itoa(version)))
@@ -91,7 +94,8 @@ func IfVersion(version int) RequestEditorFn {
 	}
 }
 
-// Read returns the decoded response of an operation, or its refusal as an error.
+// Read decodes the response of an operation and closes it. It returns the operation's own error, an *Error if the API
+// refused the request, and the zero value of T if the response has no body.
 func Read[T any](answer *http.Response, err error) (T, error) {
 	var found T
 	if err != nil {
@@ -111,7 +115,8 @@ func Read[T any](answer *http.Response, err error) (T, error) {
 	return found, nil
 }
 
-// List requests all pages of a list and returns their items.
+// List requests all pages of a list and returns their items in order. It calls page with the cursor of each page, nil
+// for the first. After an error it returns no items.
 func List[T any](page func(cursor *string) (*http.Response, error)) ([]T, error) {
 	all, cursor := []T{}, (*string)(nil)
 	for {
@@ -141,12 +146,14 @@ func asked(answer *http.Response) string {
 	return answer.Request.Method + " " + answer.Request.URL.Path
 }
 
-// transport sends the requests of all operations.
+// transport sends the requests of all operations. It adds the token, and repeats requests for a busy control plane.
 type transport struct {
 	token, agent string
 	http         *http.Client
 }
 
+// Do sends a request, and again, at most 5 times, while the control plane is busy. Refusals of the API are responses
+// here, not errors.
 func (t *transport) Do(request *http.Request) (*http.Response, error) {
 	request.Header.Set("Authorization", "Bearer "+t.token)
 	request.Header.Set("User-Agent", t.agent)
@@ -171,6 +178,7 @@ func (t *transport) Do(request *http.Request) (*http.Response, error) {
 	}
 }
 
+// send sends a request, and once more if the connection broke.
 func (t *transport) send(request *http.Request) (*http.Response, error) {
 	answer, err := t.http.Do(request)
 	if err != nil && request.Context().Err() == nil && rewind(request) == nil {
@@ -184,7 +192,8 @@ const (
 	longestPause = 10 * time.Second
 )
 
-// pauseOf returns how long a busy control plane asks the client to wait; 0 if it is not busy.
+// pauseOf returns how long a busy control plane asks the client to wait. It returns 0 if the request must not be
+// repeated: the control plane is not busy, or names no time or one of more than 10 seconds.
 func pauseOf(answer *http.Response) time.Duration {
 	seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
 	pause := time.Duration(seconds) * time.Second
@@ -194,6 +203,7 @@ func pauseOf(answer *http.Response) time.Duration {
 	return max(pause, time.Millisecond)
 }
 
+// rewind makes the body of a request readable again from its start.
 func rewind(request *http.Request) error {
 	if request.GetBody == nil {
 		return nil

@@ -54,7 +54,8 @@ func product(left, right Node) Node {
 	}
 }
 
-// quotient looks at the divisor first, and points at it, as the control plane does.
+// quotient returns the quotient of two nodes, truncated. It evaluates the divisor first. A divisor of 0 is an error at
+// column, where the divisor begins.
 func quotient(left, right Node, column int) Node {
 	return func(variables map[string]*big.Int) (*big.Int, error) {
 		divisor, err := right(variables)

@@ -1,8 +1,8 @@
-// Package expression reads and evaluates the expressions of parameter values: {DBInstanceClassMemory*7/10}.
+// Package expression parses and evaluates the expressions of parameter values, such as {DBInstanceClassMemory*7/10}.
 //
-// Whole numbers of any size; every division truncates. It exists because Terraform's functions run without a control
-// plane; docs/reference/expressions.json holds both to the same answers, also for what is wrong. Deliberately absent:
-// ranges of parameters, which only the API knows.
+// Numbers are integers of any size; every division truncates. The package exists because Terraform's functions run
+// without a control plane. Tests of both use docs/reference/expressions.json, so that they agree on values and errors.
+// Ranges of parameters are deliberately absent, since only the API knows them.
 package expression
 
 import (
@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// Variables are what an instance class states.
+// Variables are the names that an expression can use: the numbers of an instance class.
 var Variables = []string{"AllocatedStorage", "DBInstanceClassMemory", "DBInstanceClassCPU", "DBInstanceClassConnections"}
 
 const factorWords = "an integer, a variable, a function or '{'"
 
-// Error points at a column, from 1.
+// Error is an error in an expression: at Column (from 1) the text has Found, where Expected should be. Hint says how to
+// fix it, and may be empty.
 type Error struct {
 	Column                int
 	Found, Expected, Hint string
@@ -31,10 +32,12 @@ func (e *Error) Error() string {
 	return words
 }
 
-// Node is a parsed expression.
+// Node is a parsed expression. Called with the values of the variables, it returns the expression's value, or an *Error
+// if a variable has no value or a divisor is 0.
 type Node func(variables map[string]*big.Int) (*big.Int, error)
 
-// Evaluate parses the text and computes it.
+// Evaluate returns the value of an expression with these values of its variables. Errors in the text are of type
+// *Error.
 func Evaluate(text string, variables map[string]*big.Int) (*big.Int, error) {
 	node, err := Parse(text)
 	if err != nil {
@@ -43,7 +46,7 @@ func Evaluate(text string, variables map[string]*big.Int) (*big.Int, error) {
 	return node(variables)
 }
 
-// Parse takes braces or angle brackets around a term, or a call.
+// Parse parses an expression: a term in braces or angle brackets, or a call of a function. Errors are of type *Error.
 func Parse(text string) (Node, error) {
 	tokens, err := scan(text)
 	if err != nil {
@@ -72,7 +75,7 @@ type parser struct {
 
 func (p *parser) peek() token { return p.tokens[p.position] }
 
-// next stays at the end: peeking past it must remain possible.
+// next returns the current token and moves on to the next one. At the end it stays, so that peek remains possible.
 func (p *parser) next() token {
 	found := p.peek()
 	if found.kind != end {
@@ -128,7 +131,8 @@ func (p *parser) nested(opening token, inner func() (Node, error)) (Node, error)
 	return inner()
 }
 
-// variable points at the first place that names it, wherever its value is missed.
+// variable returns the node for a variable. If its value is missing, the error is at the first use of the variable in
+// the text. An unknown name is an error, with a hint on the known ones.
 func (p *parser) variable(found token) (Node, error) {
 	if !slices.Contains(Variables, found.text) {
 		return nil, found.unexpected(factorWords, nameHint(found.text))

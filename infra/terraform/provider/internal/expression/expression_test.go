@@ -20,7 +20,7 @@ type example struct {
 	Message   string
 }
 
-// The same cases as the control plane's own tests.
+// examples returns the valid and invalid expressions with their results, which the control plane's own tests use, too.
 func examples(t *testing.T) (cases struct{ Valid, Invalid []example }) {
 	t.Helper()
 	text, err := os.ReadFile("../../../../../docs/reference/expressions.json")

@@ -21,7 +21,7 @@ const (
 	word   rune = 'a'
 )
 
-// A decimal, a number, a name, a sign, or space.
+// pattern matches one token at the start of a text, in this order: a decimal, an integer, a name, a sign, or space.
 var pattern = regexp.MustCompile(`^(?:([0-9]*\.[0-9]+|[0-9]+\.)|([0-9]+)|([A-Za-z_][A-Za-z0-9_]*)|([{}<>()*/,])|[ \t]+)`)
 
 type token struct {

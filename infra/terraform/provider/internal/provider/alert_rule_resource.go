@@ -140,7 +140,7 @@ func (r *alertRule) Read(ctx context.Context, req resource.ReadRequest, resp *re
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// Update replaces the rule; exceptions for single instances that were made elsewhere are kept.
+// Update replaces the rule. Exceptions for single instances, which the configuration does not have, are kept.
 func (r *alertRule) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state alertRuleModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)

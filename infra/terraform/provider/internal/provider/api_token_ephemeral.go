@@ -11,7 +11,7 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// forgottenAfter ends a token whose run was killed before it could revoke it.
+// forgottenAfter is the lifetime of a token, for a run that was killed before it could revoke the token.
 const forgottenAfter = 24 * time.Hour
 
 func newEphemeralToken() ephemeral.EphemeralResource { return &ephemeralToken{} }

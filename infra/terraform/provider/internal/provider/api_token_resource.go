@@ -73,7 +73,7 @@ func (r *apiToken) Create(ctx context.Context, req resource.CreateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// Read drops a token that was revoked or has expired, so that the next plan makes a new one.
+// Read removes a token from the state that was revoked or has expired, so that the next plan creates another one.
 func (r *apiToken) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state tokenModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -90,7 +90,7 @@ func (r *apiToken) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 }
 
-// Update is never asked for: every attribute takes a new token.
+// Update does nothing. Terraform never calls it, since a change of any attribute replaces the token.
 func (r *apiToken) Update(context.Context, resource.UpdateRequest, *resource.UpdateResponse) {}
 
 func (r *apiToken) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

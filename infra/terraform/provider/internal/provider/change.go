@@ -11,7 +11,8 @@ import (
 
 const pollEvery = 300 * time.Millisecond
 
-// timing has the fields that all requests for a change set share.
+// timing has the fields that every request for a change set has: when it runs, the note, and that it is approved at
+// once.
 type timing struct {
 	When  api.When `json:"when"`
 	Note  string   `json:"note"`
@@ -20,8 +21,10 @@ type timing struct {
 
 func (c *Connection) timing() timing { return timing{c.when, c.note, true} }
 
-// applied waits until the change set that an operation created has been applied. It does not wait for a maintenance window
-// that opens later. In an open window the change runs at once, and the next change would be refused while it runs.
+// applied waits until the change set that an operation created has been applied; answer and err are what the operation
+// returned. It returns an error if the change set ends otherwise, or waits for a second person. It does not wait for a
+// maintenance window that opens later. In an open window it does: the change runs at once, and the next one would be
+// refused in the meantime.
 func (c *Connection) applied(ctx context.Context, answer *http.Response, err error) error {
 	made, err := api.Read[api.Change](answer, err)
 	if err != nil {
@@ -36,11 +39,13 @@ func (c *Connection) applied(ctx context.Context, answer *http.Response, err err
 	return c.await(ctx, made.Id)
 }
 
+// startsNow reports whether a change set runs at once, because its maintenance window is open.
 func startsNow(made api.Change) bool {
 	return made.NotBefore != nil && made.NotBefore.Before(made.CreatedAt.Add(time.Minute))
 }
 
-// secondPerson returns an error if the change set waits for the approval of a second person; the error says who has to act.
+// secondPerson returns an error if the change set waits for the approval of a second person, and nil otherwise. The
+// error says who has to do what.
 func secondPerson(made api.Change) error {
 	if !made.NeedsSecondPerson || made.State != api.ChangeStatePreviewed {
 		return nil
@@ -52,6 +57,8 @@ func secondPerson(made api.Change) error {
 	return fmt.Errorf("change %s %s and takes a second person: have somebody else approve it, then %s again", made.Id, what, again)
 }
 
+// await polls the change set until it has been applied. It returns an error if it ends otherwise, or if ctx ends first;
+// the change set then continues.
 func (c *Connection) await(ctx context.Context, id string) error {
 	for {
 		found, err := api.Read[api.Change](c.ChangesRetrieve(ctx, id))
@@ -77,6 +84,8 @@ func outcome(found api.Change) string {
 	return found.OutcomeCode
 }
 
+// stillRunning returns the error for a wait that failed: err itself, or, if ctx has ended, that the change set
+// continues.
 func stillRunning(ctx context.Context, id string, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -84,6 +93,7 @@ func stillRunning(ctx context.Context, id string, err error) error {
 	return fmt.Errorf("change %s has not ended in time and goes on by itself: look at it with `fqc change show %s`, or allow more in `timeouts`", id, id)
 }
 
+// pause waits until the next poll. It returns the error of ctx if that ends first.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -119,7 +119,7 @@ func (r *channel) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// Update sends the secret each time: the control plane asks for it when the address changes.
+// Update stores the channel. It always sends the secret, because the control plane demands it when the address changes.
 func (r *channel) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state channelModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)

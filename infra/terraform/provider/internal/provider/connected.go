@@ -11,8 +11,8 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// connected and readable hold the provider's connection for a resource and for a data source. It is absent while
-// Terraform only validates.
+// connected, readable and opened hold the provider's connection for resources, data sources and ephemeral resources. It
+// is nil while Terraform only validates the configuration.
 type (
 	connected struct{ *Connection }
 	readable  struct{ *Connection }
@@ -31,7 +31,8 @@ func (c *opened) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ 
 	c.Connection, _ = req.ProviderData.(*Connection)
 }
 
-// importOfInstance takes an instance's id or name; state holds the id, as `fqc_instance` gives it.
+// importOfInstance imports a resource of an instance by the instance's id or name. The state then holds the id, as
+// `fqc_instance` has it.
 func importOfInstance(ctx context.Context, c *Connection, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	found, err := api.Read[api.Instance](c.InstancesRetrieve(ctx, req.ID))
 	if err != nil {
@@ -41,7 +42,7 @@ func importOfInstance(ctx context.Context, c *Connection, req resource.ImportSta
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, rootInstance, found.Id)...)
 }
 
-// integer is for counts that the API may leave out.
+// integer converts a number that the API may leave out; nil becomes null.
 func integer(value *int) types.Int64 {
 	if value == nil {
 		return types.Int64Null()

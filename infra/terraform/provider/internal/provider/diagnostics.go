@@ -11,10 +11,12 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// locate finds the attribute that a field of the API, or a parameter, came from; false: it came from none.
+// locate returns the attribute that a field of the API's request, or a parameter, was configured by; false if there is
+// none.
 type locate func(field string) (path.Path, bool)
 
-// roots are attributes that are called as in the API.
+// roots locates the fields that the configuration has as attributes of the same name. Only the first part of a dotted
+// field counts.
 func roots(names ...string) locate {
 	return func(field string) (path.Path, bool) {
 		first, _, _ := strings.Cut(field, ".")
@@ -27,7 +29,7 @@ func roots(names ...string) locate {
 	}
 }
 
-// keys are parameters inside the map attribute.
+// keys locates parameters as the keys of the map attribute. Parameters that are not in values are not found.
 func keys[V any](attribute string, values map[string]V) locate {
 	return func(field string) (path.Path, bool) {
 		name := strings.TrimPrefix(field, attribute+".")
@@ -36,7 +38,7 @@ func keys[V any](attribute string, values map[string]V) locate {
 	}
 }
 
-// either asks one after the other.
+// either locates a field by the first of the functions that finds it.
 func either(all ...locate) locate {
 	return func(field string) (path.Path, bool) {
 		for _, at := range all {
@@ -48,10 +50,11 @@ func either(all ...locate) locate {
 	}
 }
 
-// subjects are the attributes that a request as a whole can fail over, by the code of its refusal.
+// subjects are the attributes that are at fault when the API refuses a request as a whole, by the code of the refusal.
 var subjects = map[string]path.Path{"not_found": rootInstance, "template_not_found": rootTemplate}
 
-// orSubject is for what names an instance or a template that may not exist.
+// orSubject locates a field like at, and the code of a refusal by subjects: for requests that name an instance or a
+// template that may not exist.
 func orSubject(at locate) locate {
 	return func(field string) (path.Path, bool) {
 		if where, known := subjects[field]; known {
@@ -61,7 +64,8 @@ func orSubject(at locate) locate {
 	}
 }
 
-// addError reports a failed request, on the attributes at fault where the API names them.
+// addError adds a failed request to the diagnostics: an error for each attribute that at finds for the rejected fields,
+// or for the code of the refusal; otherwise one error without an attribute.
 func addError(diags *diag.Diagnostics, summary string, err error, at locate) {
 	var refusal *api.Error
 	located := false
@@ -85,7 +89,8 @@ func addError(diags *diag.Diagnostics, summary string, err error, at locate) {
 	diags.AddError(summary, err.Error())
 }
 
-// addFindings reports what a preview found: what blocks as an error, advice as a warning.
+// addFindings adds the findings of a preview to the diagnostics: blocking ones as errors, advice as warnings, all other
+// ones not at all.
 func addFindings(diags *diag.Diagnostics, found []api.InstanceFinding, at locate) {
 	for _, finding := range found {
 		where, known := at(finding.Parameter)

@@ -65,7 +65,8 @@ func unknownNames(variables map[string]*big.Int) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(variables)), isKnown)
 }
 
-// exact has as many bits as the number needs: the usual 53 would round it.
+// exact converts an integer without rounding: Terraform's numbers are floats, and the usual 53 bits would not be
+// enough.
 func exact(value *big.Int) *big.Float {
 	return new(big.Float).SetPrec(uint(max(value.BitLen(), 64))).SetInt(value)
 }

@@ -39,8 +39,8 @@ type instanceModel struct {
 
 var windowTypes = map[string]attr.Type{"weekday": types.Int64Type, "start": types.StringType, "minutes": types.Int64Type}
 
-// take fills in what the API says. Host, port and account of a local server are the control plane's own and absent here,
-// and so is a window that the configuration leaves alone.
+// take sets the attributes from the API's instance. Host, port and account become null for a local server, since they
+// are the control plane's own. The maintenance window stays null if the configuration has none.
 func (m *instanceModel) take(found api.Instance) diag.Diagnostics {
 	m.ID, m.Name = types.StringValue(found.Id), types.StringValue(found.Name)
 	m.InstanceClass, m.EngineLine = types.StringValue(found.InstanceClass), types.StringValue(found.EngineLine)
@@ -67,6 +67,8 @@ func (m *instanceModel) take(found api.Instance) diag.Diagnostics {
 	return append(tagged, opened...)
 }
 
+// createRequest returns the body of the request that registers the instance, or creates a local one if the plan has no
+// host. The password is in the configuration only.
 func createRequest(ctx context.Context, plan, config instanceModel) map[string]any {
 	body := recorded(ctx, plan)
 	body["instance_class"], body["engine_line"] = plan.InstanceClass.ValueString(), plan.EngineLine.ValueString()
@@ -84,8 +86,9 @@ func createRequest(ctx context.Context, plan, config instanceModel) map[string]a
 	return body
 }
 
-// updateRequest is what may be altered without touching the server. The API wants the password again for an endpoint
-// that it was not given for.
+// updateRequest returns the body of the request that changes what the control plane stores about the instance; the
+// server is not touched. It has the password if its version was changed, or if the plan's endpoint differs from now,
+// the stored one: the API demands the password then.
 func updateRequest(ctx context.Context, plan, state, config instanceModel, now api.Endpoint) map[string]any {
 	body := recorded(ctx, plan)
 	if !state.Host.IsNull() {
@@ -98,6 +101,7 @@ func updateRequest(ctx context.Context, plan, state, config instanceModel, now a
 	return body
 }
 
+// moves reports whether the body changes the address, the account or the use of TLS of the stored endpoint, now.
 func moves(body map[string]any, now api.Endpoint) bool {
 	kept := map[string]any{"host": now.Host, "port": int64(now.Port), "username": now.Username, "is_tls_required": now.IsTlsRequired}
 	for name, value := range kept {

@@ -99,7 +99,8 @@ output "product" { value = fqc_instance.i.product }
 	w.configure(of("MySQL"))
 }
 
-// certificate makes a self-signed certificate for the loopback address, in name.pem and name.key.
+// certificate writes a self-signed certificate for the loopback address to name.pem, and its key to name.key, in the
+// folder.
 func certificate(t *testing.T, folder, name string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

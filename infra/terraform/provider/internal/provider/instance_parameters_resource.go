@@ -54,7 +54,8 @@ func (r *instanceParameters) Schema(ctx context.Context, _ resource.SchemaReques
 	}
 }
 
-// ModifyPlan has the change previewed, so that what the API would refuse fails before anything is altered.
+// ModifyPlan previews the change, so that what the API would refuse is an error of the plan, before anything is
+// changed.
 func (r *instanceParameters) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if r.Connection == nil || req.Plan.Raw.IsNull() || req.Plan.Raw.Equal(req.State.Raw) {
 		return
@@ -87,7 +88,8 @@ func isUnknown(values types.Map) bool {
 	return values.IsUnknown()
 }
 
-// batch is what is wanted, and a reset for each key that was there before.
+// batch returns the values to submit: all wanted ones, and nil, which resets a parameter, for those that are only in
+// before.
 func batch(wanted, before types.Map) map[string]*string {
 	all := map[string]*string{}
 	for name := range before.Elements() {

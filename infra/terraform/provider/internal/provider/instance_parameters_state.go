@@ -11,7 +11,8 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// Read takes what is configured, byte for byte, and not what runs: servers round values.
+// Read takes the configured values, exactly as they were submitted, and not those that the server runs, which may be
+// rounded.
 func (r *instanceParameters) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state parametersModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -45,7 +46,7 @@ func (r *instanceParameters) Read(ctx context.Context, req resource.ReadRequest,
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// derive fills in what follows from the parameters that were just set.
+// derive sets the computed attributes from the instance, after its parameters were set.
 func (r *instanceParameters) derive(ctx context.Context, m *parametersModel, diags *diag.Diagnostics) {
 	found, err := r.configured(ctx, m.InstanceID.ValueString())
 	if err == nil && m.InstanceClass.IsUnknown() {

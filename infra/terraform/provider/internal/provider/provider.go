@@ -25,15 +25,15 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// Address is where Terraform looks the provider up.
+// Address is the source address of the provider in Terraform configurations.
 const Address = "registry.terraform.io/fast-query-cache/fqc"
 
-// defaultTimeout limits one change of one instance, including a restart.
+// defaultTimeout limits the wait for one change of one instance, including a restart, unless `timeouts` says otherwise.
 const defaultTimeout = 10 * time.Minute
 
 type fqcProvider struct{ version string }
 
-// New returns the constructor that plugin servers call.
+// New returns the constructor of the provider, which plugin servers call. The version is that of the provider.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &fqcProvider{version} }
 }

@@ -34,7 +34,7 @@ type queryCacheModel struct {
 	Timeouts         timeouts.Value `tfsdk:"timeouts"`
 }
 
-// The server's names for the types that the API numbers.
+// cacheTypes has the API's number for each value of query_cache_type that enables the cache.
 var cacheTypes = map[string]api.CacheType{"ON": 1, "DEMAND": 2}
 
 func (r *queryCache) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -145,7 +145,7 @@ func (r *queryCache) Update(ctx context.Context, req resource.UpdateRequest, res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// Read drops the resource when the cache was disabled elsewhere, so that the next plan enables it again.
+// Read removes the resource from the state if the cache was disabled elsewhere, so that the next plan enables it again.
 func (r *queryCache) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state queryCacheModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

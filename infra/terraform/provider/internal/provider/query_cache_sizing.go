@@ -26,7 +26,8 @@ func locateCache(field string) (path.Path, bool) {
 	return path.Root("instance_id"), true
 }
 
-// sizing is the body of the request that enables the cache, and of its preview.
+// sizing returns the body of the request that enables the cache, and of its preview. The buffer pool is only reduced if
+// the cache is not enabled yet.
 func (r *queryCache) sizing(m queryCacheModel, isEnabled bool) map[string]any {
 	body := map[string]any{
 		"allow_restart": r.allowRestart, "type": cacheTypes[m.Type.ValueString()], "rule": api.SizeRuleBufferPool,
@@ -44,15 +45,15 @@ func (r *queryCache) sizing(m queryCacheModel, isEnabled bool) map[string]any {
 	return body
 }
 
-// choosesAnew reports whether the size has to be chosen again: the rule or its input has changed, and no explicit size
-// is set.
+// choosesAnew reports whether the size has to be chosen again: the rule or its input has changed, and the configuration
+// sets no size.
 func choosesAnew(ctx context.Context, plan, state queryCacheModel, req resource.ModifyPlanRequest) bool {
 	var written types.Int64
 	req.Config.GetAttribute(ctx, path.Root("size_bytes"), &written)
 	return written.IsNull() && (!plan.Rule.Equal(state.Rule) || !plan.ResultSetBytes.Equal(state.ResultSetBytes))
 }
 
-// size returns the configured size. The server may run a rounded value.
+// size returns the configured size of the cache in bytes, null if there is none. The server may run a rounded one.
 func (r *queryCache) size(ctx context.Context, m queryCacheModel) (types.Int64, error) {
 	found, err := r.configured(ctx, m.InstanceID.ValueString())
 	if err != nil || found["query_cache_size"].Resolved == nil {
@@ -62,8 +63,8 @@ func (r *queryCache) size(ctx context.Context, m queryCacheModel) (types.Int64, 
 	return types.Int64Value(count), err
 }
 
-// typeOf normalizes both spellings of a configured type. Without one the cache is off, or left to a server whose
-// default is off.
+// typeOf returns ON or DEMAND for a configured query_cache_type, which may also be 1 or 2. It is empty if the cache is
+// off, or if nothing is configured, since servers have it off by default.
 func typeOf(configured *string) string {
 	if configured == nil {
 		return ""

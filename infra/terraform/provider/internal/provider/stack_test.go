@@ -42,7 +42,7 @@ type server struct {
 	OwnerPassword                                       string `json:"owner_password"`
 }
 
-// run executes a statement as the owner of the server's process.
+// run executes an SQL statement as the user of the operating system that owns the server. An error fails the test.
 func (s *server) run(t *testing.T, statement string) {
 	t.Helper()
 	command := exec.Command("mariadb", "--no-defaults", "--socket="+filepath.Join(s.Folder, "server.sock"), "--user="+s.Owner, "-e", statement)
@@ -52,7 +52,7 @@ func (s *server) run(t *testing.T, statement string) {
 	}
 }
 
-// needMySQL skips the test, in capitals, if there is no MySQL server.
+// needMySQL returns the stack and its MySQL server. It skips the test if there is none.
 func needMySQL(t *testing.T) (*stack, *server) {
 	t.Helper()
 	s := needStack(t)
@@ -70,7 +70,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// needStack skips the test if the stack cannot run here, and says which piece is missing.
+// needStack returns the stack of all tests, which the first call starts. It skips the test if TF_ACC is not set or
+// Terraform is missing, and fails it if the stack cannot start or is stuck.
 func needStack(t *testing.T) *stack {
 	t.Helper()
 	if os.Getenv("TF_ACC") == "" {
@@ -100,7 +101,7 @@ func (s *stack) isStuck(what string) string {
 	return what
 }
 
-// noTerraform says why there is no suitable Terraform for these tests; empty if there is one.
+// noTerraform returns why there is no Terraform for these tests; empty if there is a recent enough one.
 func noTerraform() string {
 	text, err := exec.Command("terraform", "version", "-json").Output()
 	if err != nil {
@@ -119,6 +120,7 @@ func noTerraform() string {
 
 var workspace string
 
+// start builds the provider, and starts a stack in a temporary folder.
 func start() (*stack, error) {
 	var err error
 	if workspace, err = os.MkdirTemp("", "fqc-terraform-"); err != nil {
@@ -146,7 +148,7 @@ func start() (*stack, error) {
 	return found, err
 }
 
-// startMySQL adds a MySQL server to the stack, as the last of its servers.
+// startMySQL adds a MySQL server to the stack, as the last of its servers. It does nothing if FQC_MYSQLD names no file.
 func (s *stack) startMySQL() error {
 	if _, err := os.Stat(os.Getenv("FQC_MYSQLD")); err != nil {
 		return nil
@@ -173,6 +175,7 @@ func stop() {
 	os.RemoveAll(workspace)
 }
 
+// control runs a command of the backend's supervisor on this stack, and returns what it printed.
 func control(action string, more ...string) ([]byte, error) {
 	arguments := append([]string{"-m", "stack", action, "--run-dir", filepath.Join(workspace, "run")}, more...)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*runLimit)
@@ -187,7 +190,7 @@ func control(action string, more ...string) ([]byte, error) {
 	return text, err
 }
 
-// logIn creates a token in the same way as the console: with a session.
+// logIn returns a token of the administrator's, created like in the console: in a session that began with the password.
 func (s *stack) logIn() (string, error) {
 	jar, _ := cookiejar.New(nil)
 	session := &browser{s.Address, &http.Client{Jar: jar}, ""}
@@ -230,7 +233,7 @@ func (b *browser) call(method, path string, body any) (map[string]any, error) {
 	return found, nil
 }
 
-// connection makes changes outside Terraform, as a person at the console would.
+// connection returns a connection for changes without Terraform, like those of a user in the console.
 func (s *stack) connection() *Connection {
 	return &Connection{Client: s.client, when: api.WhenNow, note: "beside terraform"}
 }
@@ -250,6 +253,8 @@ func (s *stack) disableCache(ctx context.Context, instance string, body io.Reade
 	return s.client.InstancesCacheDisableWithBody(ctx, instance, nil, api.JSON, body)
 }
 
+// alter runs an operation without Terraform, and waits until its change set has been applied. It adds to body that this
+// is done at once.
 func (s *stack) alter(t *testing.T, instance string, how operation, body map[string]any) {
 	t.Helper()
 	body["apply"], body["when"] = true, "now"
@@ -265,11 +270,13 @@ func (s *stack) alter(t *testing.T, instance string, how operation, body map[str
 	}
 }
 
-// inHours is the start of a maintenance window so many hours from a minute ago. The window of 0 hours is already open.
+// inHours returns the start of a maintenance window, HH:MM in UTC, so many hours from a minute ago. With 0 hours the
+// window is open already.
 func inHours(hours int) string {
 	return time.Now().UTC().Add(time.Duration(hours)*time.Hour - time.Minute).Format("15:04")
 }
 
+// setWindow sets the instance's maintenance window: every day, from start (HH:MM in UTC), for an hour.
 func (s *stack) setWindow(t *testing.T, instance, start string) {
 	t.Helper()
 	now, err := api.Read[api.Instance](s.client.InstancesRetrieve(t.Context(), instance))
@@ -283,6 +290,7 @@ func (s *stack) setWindow(t *testing.T, instance, start string) {
 	}
 }
 
+// parameter returns a parameter of the instance. It fails the test if there is none of this name.
 func (s *stack) parameter(t *testing.T, instance, name string) api.InstanceParameter {
 	t.Helper()
 	found, err := api.Read[api.InstanceParameters](s.client.InstancesParametersList(context.Background(), instance))
@@ -298,7 +306,7 @@ func (s *stack) parameter(t *testing.T, instance, name string) api.InstanceParam
 	return api.InstanceParameter{}
 }
 
-// abortWaiting aborts changes that wait for their window or run in an open one.
+// abortWaiting aborts the instance's change sets that wait for their window, and waits until those that run have ended.
 func (s *stack) abortWaiting(t *testing.T, instance string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), runLimit)

@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// runLimit ends a terraform run whose change never ends, such as on a stack without a worker. It is long enough for a loaded machine.
+// runLimit is the longest time of one terraform run. It is only reached if a change never ends, and long enough for a
+// loaded machine.
 const runLimit = 5 * time.Minute
 
-// workdir is one configuration with its state, run by the real terraform. dev_overrides point at the built provider, so
-// that neither a registry nor `init` is needed.
+// workdir is a folder with one configuration and its state, for the real terraform. It uses the provider that was just
+// built (by dev_overrides), so that neither a registry nor `init` is needed.
 type workdir struct {
 	*stack
 	t    *testing.T
@@ -49,7 +50,7 @@ func (w *workdir) write(name, text string) {
 
 func (w *workdir) configure(text string) { w.t.Helper(); w.write("main.tf", head+text) }
 
-// run gives the exit code and everything that was printed.
+// run runs terraform, and returns its exit code and everything that it printed. It fails the test after runLimit.
 func (w *workdir) run(arguments ...string) (int, string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), runLimit)
@@ -71,6 +72,7 @@ func (w *workdir) run(arguments ...string) (int, string) {
 	return command.ProcessState.ExitCode(), string(out)
 }
 
+// must runs terraform, and returns what it printed. It fails the test unless the exit code is 0.
 func (w *workdir) must(arguments ...string) string {
 	w.t.Helper()
 	code, out := w.run(arguments...)
@@ -80,7 +82,8 @@ func (w *workdir) must(arguments ...string) string {
 	return out
 }
 
-// apply brings the configuration about and removes it when the test ends.
+// apply applies the configuration, expects that a second plan has no changes, and destroys everything when the test
+// ends.
 func (w *workdir) apply(text string) {
 	w.t.Helper()
 	w.configure(text)
@@ -89,6 +92,7 @@ func (w *workdir) apply(text string) {
 	w.unchanged()
 }
 
+// unchanged fails the test if a plan has changes.
 func (w *workdir) unchanged() {
 	w.t.Helper()
 	if code, out := w.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
@@ -96,7 +100,7 @@ func (w *workdir) unchanged() {
 	}
 }
 
-// cycles are how many plans in a row have to want nothing, since some provider diffs come and go.
+// cycles is how many plans in a row must have no changes, since the differences of some providers come and go.
 const cycles = 6
 
 func (w *workdir) unchangedForCycles() {
@@ -116,10 +120,11 @@ func (w *workdir) changed() string {
 	return out
 }
 
-// refused is a plan that fails and says all of these words.
+// refused expects that a plan of the configuration fails, with all of these words in its output.
 func (w *workdir) refused(text string, words ...string) { w.t.Helper(); w.fails(text, words, "plan") }
 
-// refusedByServer: what only the control plane knows fails when it is applied.
+// refusedByServer expects that the configuration fails when it is applied, with all of these words in the output: for
+// errors that only the control plane finds.
 func (w *workdir) refusedByServer(text string, words ...string) {
 	w.t.Helper()
 	w.fails(text, words, "apply", "-auto-approve")

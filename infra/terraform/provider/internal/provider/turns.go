@@ -7,10 +7,12 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// turn waits until nothing else of this process changes the instance, and holds it until `end` is called. Terraform
-// applies resources that do not need each other at once, and the control plane refuses a change while another is at work.
+// turn waits until no other resource of this process changes the instance, and keeps others waiting until `end` is
+// called, which the caller must do. Terraform applies independent resources concurrently, and the control plane refuses
+// a change of an instance while another one runs.
 //
-// The limit applies to the caller's own change, not to the wait, which ends when earlier changes have reached their limits.
+// The returned context ends after limit, which is for the caller's own change and not for the wait. The wait ends when
+// earlier changes end, or with ctx; the returned context is then ctx, which has ended.
 func (c *Connection) turn(ctx context.Context, instance string, limit time.Duration) (limited context.Context, end func()) {
 	// One resource may go by the instance's name, and another by its id. Without an answer, what comes next fails as well.
 	if found, err := api.Read[api.Instance](c.InstancesRetrieve(ctx, instance)); err == nil {

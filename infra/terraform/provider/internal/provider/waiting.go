@@ -9,7 +9,7 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// Changes that were approved and wait for their time count as made: a second plan would otherwise ask for them again.
+// Approved changes that wait for their time count as made. Otherwise a second plan would contain them again.
 
 // waiting returns the approved changes of one instance, oldest first, including those that run now.
 func (c *Connection) waiting(ctx context.Context, id string) ([]api.Change, error) {
@@ -26,7 +26,7 @@ func (c *Connection) waiting(ctx context.Context, id string) ([]api.Change, erro
 	return found, err
 }
 
-// settled returns the instance as it will be after its pending changes.
+// settled returns the instance as it will be after its approved changes: with the class and the proxy that they set.
 func (c *Connection) settled(ctx context.Context, found api.Instance) (api.Instance, error) {
 	changes, err := c.waiting(ctx, found.Id)
 	for _, change := range changes {
@@ -42,7 +42,7 @@ func (c *Connection) settled(ctx context.Context, found api.Instance) (api.Insta
 	return found, err
 }
 
-// configured are the parameters as they will be, by name.
+// configured returns the instance's parameters by name, as they will be configured after its approved changes.
 func (c *Connection) configured(ctx context.Context, instance string) (map[string]api.InstanceParameter, error) {
 	owner, err := api.Read[api.Instance](c.InstancesRetrieve(ctx, instance))
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Connection) configured(ctx context.Context, instance string) (map[strin
 	return named, err
 }
 
-// classOf is where the expressions of an instance are, or will be, resolved.
+// classOf returns the class of the instance, after its approved changes. Expressions are resolved by this class.
 func (c *Connection) classOf(ctx context.Context, instance string) (types.String, error) {
 	found, err := api.Read[api.Instance](c.InstancesRetrieve(ctx, instance))
 	if err == nil {
