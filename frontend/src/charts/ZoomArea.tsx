@@ -28,7 +28,10 @@ export function ZoomArea({ domain, onZoom }: ZoomAreaProps) {
 
   const [from, to] = domain;
   const momentAt = (event: PointerEvent) => from + (within(event) / plot.width) * (to - from);
-  /** The pixel position of a timestamp. One that has scrolled out of a live chart is drawn at its edge. */
+  /**
+   * Returns the position in pixels of a timestamp. One that a live chart has scrolled out of view is placed at its
+   * edge.
+   */
   const placeAt = (moment: number) =>
     plot.x + ((Math.min(Math.max(moment, from), to) - from) / (to - from)) * plot.width;
   const finish = (event: PointerEvent) => {

@@ -106,8 +106,8 @@ export function ValueCell({ row, instance, draft, canChange, isAdmin, focused }:
 }
 
 /**
- * The cell of a parameter that may no longer be set but still has a configured value. Its only action removes that
- * value.
+ * The cell of a parameter that may no longer be set but still has a configured value. Its only action adds the removal
+ * of that value to the draft, or takes it out again.
  */
 function TakeOff({ row, draft, present }: { row: InstanceParameter; draft: Draft; present: ReactNode }) {
   const t = useT();

@@ -35,7 +35,7 @@ function named(text: string, pattern: RegExp): string[] {
   return [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].sort();
 }
 
-/** The values of an enumeration in the API's schema. */
+/** The values of the enumeration with this name in the API's schema (`openapi.yaml`), sorted. */
 function enumOf(name: string): string[] {
   const [, values = ''] =
     new RegExp(`\\n    ${name}:\\n      enum:\\n((?:      - .*\\n)+)`).exec(source('openapi.yaml')) ?? [];

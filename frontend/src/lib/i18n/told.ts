@@ -2,6 +2,7 @@
 // sent; another language translates them by name, and shows an unknown text as sent.
 import { interpolate, placeholders, type Params } from './translate';
 
+/** Translations into one language, by the stable names of the texts that the API and the engine send in English. */
 export type ToldWords = Record<string, string>;
 
 /**

@@ -1,4 +1,4 @@
-// Simplified Chinese for the names that the API and the engine use.
+// Simplified Chinese texts by the stable names with which the API and the engine send their English ones.
 import type { ToldWords } from './told';
 
 const METRICS: Record<string, [title: string, formula: string]> = {
@@ -90,7 +90,7 @@ const UNITS: ToldWords = {
   'microseconds per second': '微秒/秒',
 };
 
-/** Why a statement was not cached: names of `SHOW FQC REASONS`. */
+/** Chinese texts for the reasons why a statement was not cached, by their names in `SHOW FQC REASONS`. */
 const REASONS: ToldWords = {
   demand: 'query_cache_type 为 DEMAND，且语句未使用 SQL_CACHE',
   sql_no_cache: '语句或其读取的视图使用了 SQL_NO_CACHE',
@@ -148,7 +148,10 @@ const REASONS: ToldWords = {
   unrecognised: '语法不在缓存确定能理解的范围内',
 };
 
-/** Columns of `SHOW FQC QUERIES` and `SHOW FQC REASONS`, and of the digests of a server without the engine. */
+/**
+ * Chinese headings of the columns of `SHOW FQC QUERIES` and `SHOW FQC REASONS`, and of the statement digests that a
+ * server without the engine counts.
+ */
 const COLUMNS: ToldWords = {
   Digest: '摘要',
   Query: '语句',
@@ -192,7 +195,7 @@ const ADVICE: ToldWords = {
   neutral: '读写均无明显倾向。',
 };
 
-/** Refused requests, by the code of the problem. The details are in the API's own sentence. */
+/** Chinese titles of refused requests, by the code of the problem. The details are in the API's own sentence. */
 const PROBLEMS: ToldWords = {
   invalid: '请求无效',
   not_authenticated: '请先登录',
@@ -290,7 +293,7 @@ const PROBLEMS: ToldWords = {
   worker_lost: '执行进程中断，变更已撤销',
 };
 
-/** Whether the cache would pay. */
+/** Chinese sentences on whether the cache would pay, by the verdict of the advice. */
 const RECOMMENDATIONS: ToldWords = {
   no_engine: '请先安装引擎：由它观察缓存的效果。',
   no_engine_there: '此服务器无法加载引擎。应用旁的近端缓存可以应答重复的读操作。',
@@ -305,7 +308,7 @@ const RECOMMENDATIONS: ToldWords = {
   reconsider: '缓存已开启，但过去一小时内仅 {ratio} 的读操作由缓存应答，可考虑关闭。',
 };
 
-/** Findings of checks, by the code of the finding. The figures are in the API's own sentence. */
+/** Chinese titles of findings of checks, by the code of the finding, for a condition that is not met. */
 const FINDINGS: ToldWords = {
   rules_invalid: '规则无效',
   engine_line: '服务器不受支持',
@@ -364,7 +367,7 @@ const FINDINGS: ToldWords = {
   zero_on_this_class: '表达式在此规格下等于 0，低于最小值',
 };
 
-/** Titles of the same findings when the condition is met. */
+/** Chinese titles of findings whose condition is met, by the code of the finding. */
 const MET: ToldWords = {
   engine_line: '服务器受支持',
   minor_version: '引擎版本符合要求',
@@ -376,7 +379,10 @@ const MET: ToldWords = {
   near_attached: '已有近端缓存',
 };
 
-/** Observations, with their figures and names. */
+/**
+ * Chinese observations of findings, by the code of the finding. Figures and names are inserted from the finding's
+ * facts.
+ */
 const SEEN: ToldWords = {
   rules_invalid: '规则：{rule}',
   engine_line: '{server}',
@@ -435,7 +441,7 @@ const SEEN: ToldWords = {
   zero_on_this_class: '表达式的值为 {value}',
 };
 
-/** Observations when the condition is met, if the wording differs. */
+/** Chinese observations of findings whose condition is met, where the wording differs from `SEEN`. */
 const SEEN_MET: ToldWords = {
   near_log: '二进制日志反映所有变化',
   near_server_cache: '结果在被存储或返回时告知近端缓存',
@@ -499,7 +505,10 @@ const NEEDED: ToldWords = {
   zero_on_this_class: '{allowed}',
 };
 
-/** What a check needs from a server that did not answer it, and the fix, by the code of the error. */
+/**
+ * For a check that failed with a server error, by the error's code: what the check needs, and how to fix it, in
+ * Chinese.
+ */
 const ERRORS: Record<string, [needed: string, remedy: string]> = {
   server_failed: ['服务器可连接', '请重试。'],
   server_unreachable: ['服务器可连接', '请重试。'],
@@ -513,7 +522,7 @@ const ERRORS: Record<string, [needed: string, remedy: string]> = {
   answer_too_long: ['服务器可连接', '请排除上述错误，然后重新检查。'],
 };
 
-/** Fixes, by the code of the finding. */
+/** Chinese texts on how to fix a finding, by the code of the finding. */
 const REMEDIES: ToldWords = {
   engine_line: '请安装此版本自带的引擎。',
   minor_version: '请升级引擎；外部实例请在服务器上安装引擎后重新检查。',
@@ -576,7 +585,7 @@ const REMEDIES: ToldWords = {
   zero_on_this_class: '请使用最接近的可用值 {nearest}。',
 };
 
-/** Why operators or all roles cannot set a parameter, by the code of the reason. */
+/** Chinese texts for why operators, or all roles, cannot set a parameter, by the code of the reason. */
 const ACCESS: ToldWords = {
   path: '它是服务器所在机器上的文件或目录。',
   code: '它会使服务器加载程序库，或执行命令、语句文件。',
@@ -604,7 +613,7 @@ const ACCESS: ToldWords = {
   fixed: '不可修改：由服务器给出，或由此引擎系列固定。',
 };
 
-/** Facts of findings that are words. */
+/** Chinese texts for facts of findings that are words and not figures, by the fact's name and its English value. */
 const FACTS: ToldWords = {
   ...Object.fromEntries(Object.entries(ACCESS).map(([code, text]) => [`reason.${code}`, text])),
   "obstacle.the server's cache is off": '服务器的缓存已关闭',
@@ -657,7 +666,7 @@ const FACTS: ToldWords = {
   'expected.a divisor of at least 1': '除数至少为 1',
 };
 
-/** Why a field was refused, by the code of the field error. */
+/** Chinese texts for why a field of a request was rejected, by the code of the field's error. */
 const FIELDS: ToldWords = {
   required: '必填',
   blank: '不能为空',
@@ -689,7 +698,7 @@ const FIELDS: ToldWords = {
   password_required: '须重新提供',
 };
 
-/** Notes shown instead of figures that a server does not report. */
+/** Chinese notes that are shown instead of figures that a server does not report, by the code of the reason. */
 const NOTES: ToldWords = {
   no_userstat: '服务器未开启表统计：请设置 userstat = ON，待产生流量后再查看。',
   no_performance_schema: '服务器未开启表统计：请设置 performance_schema = ON 并重启，待产生流量后再查看。',
@@ -700,7 +709,7 @@ const NOTES: ToldWords = {
     '账号缺少读取这些指标的权限（PROCESS，或 performance_schema 上的 SELECT）：请在服务器上为其授予。',
 };
 
-/** Why there is no example of a statement. */
+/** Chinese texts for why no recorded execution of a statement can be shown, by the code of the reason. */
 const EXAMPLES: ToldWords = {
   privilege_missing: '账号无权读取其他会话的语句。请在服务器上执行以下语句，然后重试：',
   local_history_off: '此服务器不保存语句的历史。请在该语句执行期间重试。',
@@ -709,7 +718,7 @@ const EXAMPLES: ToldWords = {
     '已打开的连接最近都没有执行过该语句。请在应用执行过它之后重试。超过 performance_schema_max_sql_text_length 的语句无法识别。',
 };
 
-/** The verdict of a trial. */
+/** Chinese sentences that sum up a trial of the cache with one statement, by the verdict. */
 const VERDICTS: ToldWords = {
   no_memory:
     'query_cache_size 为 0，无法存储任何结果。请升级引擎：新引擎会为试用借出内存；或者设置大小并保持 query_cache_type 为 0，此时不会向任何会话返回缓存结果。',
@@ -718,13 +727,13 @@ const VERDICTS: ToldWords = {
   some: '{count} 次重复中有 {hits} 次由缓存返回。',
 };
 
-/** Why a fleet apply skipped an instance. */
+/** Chinese texts for why a fleet apply skipped an instance, by the API's English reason. */
 const SKIPPED: ToldWords = {
   aborted: '批量应用已中止',
   'stopped after failures': '失败过多，批量应用已停止',
 };
 
-/** Parameters of the cache, and frequently set ones. */
+/** Chinese descriptions of the parameters of the cache and of frequently set ones, by parameter name. */
 const PARAMETERS: ToldWords = {
   fqc_type:
     'OFF：不返回也不存储；ON：缓存所有符合条件的读，带 SQL_NO_CACHE 的除外；DEMAND：只缓存带 SQL_CACHE 的读。即 query_cache_type。',
@@ -810,7 +819,7 @@ const PARAMETERS: ToldWords = {
   skip_name_resolve: '是否跳过客户端主机名的解析，只使用 IP 地址。',
 };
 
-/** Errors in a rule of `fqc_rules`. */
+/** Chinese texts for errors in a rule of `fqc_rules`, by the code of the error. */
 const RULES: ToldWords = {
   rules_not_a_list: '请写成 JSON 规则列表。',
   rule_not_an_object: '规则应为包含匹配条件和 cache 的对象。',
@@ -824,7 +833,7 @@ const RULES: ToldWords = {
   rule_ttl_unused: 'ttl 只能与 always 一起使用。',
 };
 
-/** Templates that ship with the product. */
+/** Chinese descriptions of the templates that ship with the product, by template id. */
 const TEMPLATES: ToldWords = {
   'tpl-57-defaults': '托管服务按实例规格设置的默认值，不启用查询缓存。',
   'tpl-57-cache-on': '对所有符合条件的语句启用快速查询缓存；缓冲池让出十分之一的内存。',
@@ -832,7 +841,7 @@ const TEMPLATES: ToldWords = {
   'tpl-57-cache-off': '不使用查询缓存，内存归还缓冲池。',
 };
 
-/** Alert rules that ship. */
+/** Chinese names of the alert rules that ship with the product, by their English names. */
 const ALERT_RULES: ToldWords = {
   'low hit ratio': '命中率过低',
   'server unreachable': '服务器无法连接',
@@ -850,7 +859,7 @@ const ALERT_RULES: ToldWords = {
   'temporary tables on disk': '临时表写入磁盘',
 };
 
-/** The likely cause of an incident, and what to do: by the metric or state that the rule watches. */
+/** The likely cause of an incident and what to do, in Chinese, by the metric or state that its rule watches. */
 const CAUSES: Record<string, [cause: string, action: string]> = {
   unreachable: [
     '服务器宕机或正在重启、网络中断，或账号密码已更改。',

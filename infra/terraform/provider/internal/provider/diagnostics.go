@@ -29,7 +29,8 @@ func roots(names ...string) locate {
 	}
 }
 
-// keys locates parameters as the keys of the map attribute. Parameters that are not in values are not found.
+// keys locates a parameter as the key of this name in the map attribute. Parameters that are not in values are not
+// found.
 func keys[V any](attribute string, values map[string]V) locate {
 	return func(field string) (path.Path, bool) {
 		name := strings.TrimPrefix(field, attribute+".")
