@@ -35,7 +35,7 @@ def instance_create(*, instance_class: str, **facts: Any) -> Instance:
     fleet.endpoint_check(facts.get("host", fleet.LOCAL_HOST))
     with transaction.atomic():
         if facts["provider"] == Provider.LOCAL:
-            facts |= fleet.local_endpoint(facts["name"])
+            facts |= fleet.local_endpoint()
         else:
             facts["is_catalogue_source"] = is_by_admin()
         instance = fleet.instance_record(instance_class=class_get(instance_class), **facts, **window)

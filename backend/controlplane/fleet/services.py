@@ -219,12 +219,15 @@ def instance_forget(instance: Instance) -> None:
     instance.delete()
 
 
-def local_endpoint(name: str) -> dict[str, Any]:
+def local_endpoint() -> dict[str, Any]:
     """Returns host, free port, user name and new password for a local server.
 
     Must be called in the transaction that stores them: until it ends, no other call gets the same port.
     """
     one_at_a_time("ports of local servers")
     used = set(Instance.objects.filter(provider="local").values_list("port", flat=True))
-    port = next(port for port in range(settings.LOCAL_PORT_BASE, 65536) if port not in used and is_free(port))
+    ports = range(settings.LOCAL_PORT_BASE, 65536)
+    port = next((port for port in ports if port not in used and is_free(port)), None)
+    if port is None:
+        raise Conflict(f"No port from {ports.start} to {ports[-1]} is free for a local server.", code="no_free_port")
     return {"host": LOCAL_HOST, "port": port, "username": "fqc", "password": secrets.token_urlsafe(24)}

@@ -62,8 +62,8 @@ class Product:
     engine_symbol: bytes  # the symbol that a library exports if this product can load it
     install_engine: tuple[str, ...]
     statistics: TableStatistics
-    # Prefixes of versions, and the statement that shows the channels by which such a server replicates from others. The
-    # first prefix that matches counts.
+    # A prefix of versions, and the statement that lists the replication channels of such a server. The first prefix
+    # that matches counts.
     replication_statuses: tuple[tuple[str, str], ...]
     not_tables: str  # a regular expression: tables that are counted but hold no data; empty if there are none
     account_tables: tuple[str, ...]  # the tables that store the accounts and their passwords
@@ -299,6 +299,6 @@ def product_of(version: str) -> Product:
 
 
 def replication_status(version: str) -> str:
-    """Returns the statement that shows the channels by which a server of this `@@version` replicates from others."""
+    """Returns the statement that lists the replication channels of a server of this `@@version`."""
     known = product_of(version).replication_statuses
     return next(statement for prefix, statement in known if version.startswith(prefix))

@@ -1,4 +1,4 @@
-"""How far servers lag behind the servers from which they replicate.
+"""How far replicas are behind their source.
 
 Few servers replicate, and the status has more columns than the bulk queries of a poll can take. So servers that
 replicate are queried in every round, and all others every few minutes, to notice that they have begun to. An account

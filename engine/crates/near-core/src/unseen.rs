@@ -135,8 +135,8 @@ fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
     Some(params.are_types_new && params.types == types && params.nulls.iter().all(|byte| *byte == 0))
 }
 
-/// A command that waits until the server has answered the hidden commands before it. The command may evaluate FOUND_ROWS(), and only
-/// their answers tell whether the server's FOUND_ROWS() is what the client expects.
+/// A command that waits until the server has answered the hidden commands before it. The command may evaluate FOUND_ROWS(). Only
+/// their answers show if the server's FOUND_ROWS() is what the client expects.
 pub struct Held {
     pub command: Vec<u8>,
     /// How many answers are awaited.

@@ -46,11 +46,19 @@ pub async fn connect(server: &Server) -> io::Result<Stream> {
 pub struct Packets {
     pub stream: Stream,
     partial: Vec<u8>,
+    /// The longest packet that is accepted, in bytes.
+    longest: usize,
 }
 
 impl Packets {
+    /// Reads the packets of a login, which are short.
     pub fn new(stream: Stream) -> Packets {
-        Packets { stream, partial: Vec::new() }
+        Packets { stream, partial: Vec::new(), longest: LOGIN_PACKET }
+    }
+
+    /// Accepts packets of any length from here on, since the login is over. The caller limits the length of a whole answer.
+    pub fn accept_long(&mut self) {
+        self.longest = wire::MAX_PAYLOAD;
     }
 
     /// Takes the stream out, so that it can be wrapped in TLS, and leaves an empty stream. Afterwards this value must be replaced.
@@ -59,11 +67,11 @@ impl Packets {
     }
 
     /// Returns the next packet, including its header. Cancellation loses no bytes. An error if the connection has ended, or the packet is
-    /// longer than 128 KiB.
+    /// longer than is accepted.
     pub async fn next(&mut self) -> io::Result<Vec<u8>> {
         loop {
             let wanted = match Header::parse(&self.partial) {
-                Some(header) if header.length > LOGIN_PACKET => {
+                Some(header) if header.length > self.longest => {
                     return Err(io::Error::other("a packet of the login is too long"));
                 }
                 Some(header) => Header::SIZE + header.length,

@@ -253,6 +253,7 @@ const PROBLEMS: ToldWords = {
   key_reused: '幂等键已用于其他请求',
   last_admin: '至少须保留一名管理员',
   local_endpoint: '本机实例的地址与账号不可修改',
+  no_free_port: '没有空闲端口可供本机服务器使用',
   local_source: '本机实例始终是变量定义的来源',
   locked_out: '登录失败次数过多，请稍后再试',
   minor_version: '实例未安装引擎',

@@ -440,7 +440,7 @@ mod tests {
     fn a_statement_that_is_not_read_to_its_end_may_have_changed_privileges() {
         const COMPRESSED: u8 = 165;
         let read_as = |kind: u8, text: &str| {
-            let mut event = [&[0; HEADER + 13][..], text.as_bytes()].concat();
+            let mut event = [&[0; HEADER + 14][..], text.as_bytes()].concat();
             event[4] = kind;
             read(&event, false, false).expect("an event").event == Event::Privileges
         };

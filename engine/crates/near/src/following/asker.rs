@@ -72,6 +72,7 @@ impl Asker {
         let stream = to_server(config, None).await?;
         let is_local = matches!(config.server, Server::Unix(_));
         let mut asker = Asker(account::log_in(stream, account, config.connector.as_ref(), is_local).await?);
+        asker.0.accept_long();
         asker.ask_all(&SETTINGS).await?;
         Ok(asker)
     }

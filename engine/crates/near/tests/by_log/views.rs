@@ -213,6 +213,27 @@ fn a_view_that_is_not_the_same_for_all_at_all_times_is_not_kept() {
     }
 }
 
+/// The near cache reads definitions with a connection of its own. An answer on it may be longer than any packet of a login.
+#[test]
+fn a_view_with_a_long_definition_does_not_end_the_following_of_the_log() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let mut admin = direct(&server);
+        let long = "x".repeat(200_000);
+        run(&mut admin, &[&format!("CREATE VIEW d.w AS SELECT v FROM d.t WHERE id = 1 AND '{long}' <> 'y'")]);
+        show(&mut admin, &["d.w"]);
+        let near = kind.following(&server, LONG);
+        let mut client = near.client();
+        let (view, table) = ("SELECT v FROM d.w", "SELECT v FROM d.t WHERE id = 2");
+        until_served(&near, &mut client, table);
+        assert_eq!(ask(&mut client, view), "1");
+        until_heard(&near);
+        let before = hits(&near);
+        ask(&mut client, table);
+        assert_eq!(hits(&near), before + 1, "{}", near.log());
+    }
+}
+
 #[test]
 fn what_another_near_cache_has_read_of_a_view_is_found_until_it_is_outdated() {
     for (kind, store) in with_stores() {
