@@ -14,7 +14,10 @@ pub fn number(&self) -> u64 {
 """
 PYTHON = '''\
 def number() -> int:
-    """Returns none of them."""
+    """Returns none of them.
+
+    There are two.
+    """
     # Which is what the server says.
     return 1
 '''
@@ -34,7 +37,7 @@ class Words(unittest.TestCase):
 
     def test_a_docstring_belongs_to_the_line_above(self):
         first, second = self.told("a.py", PYTHON)
-        self.assertEqual((2, "Returns none of them.", "def number() -> int:", False), first)
+        self.assertEqual((2, "Returns none of them. There are two.", "def number() -> int:", False), first)
         self.assertTrue(second[3])
 
     def test_the_share_is_that_of_all_comments(self):

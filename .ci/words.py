@@ -51,13 +51,25 @@ def comments(path: str, lines: list[str]) -> Iterator[Comment]:
     begin, kind, texts = 0, "", list[str]()
     for number, line in enumerate([*lines, ""], 1):
         found = mark.match(line)
-        if texts and (not found or found.group(1)[-1] != kind):
+        is_docstring = kind == '"' and is_open(texts)
+        if texts and not is_docstring and (not found or found.group(1)[-1] != kind):
             item = lines[begin - 2] if kind == '"' else line
-            yield Comment(path, begin, " ".join(filter(None, texts)), item.strip())
+            yield Comment(path, begin, " ".join(filter(None, map(bare, texts))), item.strip())
             texts = []
-        if found:
+        if is_docstring:
+            texts.append(line)
+        elif found:
             begin, kind = begin if texts else number, found.group(1)[-1]
-            texts.append(found.group(2).strip().removesuffix("*/").removesuffix('"""').strip())
+            texts.append(found.group(2))
+
+
+def is_open(texts: list[str]) -> bool:
+    """True if these lines are the beginning of a docstring, without the quotes that end it."""
+    return bool(texts) and not texts[-1].rstrip().endswith('"""')
+
+
+def bare(line: str) -> str:
+    return line.strip().removesuffix("*/").removesuffix('"""').strip()
 
 
 def every() -> list[Comment]:

@@ -98,7 +98,7 @@ class _Conversation:
             self._talk.heard.clear()
 
     def _answer(self, asked: bytes) -> bool:
-        """Sends an answer. Returns whether the connection continues."""
+        """Answers a statement, often as no healthy server would. False if the connection has to be closed."""
         if asked.startswith(AGREED) and self._random.random() < 0.98:
             self._talk.say(OK)
             return True

@@ -20,7 +20,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("migrate", help="bring the database to the form of this version")
     commands.add_parser("first-admin", help="make sure that there is an administrator")
-    commands.add_parser("rotate-key", help="seal every secret anew, with the newest of FQC_SEALING_KEYS")
+    commands.add_parser("rotate-key", help="encrypt every secret again, with the newest of FQC_SEALING_KEYS")
     backup = commands.add_parser("backup", help="write the database into a file, while everything runs")
     backup.add_argument("file", type=Path)
     restore = commands.add_parser("restore", help="put a backup into an empty database, and compare")

@@ -48,7 +48,7 @@ def check(about: About, *, is_without_keys: bool) -> None:
     if missing and not is_without_keys:
         raise NotDone(
             f"Passwords in it need the sealing keys named {', '.join(missing)}: put them into FQC_SEALING_KEYS, or into"
-            f" {settings.RUN_DIR / 'secrets'}. If they are lost: --without-keys, and enter the passwords anew."
+            f" {settings.RUN_DIR / 'secrets'}. If they are lost: --without-keys, and enter the passwords again."
         )
     if not databases.is_empty():
         raise NotDone("The database is not empty: name an empty one in FQC_DATABASE_URL. Nothing was changed.")

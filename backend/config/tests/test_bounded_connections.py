@@ -79,10 +79,7 @@ def looking():
 
 
 def event_told(answer):
-    """Returns the `data` line of the stream's next event; skips the keep-alives of an idle stream.
-
-    Blocks until there is one.
-    """
+    """Returns the next line of an event stream that begins with `data`, as bytes. Blocks until there is one."""
     return next(line for line in iter(answer.readline, b"") if line.startswith(b"data"))
 
 

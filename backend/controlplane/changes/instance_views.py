@@ -68,7 +68,7 @@ class Restart(Planned):
 class Resize(Planned):
     @extend_schema(operation_id="instances_resize", request=ResizeSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
-        """Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on."""
+        """Move to another class: expressions are resolved again, a literal query_cache_size must be decided on."""
         return planned(request, pk, services.change_resize, ResizeSerializer)
 
 

@@ -77,7 +77,7 @@ class WantedSerializer(serializers.Serializer[Any]):
         min_value=0,
         max_value=LONGEST_SECONDS,
         default=LONGEST_SECONDS,
-        help_text="When the stream ends, to be opened anew; 0: once it has told what there is.",
+        help_text="Seconds after which the stream ends, to be opened again; 0: once all present events are sent.",
     )
 
 

@@ -50,7 +50,7 @@ def _decrypt(key: bytes, sealed: str, context: str) -> bytes:
 
 
 def _damaged(context: str) -> CannotOpen:
-    return CannotOpen(f"The secret of {context} cannot be opened: it is damaged, or was sealed elsewhere. Set it anew.")
+    return CannotOpen(f"The secret of {context} cannot be opened: it is damaged or from elsewhere. Set it again.")
 
 
 def seal(plain: str, keys: Sequence[str], context: str) -> str:

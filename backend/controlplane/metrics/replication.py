@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.numbers import whole
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from controlplane.fleet.models import Instance
     from controlplane.gateway.server import Limits
 
-EVERY_SECONDS = 300.0  # between two queries of a server that does not replicate
+MOST_SECONDS = 300.0  # between two queries of a server that does not replicate
 _RUNNING = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
 _BEHIND = ("Seconds_Behind_Master", "Seconds_Behind_Source")
 
@@ -43,7 +44,7 @@ class Replication:
         for statement, alike in groupby(sorted(due, key=_statement), _statement):
             for pk, rows in connections.rows_all(list(alike), limits, statement).items():
                 if isinstance(rows, GatewayError) or not rows:
-                    self._next[pk] = now + EVERY_SECONDS
+                    self._next[pk] = now + _pause(pk)
                 else:
                     self._next.pop(pk, None)
                     found[pk] = lag_of(rows)
@@ -51,6 +52,13 @@ class Replication:
 
 
 PROCESS_REPLICATION = Replication()
+
+
+def _pause(instance_id: str) -> float:
+    """Returns how long a server that does not replicate is left alone: from half to all of the longest pause, the same
+    for an instance each time. So the servers of a large fleet are queried in different rounds.
+    """
+    return MOST_SECONDS * (0.5 + crc32(instance_id.encode()) / 2**33)
 
 
 def _statement(instance: Instance) -> str:

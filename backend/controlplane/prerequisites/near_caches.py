@@ -163,7 +163,7 @@ def certificate_findings(instance: Instance, variables: Mapping[str, str]) -> li
             Severity.ADVICE,
             "near_certificate",
             "ssl_cert",
-            seen="the server makes its certificate anew at each start, and clients use TLS",
+            seen="the server makes a new certificate at each start, and clients use TLS",
             needed="a certificate that a near cache can verify",
             remedy="Set ssl_cert, ssl_key and ssl_ca in the server's option file and restart it. Or switch TLS off in "
             "the application's clients, and leave out the options server-tls and server-ca.",

@@ -34,7 +34,7 @@ def check_fresh(signer: str, date: str, nonce: str) -> None:
         with transaction.atomic():
             UsedNonce.objects.create(signer=signer, nonce=nonce)
     except IntegrityError as error:
-        raise RpcError("SignatureNonceUsed", "This nonce was used before: sign every request anew.") from error
+        raise RpcError("SignatureNonceUsed", "This nonce was used before: sign every request again.") from error
 
 
 def _check_date(date: str) -> None:

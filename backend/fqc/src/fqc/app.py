@@ -131,8 +131,8 @@ def _end_output(error: OSError) -> None:
 
 
 def _form_of(arguments: list[str]) -> Format:
-    """Returns the format in which an error is printed. Looks for the option itself, without parsing the arguments
-    again, since they may be what was wrong.
+    """Returns the format in which an error is printed: a table unless JSON was asked for. Looks for the option itself,
+    without parsing the arguments again, since they may be what was wrong.
     """
     joined = {"-ojson", "-o=json", "--output=json"}
     follows = any(flag in ("-o", "--output") and word == "json" for flag, word in pairwise(arguments))

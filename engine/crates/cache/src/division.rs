@@ -21,7 +21,8 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// Divides a budget. Both `budget` and `page`, the page size of the system, are in bytes.
+    /// Divides the memory of a cache into shards and their segments: the larger the budget, the more shards, up to `SHARDS`. A budget
+    /// that is too small for one gives one shard with segments of one page. `budget` and `page`, the page size of the system, are in bytes.
     pub fn of(budget: u64, page: usize) -> Self {
         let affordable = (budget / SHARD_BYTES).clamp(1, SHARDS as u64);
         let shards = 1 << affordable.ilog2();

@@ -92,8 +92,8 @@ impl Connection {
         self.number
     }
 
-    /// Returns the message that makes the server report on this connection's commands. The host must send it on the feed, again for
-    /// each new attachment.
+    /// Returns the message that makes the server report on this connection's commands. The near cache must send it to the server on
+    /// the feed, and again after each time that it has attached to the server.
     pub fn mark(&self) -> FromNear {
         FromNear::Mark { connection: self.number, scramble: self.greeting }
     }

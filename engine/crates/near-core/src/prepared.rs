@@ -82,7 +82,7 @@ struct Preparing {
     aggregates: Aggregates,
 }
 
-/// An execution that has not been answered.
+/// A COM_STMT_EXECUTE that went to the server and that the server has not answered.
 struct Executing {
     command: u64,
     id: u32,

@@ -105,7 +105,7 @@ options! {
     "control-plane" "URL" = Some(""), true,
         "The control plane, such as https://fqc.internal: it is told what is answered from memory. For servers that cannot run the plugin; of programs with feed-user the server tells it.";
     "control-plane-token-file" "FILE" = Some(""), true,
-        "File with the token that lets this program report, in one line. It is read anew for each report.";
+        "File with the token that lets this program report, in one line. It is read again for each report.";
     "control-plane-ca" "FILE" = Some(""), true,
         "PEM file with the certificates of the authorities that the control plane's certificate may come from. Default: the system's.";
     "metrics" "ADDRESS|off" = Some("127.0.0.1:9308"), false,

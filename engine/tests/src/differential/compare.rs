@@ -47,7 +47,8 @@ pub fn warn_differently(plain: &Answer, cached: &Answer) -> bool {
     are_as_many && pairs.all(is_told)
 }
 
-/// The parts of a response that count where numbers of warnings may differ.
+/// The parts of a response that must be equal where numbers of warnings may differ: how each result ended, without its warnings, and all
+/// rows, sorted.
 fn without_warnings(response: &Response) -> (Vec<String>, Vec<&[u8]>) {
     let end = |part: &Part| match part {
         Part::Ok(Finish { affected, insert_id, status, .. }) => {

@@ -42,8 +42,8 @@ pub const XA: &str = "the server runs XA transactions, and its log does not tell
 
 /// The reason why a log is no longer followed whose position went back.
 pub const RESET: &str = "the server's log was reset";
-const UNTOLD: &str = "the server has transactions that its log does not tell; it is followed anew";
-const UNSEEN: &str = "too many transactions of the server's log cannot be seen yet; it is followed anew";
+const UNTOLD: &str = "the server has transactions that its log does not contain; following starts again";
+const UNSEEN: &str = "too many transactions of the server's log are not visible yet; following starts again";
 const ANONYMOUS: &str = "the server's log has transactions without numbers; run SET GLOBAL gtid_mode = 'ON'";
 
 /// The schema and name of a table or view, spelled as in a statement.
@@ -273,7 +273,8 @@ impl Changes {
         (self.is_attached, self.proved) = (false, None);
     }
 
-    /// Returns the number of the attachment. None if no log is followed. No two attachments have the same number.
+    /// Returns the number of the attachment, that is, of the period for which one server's log has been followed without a gap. None
+    /// if no log is followed. Numbers of attachments are never used twice.
     pub fn attachment(&self) -> Option<u64> {
         self.is_attached.then_some(self.attachment)
     }
@@ -292,7 +293,7 @@ impl Changes {
     fn moment(&self, place: Place) -> Result<u64, &'static str> {
         let file = place.file.checked_sub(self.first).ok_or(RESET)?;
         if file >= MOST_FILES || place.at >> BITS_OF_FILE != 0 {
-            return Err("the log has gone on for long; it is followed anew");
+            return Err("the log has gone on for long; following starts again");
         }
         Ok(u64::from(file) << BITS_OF_FILE | place.at)
     }

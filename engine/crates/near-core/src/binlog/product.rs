@@ -41,7 +41,7 @@ const IS_OF_ROWS: Setting = Setting {
     names: &["binlog_format"],
     fit: &["ROW"],
     otherwise: "the server logs statements; run SET GLOBAL binlog_format = 'ROW', add `binlog_format = ROW` to its configuration, and \
-        let clients connect anew",
+        let clients reconnect",
 };
 const IS_OF_NO_CLUSTER: Setting = Setting {
     names: &["wsrep_on"],
@@ -52,7 +52,7 @@ const HAS_NO_CACHE: Setting = Setting {
     names: &["query_cache_type"],
     fit: &["", "OFF"],
     otherwise: "the server has a cache of its own, which may lag behind its log; run SET GLOBAL query_cache_type = OFF, remove \
-        `query_cache_type` from its configuration, and let clients connect anew",
+        `query_cache_type` from its configuration, and let clients reconnect",
 };
 
 const MARIADB: Product = Product {

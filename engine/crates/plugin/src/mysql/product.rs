@@ -213,7 +213,7 @@ impl Server for Symbols {
         processes::running(link)
     }
 
-    /// Returns none: every thread reports tables and commits from the moment of the load.
+    /// Returns an empty list: on MySQL every thread, old or new, reports tables and commits from the moment the plugin is loaded.
     fn lasting_threads(&self, _: &mut dyn Link) -> Result<Vec<Older>, String> {
         Ok(Vec::new())
     }
