@@ -1211,7 +1211,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on. */
+        /** @description Move to another class: expressions are resolved again, a literal query_cache_size must be decided on. */
         post: operations["instances_resize"];
         delete?: never;
         options?: never;
@@ -6064,7 +6064,7 @@ export interface operations {
                 after?: string;
                 /** @description Up to 200 ids, separated by commas: of what happens to single instances only to these, and the values of their samples. */
                 instances?: string;
-                /** @description When the stream ends, to be opened anew; 0: once it has told what there is. */
+                /** @description Seconds after which the stream ends, to be opened again; 0: once all present events are sent. */
                 seconds?: number;
                 /** @description Only these. */
                 topic?: ("change" | "fleet_apply" | "incident" | "instance" | "samples")[];

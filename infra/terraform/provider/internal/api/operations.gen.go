@@ -3319,13 +3319,13 @@ type ClientInterface interface {
 	// InstancesResizeWithBody performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on.
+	// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
 	InstancesResizeWithBody(ctx context.Context, id string, params *InstancesResizeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesResize performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on.
+	// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
 	InstancesResize(ctx context.Context, id string, params *InstancesResizeParams, body InstancesResizeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// MinorVersions performs a GET /api/v1/minor-versions (the `MinorVersions` operationId) request.
@@ -4056,7 +4056,7 @@ func (c *Operations) InstancesProxy(ctx context.Context, id string, params *Inst
 // InstancesResizeWithBody performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request,
 // with any type of body and a specified content type.
 //
-// Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on.
+// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
 func (c *Operations) InstancesResizeWithBody(ctx context.Context, id string, params *InstancesResizeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesResizeRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -4072,7 +4072,7 @@ func (c *Operations) InstancesResizeWithBody(ctx context.Context, id string, par
 // InstancesResize performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on.
+// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
 func (c *Operations) InstancesResize(ctx context.Context, id string, params *InstancesResizeParams, body InstancesResizeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesResizeRequest(c.Server, id, params, body)
 	if err != nil {
@@ -6915,7 +6915,7 @@ type ClientWithResponsesInterface interface {
 	// InstancesResizeWithBodyWithResponse performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on.
+	// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesResizeWithBodyWithResponse(ctx context.Context, id string, params *InstancesResizeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesResizeResponse, error)
@@ -6923,7 +6923,7 @@ type ClientWithResponsesInterface interface {
 	// InstancesResizeWithResponse performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on.
+	// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
 	InstancesResizeWithResponse(ctx context.Context, id string, params *InstancesResizeParams, body InstancesResizeJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesResizeResponse, error)
 
 	// MinorVersionsWithResponse performs a GET /api/v1/minor-versions (the `MinorVersions` operationId) request.
@@ -9548,7 +9548,7 @@ func (c *ClientWithResponses) InstancesProxyWithResponse(ctx context.Context, id
 // InstancesResizeWithBodyWithResponse performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request,
 // with any type of body and a specified content type.
 //
-// Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on.
+// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesResizeWithBodyWithResponse(ctx context.Context, id string, params *InstancesResizeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesResizeResponse, error) {
@@ -9562,7 +9562,7 @@ func (c *ClientWithResponses) InstancesResizeWithBodyWithResponse(ctx context.Co
 // InstancesResizeWithResponse performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on.
+// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
 func (c *ClientWithResponses) InstancesResizeWithResponse(ctx context.Context, id string, params *InstancesResizeParams, body InstancesResizeJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesResizeResponse, error) {
 	rsp, err := c.InstancesResize(ctx, id, params, body, reqEditors...)
 	if err != nil {
