@@ -50,7 +50,7 @@ def run_all(profile: Profile, workloads: list[Workload], folder: Path, say: Say)
 
 
 def present(stage: Any, workload: Workload) -> Workload:
-    """Returns a copy of the workload without the configurations that the stage, a set of running servers, cannot run."""
+    """Returns a copy of the workload without the configurations that the stage (the running servers) cannot run."""
     names = tuple(name for name in workload.configurations if name not in stage.lacks)
     return dataclasses.replace(workload, configurations=names)
 
