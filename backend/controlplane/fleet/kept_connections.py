@@ -1,8 +1,8 @@
 """Open connections to polled servers, kept between rounds: connecting costs ten times as much as a query.
 
 There is one set per process. A connection is opened again if the instance's address or account changed, and closed
-after any failure but that of a missing privilege. Open connections are queried together on this thread; opening one
-blocks until the server answers, so it takes a thread.
+after any failure. Open connections are queried together on this thread; opening one blocks until the server answers, so
+it takes a thread.
 """
 
 from __future__ import annotations
@@ -79,12 +79,15 @@ class Connections:
         left = [each for each in instances if each.pk not in found]
         return found | self._each(left, lambda each: self._answer(each, limits, statements_of(each)))
 
-    def rows_all(self, instances: Sequence[Instance], limits: Limits, statement: str) -> dict[str, Rows | GatewayError]:
+    def rows_all(
+        self, instances: Sequence[Instance], limits: Limits, statement: str, *, if_refused: Rows | None = None
+    ) -> dict[str, Rows | GatewayError]:
         """Sends one statement, whose rows may have any columns, to each of a few instances.
 
-        Returns by instance id the rows, as mappings from column to value, or the error.
+        Returns by instance id the rows, as mappings from column to value, or the error. With `if_refused`, a missing
+        privilege is no error: these rows are returned, and the connection is kept.
         """
-        return self._each(instances, lambda each: self._rows(each, limits, statement))
+        return self._each(instances, lambda each: self._rows(each, limits, statement, if_refused))
 
     def _each(self, instances: Sequence[Instance], ask: Callable[[Instance], T]) -> dict[str, T | GatewayError]:
         with ThreadPoolExecutor(min(MOST_THREADS, len(instances) or 1), "ask") as threads:
@@ -116,9 +119,14 @@ class Connections:
     def _answer(self, instance: Instance, limits: Limits, statements: list[str]) -> bulk.Answer:
         return bulk.Answer(time.time(), self.ask(instance, limits, statements))
 
-    def _rows(self, instance: Instance, limits: Limits, statement: str) -> Rows:
+    def _rows(self, instance: Instance, limits: Limits, statement: str, if_refused: Rows | None) -> Rows:
         with self._conversation(instance, limits) as server:
-            return server.named_rows(statement)
+            try:
+                return server.named_rows(statement)
+            except PrivilegeMissing:
+                if if_refused is None:
+                    raise
+                return if_refused
 
     def ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
         """Sends the statements to one instance and returns the name-value rows of each.
@@ -149,8 +157,6 @@ class Connections:
             server = self._get(instance, limits, until)
             server.until = until
             yield server
-        except PrivilegeMissing:
-            raise  # the connection is as usable as before
         except GatewayError:
             self.drop(instance.pk)
             raise

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from controlplane.gateway.server import Limits
 
 MOST_SECONDS = 300.0  # between two queries of a server that does not replicate
+_REFUSED: Rows = [{}]  # stands for the rows that the account may not read
 _RUNNING = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
 _BEHIND = ("Seconds_Behind_Master", "Seconds_Behind_Source")
 
@@ -33,6 +34,7 @@ class Replication:
 
     def __init__(self) -> None:
         self._next: dict[str, float] = {}  # when an instance that does not replicate is queried again
+        self._refused: set[str] = set()  # instances whose account lacked the privilege
 
     def of(
         self, instances: Sequence[Instance], now: float, connections: Connections, limits: Limits
@@ -40,11 +42,16 @@ class Replication:
         """Returns the columns of replication of each instance that replicates."""
         self._next = {each.pk: self._next[each.pk] for each in instances if each.pk in self._next}
         due = [each for each in instances if self._next.get(each.pk, now) <= now]
+        for each in due:
+            if each.pk in self._refused:
+                connections.drop(each.pk)  # a GRANT counts from the next login on
+        self._refused -= {each.pk for each in due}
         found: dict[str, Numbers] = {}
         for statement, alike in groupby(sorted(due, key=_statement), _statement):
-            for pk, rows in connections.rows_all(list(alike), limits, statement).items():
-                if isinstance(rows, GatewayError) or not rows:
+            for pk, rows in connections.rows_all(list(alike), limits, statement, if_refused=_REFUSED).items():
+                if isinstance(rows, GatewayError) or not rows or rows is _REFUSED:
                     self._next[pk] = now + _pause(pk)
+                    self._refused |= {pk} if rows is _REFUSED else set()
                 else:
                     self._next.pop(pk, None)
                     found[pk] = lag_of(rows)

@@ -92,9 +92,9 @@ def test_a_server_that_does_not_replicate_is_queried_every_few_minutes(
     asked: list[str] = []
 
     class Counting(Connections):
-        def rows_all(self, instances: Any, limits: Any, statement: str) -> Any:
+        def rows_all(self, instances: Any, limits: Any, statement: str, **how: Any) -> Any:
             asked.append(statement)
-            return super().rows_all(instances, limits, statement)
+            return super().rows_all(instances, limits, statement, **how)
 
     counting = Counting()
     limits = polling._limits()
@@ -102,6 +102,21 @@ def test_a_server_that_does_not_replicate_is_queried_every_few_minutes(
         assert replication.of([instance], now, counting, limits) == {}
     counting.keep_only(())
     assert asked == ["SHOW ALL SLAVES STATUS"] * 2
+
+
+def test_a_grant_counts_at_the_next_query(own_server: Callable[..., Any], connections: Connections) -> None:
+    server = own_server()
+    owner = server.connect()
+    owner.run("CREATE USER watcher@'127.0.0.1' IDENTIFIED BY 'x'")
+    owner.run("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = 1, MASTER_USER = 'copy'")
+    instance = managed(server, username="watcher", password="x")
+    replication, limits = Replication(), polling._limits()
+    assert replication.of([instance], 0.0, connections, limits) == {}
+    owner.run("GRANT SLAVE MONITOR ON *.* TO watcher@'127.0.0.1'")
+    assert replication.of([instance], 1.0, connections, limits) == {}
+    stopped = {instance.pk: {"replication_lag_seconds": None, "stopped_channels": 1}}
+    assert replication.of([instance], MOST_SECONDS, connections, limits) == stopped
+    owner.close()
 
 
 def channel(**columns: str | None) -> dict[str, str | None]:
