@@ -21,7 +21,7 @@ enum { QUERY = 0x03, PREPARE = 0x16, EXECUTE = 0x17, CURSORS = 7 };
 typedef ssize_t sender(int, const void *, size_t, int);
 typedef ssize_t receiver(int, void *, size_t, int);
 
-/* What is known of each socket's connection, by its descriptor. */
+/* The state of each socket's connection. The index is the descriptor of the socket. */
 static struct connection {
   uint32_t capabilities;
   int has_prepared_a_read; /* The last prepared statement is a read. */

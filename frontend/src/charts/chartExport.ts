@@ -79,7 +79,7 @@ export interface Heading {
   title: string;
   subtitle: string;
   series: TimeChartModel['series'];
-  /** What the marks at the top of the chart stand for, one text for each kind, as `marksOf` returns them. */
+  /** The meanings of the marks at the top of the chart, one text for each kind, as `marksOf` returns them. */
   marks: string[];
 }
 

@@ -258,17 +258,19 @@ impl Session {
     /// Like [`of_client`](Self::of_client), for bytes without notes. Many clients close a statement and send their next command in
     /// one write, since COM_STMT_CLOSE has no answer. Each of the two is taken by itself, so that the next command can be served.
     fn take(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
-        let closing = first_command(bytes).filter(|payload| payload[0] == Command::StmtClose as u8);
-        let length = closing.filter(|_| follower.is_between()).map_or(bytes.len(), |close| Header::SIZE + close.len());
-        let (close, rest) = bytes.split_at(length);
-        if rest.is_empty() {
-            return self.take_one(follower, bytes, is_heard);
+        let (mut to_server, mut rest) = (Vec::new(), bytes);
+        while let Some((close, others)) = close_before_others(rest).filter(|_| follower.is_between()) {
+            match self.take_one(follower, close, is_heard) {
+                Then::Instead(bytes) => to_server.extend(bytes),
+                _ => to_server.extend_from_slice(close),
+            }
+            rest = others;
         }
-        let to_server = match self.take_one(follower, close, is_heard) {
-            Then::Instead(bytes) => bytes,
-            _ => close.to_vec(),
-        };
-        match self.take(follower, rest, is_heard) {
+        let then = self.take_one(follower, rest, is_heard);
+        if to_server.is_empty() {
+            return then;
+        }
+        match then {
             Then::Pass => Then::Instead([&to_server, rest].concat()),
             Then::Instead(bytes) => Then::Instead([to_server, bytes].concat()),
             Then::Hold(bytes) => Then::Hold([to_server, bytes].concat()),
@@ -595,6 +597,12 @@ impl Session {
 /// server, so such a client and the server would count differently.
 fn attaches(payload: &[u8]) -> bool {
     payload.strip_prefix(&[Command::Query as u8]).is_some_and(feed::attaches)
+}
+
+/// Splits a COM_STMT_CLOSE from the bytes that come after it. None if the bytes begin otherwise, or nothing comes after it.
+fn close_before_others(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let close = first_command(bytes).filter(|payload| payload[0] == Command::StmtClose as u8)?;
+    Some(bytes.split_at(Header::SIZE + close.len())).filter(|(_, others)| !others.is_empty())
 }
 
 /// Returns the error packet for a client that tries to attach as a near cache.
@@ -1044,7 +1052,8 @@ mod tests {
     fn a_read_is_served_that_comes_in_one_write_with_the_close_of_a_statement() {
         let mut line = Line::new();
         line.read(READ, status::AUTOCOMMIT, inside(1, None));
-        let closes = [packet(0, CLOSE), packet(0, CLOSE)].concat();
+        // A client may send any number of them.
+        let closes = packet(0, CLOSE).repeat(100_000);
         match line.session.of_client(&mut line.follower, &[&closes[..], &packet(0, READ)].concat(), true) {
             Then::Both { to_server, answer } => {
                 assert_eq!((to_server, answer), (closes, one_row(status::AUTOCOMMIT)));
