@@ -110,8 +110,11 @@ fn revive(server: &mut Server) -> io::Result<()> {
     server.restart()
 }
 
-/// Words of reads that skip, group or combine rows, or have a subquery. Their results do not show how many rows were found.
-const HIDING: [&str; 19] = [
+/// Words of reads that skip, group or combine rows, or have a subquery, and the beginnings of executable comments, which the engine does
+/// not look into. The results of these reads do not show how many rows were found.
+const HIDING: [&str; 21] = [
+    "/*!",
+    "/*M!",
     "SQL_CALC_FOUND_ROWS",
     "(SELECT",
     "SUM",
