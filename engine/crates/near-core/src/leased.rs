@@ -252,12 +252,12 @@ impl Leased {
             let (text, binary) = (of(Protocol::Text), of(Protocol::Binary));
             Standing { attachment, text, binary, since: 0, statement }
         });
-        let (aggregates, capabilities) = (read.aggregates(), self.capabilities);
         let answer = view.find(attachment, context, read.key(), (now, snapshot), |entry| {
             is_expected(entry).then(|| {
                 if let Some(standing) = &standing {
                     let cells: Vec<u32> = entry.cells().iter().map(|cell| cell.0).collect();
                     let result = Kept { entry, cells: &cells, reads_tables: false, until: u64::MAX };
+                    let (aggregates, capabilities) = (read.aggregates(), self.capabilities);
                     view.publish(&Served { standing, payload, aggregates, capabilities, result });
                 }
                 with(entry)
