@@ -6,6 +6,7 @@ mod single_flight;
 use crate::clock;
 use crate::freshness::Summary;
 use crate::identified::{Answered, Asked, Bound, Decision, Found, Here, Identity, Known};
+use crate::memo::Memo;
 use crate::memory::Memory;
 use crate::published::{BY_RULES, Kept};
 use crate::reason::Own;
@@ -13,6 +14,7 @@ use crate::rules::{Rules, Subject, Terms};
 use crate::store::{Looked, Place, Store, Wait};
 use crate::uses::Source;
 use sql::LexMode;
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -33,15 +35,18 @@ pub struct ByRules {
     /// The store that several near caches share, if there is one.
     store: Option<Arc<dyn Store>>,
     sleep: Sleep,
-    /// The terms that the rules gave last, until the command is answered.
-    ruled: Option<Ruled>,
     /// The number of the settings that contain the rules for the last terms.
     settings: u64,
 }
 
-/// The last terms that the rules gave. Each command is examined several times on its way, and the rules are evaluated only once.
+thread_local! {
+    /// The terms that the rules have given reads on connections of this thread lately.
+    static RULED: RefCell<Memo<Ruled>> = RefCell::default();
+}
+
+/// The terms that the rules gave a read, so that they are not evaluated again when its text comes again.
 struct Ruled {
-    text: Box<[u8]>,
+    text: Arc<[u8]>,
     mode: LexMode,
     /// The session's identity, if it was known.
     identity: Option<Identity>,
@@ -77,28 +82,31 @@ pub struct Claim {
 impl ByRules {
     /// `flights` is common to all connections. `sleep` provides the delays of the host's runtime.
     pub fn new(memory: &Arc<Memory>, flights: &Arc<Flights>, store: Option<Arc<dyn Store>>, sleep: Sleep) -> ByRules {
-        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, ruled: None, settings: 0 }
+        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, settings: 0 }
     }
 
     /// Returns the terms for serving a read of this text, by the present rules. None if it may not be served. Without `known`,
     /// rules that name an account or a database are decided on as far as possible.
-    fn terms(&mut self, here: &Here<'_>, text: &[u8], known: Option<&Known>) -> Option<Terms> {
+    fn terms(&mut self, here: &Here<'_>, text: &Arc<[u8]>, known: Option<&Known>) -> Option<Terms> {
         let settings = self.memory.settings();
         self.settings = settings.number;
         let rules = settings.rules.clone()?;
         let (mode, identity) = (known.map_or(here.mode, |known| known.mode), known.map(|known| known.identity));
-        let same = self.ruled.as_ref().filter(|ruled| {
+        let is_same = |ruled: &Ruled| {
             Arc::ptr_eq(&ruled.rules, &rules)
                 && (ruled.mode, ruled.identity) == (mode, identity)
-                && *ruled.text == *text
-        });
-        if let Some(same) = same {
-            return same.terms.clone();
+                && *ruled.text == **text
+        };
+        let beside = identity.as_ref().map_or(&b""[..], |identity| identity);
+        let same = |ruled: &RefCell<Memo<Ruled>>| Some(ruled.borrow().find(text, beside, is_same)?.terms.clone());
+        if let Some(terms) = RULED.with(same) {
+            return terms;
         }
         let account = known.map(|known| known.account.as_str());
         let database = known.map(|known| known.database.as_str());
         let terms = rules.of(&Subject { text, mode, account, database });
-        self.ruled = Some(Ruled { text: text.into(), mode, identity, rules, terms: terms.clone() });
+        let ruled = Ruled { text: text.clone(), mode, identity, rules, terms: terms.clone() };
+        RULED.with_borrow_mut(|memo| memo.put(text, beside, ruled));
         terms
     }
 
@@ -131,9 +139,10 @@ fn find(
     let publish = |entry: &cache::Entry, until| {
         let mut whose = [0; 40];
         whose[..32].copy_from_slice(&known.identity);
+        let asking = here.asking(asked)?;
         let reads_tables = sql::sources(&asked.text, known.mode).is_some_and(|tables| !tables.is_empty());
         let result = Kept { entry, cells: &[], reads_tables, until };
-        here.asking(asked)?.publish([BY_RULES, settings], &whose, result, here.wrote_at + 1)
+        asking.publish([BY_RULES, settings], &whose, result, here.wrote_at + 1)
     };
     let times = (here.now_ns, outdated_at(here));
     let find = || aged_results::find(here.results.cache(), uses, &key, times, terms, publish);
@@ -248,10 +257,6 @@ impl Bound for ByRules {
                 false => Own::Absent,
             },
         }
-    }
-
-    fn answered(&mut self) {
-        self.ruled = None;
     }
 
     fn keep(&mut self, here: &Here<'_>, answered: Answered<'_, ByRules>) {

@@ -7,6 +7,7 @@ mod asked;
 mod bound;
 mod effect;
 mod lasting;
+mod parsed;
 mod prepared;
 pub mod question;
 mod state;
@@ -37,6 +38,7 @@ use std::task::{Context, Poll, ready};
 use wire::{Command, Expect, Outcome, Query, columns_of};
 
 use asked::{What, add_number};
+use parsed::Parsed;
 use prepared::{Prepared, Reading};
 use state::State;
 
@@ -251,22 +253,21 @@ impl<B: Bound> Identified<B> {
         }
     }
 
-    /// Returns the query in this command with its parsed statement. None if the command is no query as text, or one that is too
-    /// long.
-    fn query<'p>(&mut self, payload: &'p [u8]) -> Option<(Query<'p>, Arc<Statement>)> {
+    /// Returns the query in this command with its parsed text. None if the command is no query as text, or one that is too long.
+    fn query<'p>(&mut self, payload: &'p [u8]) -> Option<(Query<'p>, Arc<Parsed>)> {
         let is_short = payload.len() <= LONGEST && payload[0] == Command::Query as u8;
         let query = is_short.then(|| Query::parse(&payload[1..], self.capabilities)).flatten()?;
-        let statement = self.state.classify(query.text, self.state.mode);
-        Some((query, statement))
+        let parsed = self.state.parse(query.text, self.state.mode);
+        Some((query, parsed))
     }
 
     /// Returns the read that this command runs. None if its answer may be neither stored nor served.
     fn read(&mut self, payload: &[u8], follower: &Follower) -> Option<Asked> {
         let is_shared = self.memory.results.published.is_some();
         let (mut asked, statement) = match self.query(payload) {
-            Some((query, statement)) => {
-                let what = What::of(&statement, query.text, self.state.mode).filter(|_| !query.has_attributes)?;
-                (Asked::text(query.text, what, self.state.mode), is_shared.then_some(None))
+            Some((query, parsed)) => {
+                let what = parsed.what.filter(|_| !query.has_attributes)?;
+                (Asked::text(&parsed, what), is_shared.then_some(None))
             }
             None => {
                 let runs = payload.len() <= LONGEST && payload[0] == Command::StmtExecute as u8;
@@ -358,8 +359,8 @@ impl<B: Bound> Identified<B> {
             let why = if is_candidate { self.why_now(asked, At::of(arrival)) } else { Own::Transaction };
             return Some(why.into());
         }
-        let statement = self.query(payload).map(|(_, statement)| statement);
-        match (Command::from_byte(payload[0])?, statement.as_deref().map(|statement| &statement.kind)) {
+        let parsed = self.query(payload).map(|(_, parsed)| parsed);
+        match (Command::from_byte(payload[0])?, parsed.as_deref().map(|parsed| &parsed.statement.kind)) {
             (Command::Query, Some(Kind::Read(Read { refusal: Some(refusal), .. }))) => Some(Reason::Text(*refusal)),
             (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
             (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
@@ -476,8 +477,8 @@ impl<B: Bound> Identified<B> {
     /// has.
     fn keep(&mut self, waiting: Waiting<B>) {
         let Some(known) = self.state.told_in(waiting.generation) else { return };
-        let statement = self.state.classify(&waiting.asked.text, known.mode);
-        if !self.means_the_same(&waiting.asked, &known) || !waiting.asked.is_same_in(&statement, known.mode) {
+        let parsed = self.state.parse(&waiting.asked.text, known.mode);
+        if !self.means_the_same(&waiting.asked, &known) || !waiting.asked.is_same_as(&parsed) {
             return;
         }
         match waiting.asked.what {
@@ -648,7 +649,7 @@ impl<B: Bound> Freshness for Identified<B> {
 
     fn may_be_for_others(&mut self, payload: &[u8]) -> bool {
         match self.query(payload) {
-            Some((query, statement)) => !query.has_attributes && may_serve(&statement),
+            Some((query, parsed)) => !query.has_attributes && may_serve(&parsed.statement),
             None => self.prepared.execution(payload).is_some_and(|(execution, _)| execution.is_known()),
         }
     }
@@ -657,7 +658,6 @@ impl<B: Bound> Freshness for Identified<B> {
         let now = clock::now();
         self.state.answered(outcome, clock::microseconds(now));
         self.note_accounts();
-        self.bound.answered();
         if self.state.is_writing() {
             self.bound.wrote(now);
         }
@@ -673,9 +673,9 @@ impl<B: Bound> Freshness for Identified<B> {
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool {
         let may_run_it = match Command::from_byte(payload[0]) {
             Some(Command::Query) => {
-                let statement = self.query(payload).map(|(_, statement)| statement);
+                let parsed = self.query(payload).map(|(_, parsed)| parsed);
                 self.state.asks_by_text()
-                    && statement.is_none_or(|statement| may_run_prepared(&statement.kind, payload))
+                    && parsed.is_none_or(|parsed| may_run_prepared(&parsed.statement.kind, payload))
             }
             Some(Command::StmtExecute) => {
                 self.prepared.asks_for_found_rows(payload).unwrap_or(self.state.asks_by_command())
@@ -690,8 +690,8 @@ impl<B: Bound> Freshness for Identified<B> {
     fn replaces(&mut self, _: &Unseen, payload: &[u8], has_warned: bool) -> Replaces {
         let keeps_warnings = has_warned && self.flavour.statements.keeps_warnings;
         let names_table = |statement: &Statement| matches!(statement.kind, Kind::Read(read) if read.names_table);
-        let by_text = self.query(payload).is_some_and(|(_, statement)| {
-            replaces_what_reads_leave(&statement) && (names_table(&statement) || !keeps_warnings)
+        let by_text = self.query(payload).is_some_and(|(_, parsed)| {
+            replaces_what_reads_leave(&parsed.statement) && (names_table(&parsed.statement) || !keeps_warnings)
         });
         let by_command = self.prepared.reading(payload).is_some_and(|reading| reading.replaces);
         if by_text || by_command { Replaces::All } else { Replaces::Nothing }

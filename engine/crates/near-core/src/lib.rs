@@ -35,6 +35,7 @@ pub mod identified;
 mod inquiry;
 mod leased;
 pub mod leases;
+mod memo;
 pub mod memory;
 pub mod obstacle;
 pub mod one_line;

@@ -1,6 +1,7 @@
 //! A client's read in the form in which its result is looked up.
 
 use super::Found;
+use super::parsed::Parsed;
 use super::prepared::Reading;
 use crate::freshness::Served;
 use crate::prepared::Execution;
@@ -90,15 +91,13 @@ pub struct Wording<'a> {
 }
 
 impl Asked {
-    /// Builds the read of a query as text, which was parsed in this mode.
-    pub fn text(text: &[u8], what: What, mode: LexMode) -> Asked {
-        let warnings = sql::deprecations(text, mode);
-        let text: Arc<[u8]> = text.into();
+    /// Builds the read of a query as text. `what` is the kind of data that its answer depends on.
+    pub fn text(parsed: &Parsed, what: What) -> Asked {
         Asked {
-            key: text.clone(),
-            text,
+            key: parsed.text.clone(),
+            text: parsed.text.clone(),
             what,
-            warnings,
+            warnings: parsed.warnings,
             bound: Vec::new(),
             of_prepared: None,
             is_inside: false,
@@ -130,15 +129,12 @@ impl Asked {
         self.what == What::Rows && self.warnings == 0
     }
 
-    /// Returns true if the read means the same in this mode, in which its text was parsed as `statement`. Otherwise its answer
-    /// must not be stored.
-    pub fn is_same_in(&self, statement: &Statement, mode: LexMode) -> bool {
+    /// Returns true if the read means the same as its text parsed in the mode that the session has. Otherwise its answer must not
+    /// be stored.
+    pub fn is_same_as(&self, parsed: &Parsed) -> bool {
         match self.of_prepared {
-            Some(_) => What::of(statement, &self.text, mode) == Some(What::Rows),
-            None => {
-                What::of(statement, &self.text, mode) == Some(self.what)
-                    && sql::deprecations(&self.text, mode) == self.warnings
-            }
+            Some(_) => parsed.what == Some(What::Rows),
+            None => parsed.what == Some(self.what) && parsed.warnings == self.warnings,
         }
     }
 

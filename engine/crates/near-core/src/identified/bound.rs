@@ -107,9 +107,6 @@ pub trait Bound: Send + Sized + 'static {
     /// on the connection.
     fn wrote(&self, _now_ns: u64) {}
 
-    /// Is called when a command was answered. What the bound has remembered about the last read may be wrong from then on.
-    fn answered(&mut self) {}
-
     /// Stores the answer to a read, if it is still current enough, and counts it.
     fn keep(&mut self, here: &Here<'_>, answered: Answered<'_, Self>);
 }

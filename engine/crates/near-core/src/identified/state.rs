@@ -5,12 +5,13 @@
 //! starts a new generation.
 
 use super::effect::{self, Effect};
+use super::parsed::Parsed;
 use super::question::{self, Known};
 use crate::digest;
 use flavour::Flavour;
 use sql::{
-    Assignment, CHARACTER_SETS, Charset, Kind, LexMode, SetTransaction, Statement, Target, TransactionScope, Value,
-    classify, may_ask_for_found_rows,
+    Assignment, CHARACTER_SETS, Charset, Kind, LexMode, SetTransaction, Target, TransactionScope, Value, classify,
+    may_ask_for_found_rows,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,8 +32,8 @@ pub struct State {
     charset: Charset,
     /// The mode in which the session's texts are parsed, as far as it is known.
     pub mode: LexMode,
-    /// The text that was parsed last, with its mode and statement: each command is examined several times on its way.
-    read: Option<(Vec<u8>, LexMode, Arc<Statement>)>,
+    /// The text that was parsed last: each command is examined several times on its way.
+    last: Option<Arc<Parsed>>,
     /// The number of commands so far that may have changed the session.
     generation: u64,
     /// The generation to which the last question about the session belongs.
@@ -74,7 +75,7 @@ impl State {
             may_be_several: capabilities & capability::MULTI_STATEMENTS != 0,
             charset,
             mode: LexMode { charset, ..LexMode::new(flavour) },
-            read: None,
+            last: None,
             generation: 0,
             asked: None,
             told: None,
@@ -96,14 +97,12 @@ impl State {
         self.mode.flavour
     }
 
-    /// Returns the parsed statement of a text in this mode.
-    pub fn classify(&mut self, text: &[u8], mode: LexMode) -> Arc<Statement> {
-        if let Some((_, _, statement)) = self.read.as_ref().filter(|(last, under, _)| last == text && *under == mode) {
-            return statement.clone();
+    /// Returns what follows from a text in this mode.
+    pub fn parse(&mut self, text: &[u8], mode: LexMode) -> Arc<Parsed> {
+        if let Some(last) = self.last.as_ref().filter(|last| last.is_of(text, mode)) {
+            return last.clone();
         }
-        let statement = Arc::new(classify(text, mode));
-        self.read = Some((text.to_vec(), mode, statement.clone()));
-        statement
+        self.last.insert(Parsed::of(text, mode)).clone()
     }
 
     /// Returns the present generation: a number that grows with each command that may change the session.
@@ -208,7 +207,7 @@ impl State {
 
     /// Takes the outcome of a complete answer to a command of the client. `now_us` is the time in microseconds.
     pub fn answered(&mut self, outcome: &Outcome, now_us: u64) {
-        self.read = None;
+        self.last = None;
         if self.is_writing {
             self.wrote_at = now_us;
         }
@@ -264,7 +263,8 @@ impl State {
 
     /// Notes the statement of a query that is about to be sent.
     fn hear_statement(&mut self, text: &[u8]) {
-        let statement = self.classify(text, self.mode);
+        let parsed = self.parse(text, self.mode);
+        let statement = &parsed.statement;
         let kind = &statement.kind;
         if effect::may_set_variables(kind, text) {
             let before = self.set.get(VARIABLES).map_or(&[][..], Vec::as_slice);
@@ -285,7 +285,7 @@ impl State {
                 assignments.iter().for_each(|one| self.hear_assignment(one));
             }
             Kind::SetTransaction(SetTransaction { scope: TransactionScope::Next, .. }) => self.is_next_special = true,
-            _ => self.change(effect::of(&statement)),
+            _ => self.change(effect::of(statement)),
         }
     }
 
