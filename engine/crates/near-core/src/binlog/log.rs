@@ -10,6 +10,7 @@ use super::rows::RowKey;
 use crate::bell::Bell;
 use crate::clock;
 use crate::identified::{Found, Known, Wording};
+use crate::memo::Memo;
 use crate::published::{Asking, BY_LOG, Kept, LENT_NS, Published};
 use crate::reason::Own;
 use crate::result_set::ResultSet;
@@ -19,7 +20,8 @@ use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use feed::Attachment;
 use locks::RwLock;
-use sql::touched;
+use sql::{LexMode, touched};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
@@ -435,7 +437,7 @@ fn put(changes: &Changes, results: &Results, read: &Read, known: &Known) -> Opti
 /// Returns the cells that a read depends on: those of its tables, or of single rows. None if a table is not known.
 fn cells(changes: &Changes, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
     let names = names(wording.text, known)?;
-    let of_rows = if let [name] = names.as_slice() { cells_of_rows(changes, name, wording, known) } else { None };
+    let of_rows = if let [name] = &*names { cells_of_rows(changes, name, wording, known) } else { None };
     of_rows.or_else(|| changes.behind(&names)?.into_iter().map(|name| changes.cell(name)).collect())
 }
 
@@ -482,8 +484,31 @@ fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {
     changes.is_fresh(entry.cells().iter().map(|cell| cell.0), entry.stamp().0)
 }
 
+thread_local! {
+    /// The tables of the reads that connections of this thread have sent lately. Each read that goes to the server is asked for its
+    /// tables several times.
+    static NAMED: RefCell<Memo<Named>> = RefCell::default();
+}
+
+/// The tables that a text names in a session of this mode, whose current database is this one.
+struct Named {
+    text: Box<[u8]>,
+    mode: LexMode,
+    database: Box<str>,
+    names: Option<Arc<[Name]>>,
+}
+
 /// Returns the tables that a read may name, in the form in which they are looked up. None if they cannot be determined.
-fn names(text: &[u8], known: &Known) -> Option<Vec<Name>> {
-    let tables = sql::sources(text, known.mode).filter(|tables| !tables.is_empty())?;
-    tables.into_iter().map(|table| Name::of(table, known.database.as_bytes(), known.mode.flavour)).collect()
+fn names(text: &[u8], known: &Known) -> Option<Arc<[Name]>> {
+    let (mode, database) = (known.mode, known.database.as_str());
+    let is_same = |named: &Named| *named.text == *text && named.mode == mode && *named.database == *database;
+    let known_here = |named: &RefCell<Memo<Named>>| Some(named.borrow().find(text, b"", is_same)?.names.clone());
+    NAMED.with(known_here).unwrap_or_else(|| {
+        let tables = sql::sources(text, mode).filter(|tables| !tables.is_empty());
+        let name = |table| Name::of(table, database.as_bytes(), mode.flavour);
+        let names: Option<Arc<[Name]>> = tables.and_then(|tables| tables.into_iter().map(name).collect());
+        let named = Named { text: text.into(), mode, database: database.into(), names: names.clone() };
+        NAMED.with_borrow_mut(|memo| memo.put(text, b"", named));
+        names
+    })
 }
