@@ -27,18 +27,24 @@ TOOLS = ("valgrind", "callgrind_control")
 # The log of a server that follows nobody, with what it would replicate, as near caches want it.
 LOG = ("--log-bin=binlog", "--binlog-format=ROW", "--log-slave-updates", "--server-id=1")
 RELAY, EXACT, BY_LOG, BY_RULES = MODES = ("relays only", "exact, by leases", "by the log", "by rules")
-WARM_READS = 300
+# So many that each of the hot rows was read several times.
+WARM_READS = 10 * script.HOT_ROWS
 
 
-def execute_hit(client: Client) -> int:
-    client.execute("SELECT c FROM sbtest1 WHERE id=? LIMIT ?", 1, 1)
+def hot_read(client: Client) -> int:
+    client.query(script.POINT.format(client.random.randint(1, script.HOT_ROWS), 1))
+    return 1
+
+
+def hot_execution(client: Client) -> int:
+    client.execute("SELECT c FROM sbtest1 WHERE id=? LIMIT ?", client.random.randint(1, script.HOT_ROWS), 1)
     return 1
 
 
 # What is sent, and how many times.
 SCRIPTS: dict[str, tuple[Script, int]] = {
-    "read that repeats": (script.hit, 2000),
-    "execution that repeats": (execute_hit, 2000),
+    "read that repeats": (hot_read, 2000),
+    "execution that repeats": (hot_execution, 2000),
     "read that is new": (script.read, 1000),
     "execution that is new": (script.execute, 1000),
     "write": (script.write, 300),
