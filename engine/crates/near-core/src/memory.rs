@@ -1,12 +1,12 @@
 //! The state that all connections share: stored results, settings, and the connections that the feed reports on.
 
-use crate::bell::Bell;
 use crate::leased::{Leased, lock};
 use crate::obstacle::Obstacle;
 use crate::published::LENT_NS;
 use crate::reason::Reasons;
 use crate::results::Results;
 use crate::rules::Rules;
+use crate::wake_flag::WakeFlag;
 use feed::{Attachment, CommandReport, Frame, FromNear, Heard, Lost, ToNear};
 use locks::{Mutex, RwLock};
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub struct Memory {
     /// Messages to be sent to the server on the feed.
     to_say: Mutex<Vec<FromNear>>,
     /// Rings when there are messages to be taken with [`take_to_say`](Self::take_to_say).
-    pub has_to_say: Bell,
+    pub has_to_say: WakeFlag,
     /// The reason why nothing is served, for metrics and reports.
     pub obstacle: Obstacle,
     /// Reasons why reads were not answered from memory, by rules or by the binary log.
@@ -57,7 +57,7 @@ impl Memory {
             is_attached: AtomicBool::new(false),
             connections: Mutex::default(),
             to_say: Mutex::default(),
-            has_to_say: Bell::default(),
+            has_to_say: WakeFlag::default(),
             obstacle: Obstacle::default(),
             reasons: Reasons::default(),
             settings: RwLock::default(),
@@ -127,7 +127,7 @@ impl Memory {
     fn say(&self, message: FromNear) {
         if self.is_attached() {
             self.to_say().push(message);
-            self.has_to_say.ring();
+            self.has_to_say.set();
         }
     }
 
@@ -157,7 +157,7 @@ impl Memory {
         let marks = connections.values().map(|leased| lock(leased).mark());
         *self.to_say() = marks.collect();
         self.is_attached.store(true, Ordering::Relaxed);
-        self.has_to_say.ring();
+        self.has_to_say.set();
     }
 
     /// Passes a report to its connection; it is ignored if the connection is gone.

@@ -158,7 +158,7 @@ impl Rules {
     /// Returns the terms for serving this read. None if it may not be served. Before the session is known, the answer is only
     /// provisional: it is none only if the read certainly may not be served.
     pub fn of(&self, subject: &Subject) -> Option<Terms> {
-        let read = Looked::new(subject);
+        let read = ReadFacts::new(subject);
         let rule = self.rules.iter().find(|rule| rule.rule.fits(&read));
         if rule.is_some_and(|rule| rule.rule.caching == Caching::Never) {
             return None;
@@ -190,20 +190,20 @@ impl Rules {
 }
 
 /// A read, with facts from its text that are determined once a rule needs them. A fact is none if it cannot be determined.
-struct Looked<'a> {
+struct ReadFacts<'a> {
     subject: &'a Subject<'a>,
     tables: OnceCell<Option<Vec<TableName>>>,
     shape: OnceCell<Option<Vec<u8>>>,
     digest: OnceCell<Option<u128>>,
 }
 
-impl<'a> Looked<'a> {
-    fn new(subject: &'a Subject<'a>) -> Looked<'a> {
-        Looked { subject, tables: OnceCell::new(), shape: OnceCell::new(), digest: OnceCell::new() }
+impl<'a> ReadFacts<'a> {
+    fn new(subject: &'a Subject<'a>) -> ReadFacts<'a> {
+        ReadFacts { subject, tables: OnceCell::new(), shape: OnceCell::new(), digest: OnceCell::new() }
     }
 }
 
-impl Facts for Looked<'_> {
+impl Facts for ReadFacts<'_> {
     fn digest(&self) -> Fact<u128> {
         Fact::or_unknown(*self.digest.get_or_init(|| shape_id(self.subject)))
     }

@@ -9,8 +9,8 @@ use crate::clock;
 use crate::command::LONGEST;
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
-use crate::inquiry::Inquiry;
 use crate::memory::Memory;
+use crate::pending_report::PendingReport;
 use crate::published::{Entered, Standing};
 use crate::report::{self, Asked, Asker};
 use crate::trial::Trial;
@@ -107,7 +107,7 @@ pub struct Session {
     /// The command that waits until the server has run the unseen reads, because it asks for FOUND_ROWS().
     held: Option<Held>,
     /// The report that waits until the server has said whether the client's account may see it.
-    inquiry: Option<Box<Inquiry>>,
+    inquiry: Option<Box<PendingReport>>,
     /// The command for which `Freshness::decide` is called again once `Freshness::poll_wait` is ready.
     waiting: Option<Vec<u8>>,
     /// The commands on their way to the server whose answers the client must not receive, oldest first. None stands for a
@@ -537,9 +537,9 @@ impl Session {
     /// answered.
     fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
         let unseen = self.unseen.take();
-        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
+        self.inquiry = Some(Box::new(PendingReport::new(asked, unseen.iter().map(Unseen::count).sum())));
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
-        let packet = Inquiry::packet(self.freshness.flavour(), follower.capabilities());
+        let packet = PendingReport::packet(self.freshness.flavour(), follower.capabilities());
         self.hide(follower);
         self.freshness.forward_hidden(&packet[Header::SIZE..]);
         self.seen_ns = clock::now();

@@ -54,8 +54,8 @@ async fn run(shared: &Shared) {
     loop {
         let config = changes.borrow_and_update().clone();
         if let (Some(log), Some(follows)) = (&shared.log, &config.fixed.follows) {
-            let outcome = following::attend(shared, log, &config, &follows.account, &mut changes).await;
-            pause = outlive(shared, outcome, pause).await;
+            let outcome = following::follow_until_changed(shared, log, &config, &follows.account, &mut changes).await;
+            pause = back_off(shared, outcome, pause).await;
             continue;
         }
         let Some(account) = &config.feed else {
@@ -73,14 +73,14 @@ async fn run(shared: &Shared) {
         };
         let outcome = attend(shared, &config, account, &mut changes).await;
         shared.memory.lose();
-        pause = outlive(shared, outcome, pause).await;
+        pause = back_off(shared, outcome, pause).await;
     }
 }
 
 /// Waits after an attachment has failed. The error becomes the reason why nothing is served. `pause`: how long the last call has waited;
 /// this one waits twice as long, up to five seconds, or `FIRST_PAUSE` if the attachment had worked. Returns how long it has waited, for the
 /// next call. If `outcome` is no error, returns `pause` at once.
-async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
+async fn back_off(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };
     let was_attached = shared.memory.obstacle.get().is_empty();
     shared.memory.obstacle.set(&error.to_string());
@@ -114,7 +114,7 @@ async fn by_rules(
 
 /// Attaches to the query cache in the server, and then receives its invalidations and renews the lease. Returns without an error if the
 /// configuration names another server, account or name. After a return nothing must be served: the caller withdraws the lease with
-/// `Memory::lose`. While the process drains, this never returns.
+/// `Memory::detach`. While the process drains, this never returns.
 async fn attend(
     shared: &Shared,
     config: &Config,
@@ -150,7 +150,7 @@ async fn attend(
                     shared.memory.obstacle.attached();
                 }
             }
-            () = shared.memory.has_to_say.heard(), if feed.is_attached => {
+            () = shared.memory.has_to_say.wait(), if feed.is_attached => {
                 send(&mut output, &shared.memory.take_to_say()).await?;
             }
             () = sleep_until(rounds), if feed.is_attached => {

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::server::Connector;
 use crate::stream::{Packets, Stream};
 use near_core::follow::{Follower, Unread};
-use near_core::identified::Agreed;
+use near_core::identified::LoginFacts;
 use std::io;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
@@ -24,7 +24,7 @@ pub struct Legs {
     pub follower: Follower,
     /// The facts about the connection from its login, such as its number and capabilities. They have default values if the login was not
     /// read.
-    pub agreed: Agreed,
+    pub login_facts: LoginFacts,
     /// Bytes that were received from the server already, and that the client must get before anything else.
     pub to_client: Vec<u8>,
     /// Bytes that were received from the client already, and that the server must get before anything else.
@@ -97,7 +97,7 @@ struct Introduction<'a> {
     config: &'a Config,
     /// True once the client has done the TLS handshake.
     has_client_tls: bool,
-    agreed: Agreed,
+    login_facts: LoginFacts,
 }
 
 /// The reason why an introduction ends before the authentication.
@@ -126,7 +126,7 @@ impl From<io::Error> for Stop {
 /// applies. `server`: a new connection that nothing was read from.
 pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<Legs, Failure> {
     let (client, server) = (Packets::new(client), Packets::new(server));
-    let mut legs = Introduction { client, server, config, has_client_tls: false, agreed: Agreed::default() };
+    let mut legs = Introduction { client, server, config, has_client_tls: false, login_facts: LoginFacts::default() };
     let introduced = timeout(config.connect_timeout, legs.introduce(is_remote)).await.map_err(io::Error::from)?;
     match introduced {
         Ok(()) => legs.authenticate().await,
@@ -137,7 +137,7 @@ pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Con
                 client,
                 server,
                 follower: Follower::unread(why),
-                agreed: Agreed::default(),
+                login_facts: LoginFacts::default(),
                 to_client,
                 to_server,
             })
@@ -173,8 +173,8 @@ impl Introduction<'_> {
             let _ = ClientHello::ask_tls(&mut hello[Header::SIZE..], self.config.connector.is_some());
         }
         send(&mut self.server, &hello).await?;
-        self.agreed.capabilities = greeting.capabilities & parsed.capabilities;
-        self.agreed.collation = parsed.charset;
+        self.login_facts.capabilities = greeting.capabilities & parsed.capabilities;
+        self.login_facts.collation = parsed.charset;
         Ok(())
     }
 
@@ -212,8 +212,8 @@ impl Introduction<'_> {
             return Err(self.not_understood(first, Vec::new(), 0, message));
         };
         let check = feed::check_of(&first[Header::SIZE..]);
-        (self.agreed.number, self.agreed.greeting) = (greeting.connection_id, check);
-        self.agreed.version = greeting.version.clone();
+        (self.login_facts.number, self.login_facts.greeting) = (greeting.connection_id, check);
+        self.login_facts.version = greeting.version.clone();
         if self.config.connector.is_some() && greeting.capabilities & capability::SSL == 0 {
             let message = format!("{} offers no TLS, which server-tls demands", self.config.server);
             return Err(Stop::Refused(0, Refusal::of_tls(message)));
@@ -224,7 +224,7 @@ impl Introduction<'_> {
         if self.config.answers() {
             let _ = Greeting::withhold(&mut first[Header::SIZE..], capability::MARIADB_CACHE_METADATA);
         }
-        self.agreed.shown_greeting = Some(feed::check_of(&first[Header::SIZE..]));
+        self.login_facts.shown_greeting = Some(feed::check_of(&first[Header::SIZE..]));
         send(&mut self.client, &first).await?;
         Ok(greeting)
     }
@@ -244,7 +244,7 @@ impl Introduction<'_> {
         };
         let stream = self.client.take_stream();
         self.client = Packets::new(Box::new(acceptor.accept(stream).await?));
-        (self.has_client_tls, self.agreed.shown_greeting) = (true, None);
+        (self.has_client_tls, self.login_facts.shown_greeting) = (true, None);
         Ok(self.client.next().await?)
     }
 
@@ -264,7 +264,7 @@ impl Introduction<'_> {
         const OK: u8 = 0;
         const ERR: u8 = 0xff;
         let shift = self.shift();
-        let in_force = self.agreed.capabilities;
+        let in_force = self.login_facts.capabilities;
         let flags = loop {
             tokio::select! {
                 packet = self.client.next() => {
@@ -288,7 +288,14 @@ impl Introduction<'_> {
         let mut follower = if is_compressed { Follower::unread(Unread::Compressed) } else { Follower::new(in_force) };
         follower.begin(flags);
         let (client, server) = (self.client.stream, self.server.stream);
-        Ok(Legs { client, server, follower, agreed: self.agreed, to_client: Vec::new(), to_server: Vec::new() })
+        Ok(Legs {
+            client,
+            server,
+            follower,
+            login_facts: self.login_facts,
+            to_client: Vec::new(),
+            to_server: Vec::new(),
+        })
     }
 }
 

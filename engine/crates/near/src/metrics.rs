@@ -107,12 +107,12 @@ pub fn tell_log(out: &mut String, progress: &Progress) {
         tell(out, "staleness_microseconds", "gauge", help, &one(staleness.as_micros()));
     }
     let help = "The option max-staleness-ms.";
-    tell(out, "staleness_limit_microseconds", "gauge", help, &one(progress.bound.as_micros()));
+    tell(out, "staleness_limit_microseconds", "gauge", help, &one(progress.max_staleness.as_micros()));
     let help = "Time for which what the server has told of its log was not heard.";
-    tell(out, "log_late_microseconds", "gauge", help, &one(progress.waits.as_micros()));
+    tell(out, "log_late_microseconds", "gauge", help, &one(progress.lag.as_micros()));
     let help = "Number of the file that the server's log is heard in.";
-    tell(out, "log_file", "gauge", help, &one(progress.heard.file.into()));
-    tell(out, "log_position_bytes", "gauge", "Place in that file.", &one(progress.heard.at.into()));
+    tell(out, "log_file", "gauge", help, &one(progress.received.file.into()));
+    tell(out, "log_position_bytes", "gauge", "Place in that file.", &one(progress.received.at.into()));
 }
 
 /// A metric that each rule has: its name, its help text, and the counter it shows.

@@ -11,10 +11,10 @@ use near_core::binlog::ByLog;
 use near_core::binlog::Privileges;
 use near_core::by_rules::ByRules;
 use near_core::follow::Unread;
-use near_core::identified::{Agreed, Identified};
+use near_core::identified::{Identified, LoginFacts};
 use near_core::leases::Leases;
 use near_core::session::Session;
-use near_core::store::Wait;
+use near_core::store::BoxFuture;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
             if !is_login_unseen {
                 shared.unfinished.end_row();
             }
-            let session = why_unread.is_none().then(|| session(&config, &legs.agreed, shared, privileges));
+            let session = why_unread.is_none().then(|| session(&config, &legs.login_facts, shared, privileges));
             pump(legs, session, &shared.counts, &mut shared.draining()).await;
             if is_login_unseen {
                 log_in_if(shared.unfinished.add(), &config).await;
@@ -76,29 +76,30 @@ async fn log_in_if(is_due: bool, config: &Config) {
     }
 }
 
-/// Makes the part of a connection that answers reads from memory, for the configured way of serving. `agreed`: the facts about the
+/// Makes the part of a connection that answers reads from memory, for the configured way of serving. `login_facts`: the facts about the
 /// connection from its login. `privileges`: the version of all privileges that the binary log had before the login; none if it was not
 /// certain, or there is no log.
-fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option<Privileges>) -> Session {
+fn session(config: &Config, login_facts: &LoginFacts, shared: &Shared, privileges: Option<Privileges>) -> Session {
     let memory = &shared.memory;
     let server = config.server.to_string();
     let mut session = match &shared.log {
         Some(log) => {
-            let begun = log.begin(privileges);
-            let by_log = ByLog { log: log.clone(), begun, store: shared.shared_store(), memory: memory.clone() };
-            Session::new(memory, Identified::new(memory, &server, agreed, by_log))
+            let privileges = log.register_session(privileges);
+            let by_log =
+                ByLog { log: log.clone(), session: privileges, store: shared.shared_store(), memory: memory.clone() };
+            Session::new(memory, Identified::new(memory, &server, login_facts, by_log))
         }
         None if config.rules.is_some() => {
             let by_rules = ByRules::new(memory, &shared.flights, shared.shared_store(), sleep);
-            Session::new(memory, Identified::new(memory, &server, agreed, by_rules))
+            Session::new(memory, Identified::new(memory, &server, login_facts, by_rules))
         }
         None => {
-            let Agreed { number, greeting, capabilities, .. } = *agreed;
+            let LoginFacts { number, greeting, capabilities, .. } = *login_facts;
             let leases = Leases::new(memory, number, greeting, capabilities, config.feed.is_some());
             Session::new(memory, leases)
         }
     };
-    agreed.shown_greeting.into_iter().for_each(|greeting| session.share(greeting));
+    login_facts.shown_greeting.into_iter().for_each(|greeting| session.share(greeting));
     session
 }
 
@@ -111,6 +112,6 @@ async fn refuse(mut client: Stream, sequence: u8, error: &Refusal, shared: &Shar
     let _ = client.shutdown().await;
 }
 
-fn sleep(time: Duration) -> Wait<()> {
+fn sleep(time: Duration) -> BoxFuture<()> {
     Box::pin(tokio::time::sleep(time))
 }

@@ -31,7 +31,7 @@ use near_core::clock;
 use near_core::counter::Counter;
 use near_core::digest;
 use near_core::report::row;
-use near_core::store::{Found, Looked, Stored, Wait};
+use near_core::store::{BoxFuture, SharedResult, StoreLookup, StoredBytes};
 use reply::{Item, Process, Read, Reply, Wants};
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,7 +89,7 @@ pub struct Store {
 }
 
 /// An entry of the store that has no value yet. The result of one read that was sent to the database server is to be put there.
-struct Place {
+struct UnfilledEntry {
     line: Arc<Line>,
     id: Id,
     since: Since,
@@ -106,7 +106,7 @@ enum Since {
     Told { process: Process, at: u64, lifetime: u64 },
 }
 
-impl near_core::store::Place for Place {
+impl near_core::store::ReservedEntry for UnfilledEntry {
     fn fill(self: Box<Self>, answer: &[u8], rows: u64) {
         let value = value(&self.id, answer, rows);
         let request = match self.since {
@@ -158,7 +158,7 @@ impl Store {
 }
 
 impl near_core::store::Store for Store {
-    fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>> {
+    fn get_or_reserve(&self, key: [&[u8]; 2], ttl: Duration) -> Option<BoxFuture<StoreLookup>> {
         // The time to live is part of the key, because memcached reports only what is left of it: the age is the difference.
         let lifetime = Duration::from_secs(ttl.as_secs());
         let id = self.id(&lifetime.as_secs().to_le_bytes(), key);
@@ -174,12 +174,12 @@ impl near_core::store::Store for Store {
             match answer {
                 Some((Reply::Item(item), via)) => look.by_place(&item, via),
                 Some((Reply::Read(read), via)) => look.by_clock(&read, via),
-                _ => Looked::Nothing,
+                _ => StoreLookup::Nothing,
             }
         }))
     }
 
-    fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<Stored>>> {
+    fn get(&self, key: [&[u8]; 2]) -> Option<BoxFuture<Option<StoredBytes>>> {
         let id = self.id(OF_LOG, key);
         let (line, request) = (self.members.line(&id)?, self.members.common().dialect.find(&id));
         self.selects.add(1);
@@ -257,12 +257,12 @@ struct Look {
 impl Look {
     /// Returns what memcached's answer means for the read. If this lookup has created the entry, the caller is to fill it. An empty entry
     /// that was reserved long ago is deleted.
-    fn by_place(self, item: &Item, via: Via) -> Looked {
+    fn by_place(self, item: &Item, via: Via) -> StoreLookup {
         if item.is_won && item.version != 0 {
             return self.vacant(Since::Version(item.version), via);
         }
         // An entry with more time left than its whole time to live was not made by a near cache.
-        let Some(age) = self.lifetime.checked_sub(item.left) else { return Looked::Nothing };
+        let Some(age) = self.lifetime.checked_sub(item.left) else { return StoreLookup::Nothing };
         if let Some(answer) = read(&item.value, &self.id, &self.damaged) {
             return self.found(answer, age);
         }
@@ -270,13 +270,13 @@ impl Look {
             let request = memcached::free(&self.id, item.version);
             self.line.send(request, Some(via.connection), Then::Nothing);
         }
-        Looked::Nothing
+        StoreLookup::Nothing
     }
 
     /// Returns what Valkey's answer means for the read. A value that was stamped with the clock of another process counts as missing; if
     /// the value is missing, the caller is to store the database server's answer.
-    fn by_clock(self, there: &Read, via: Via) -> Looked {
-        let Some(process) = via.process else { return Looked::Nothing };
+    fn by_clock(self, there: &Read, via: Via) -> StoreLookup {
+        let Some(process) = via.process else { return StoreLookup::Nothing };
         let young = age(&there.value, &process, there.now).filter(|(age, _)| *age < self.lifetime);
         match young.and_then(|(age, value)| Some((age, read(value, &self.id, &self.damaged)?))) {
             Some((age, answer)) => self.found(answer, age),
@@ -288,16 +288,16 @@ impl Look {
     }
 
     /// Returns that there is no result, and the entry that the caller is to fill with the database server's answer.
-    fn vacant(self, since: Since, via: Via) -> Looked {
-        Looked::Vacant(Box::new(Place { line: self.line, id: self.id, since, connection: via.connection }))
+    fn vacant(self, since: Since, via: Via) -> StoreLookup {
+        StoreLookup::Vacant(Box::new(UnfilledEntry { line: self.line, id: self.id, since, connection: via.connection }))
     }
 
     /// Returns a result that was found, with a time of reading that is certainly not too late. `age`: the result's age by the store's
     /// clock, to which the clock's possible error is added here.
-    fn found(&self, (answer, rows): (&[u8], u64), age: Duration) -> Looked {
+    fn found(&self, (answer, rows): (&[u8], u64), age: Duration) -> StoreLookup {
         let age = age + self.line.common().dialect.uncertain();
         let read_at = self.begun.saturating_sub(age.as_nanos() as u64) / 1000;
-        Looked::Found(Found { answer: answer.to_vec(), rows, read_at })
+        StoreLookup::Found(SharedResult { answer: answer.to_vec(), rows, read_at })
     }
 }
 

@@ -248,10 +248,10 @@ mod tests {
         }
         let mut text = TEXT.as_bytes().to_vec();
         for _ in 0..10_000 {
-            let place = random.below(text.len());
-            let before = std::mem::replace(&mut text[place], b"0123456789abcdef:-, _x"[random.below(22)]);
+            let index = random.below(text.len());
+            let before = std::mem::replace(&mut text[index], b"0123456789abcdef:-, _x"[random.below(22)]);
             let _ = Gtids::parse(&text).map(|set| set.encode());
-            text[place] = before;
+            text[index] = before;
         }
     }
 }

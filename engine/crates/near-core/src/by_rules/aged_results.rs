@@ -1,6 +1,6 @@
 //! Results with the time at which they were read, in the same cache that results with leases use.
 
-use crate::identified::Found;
+use crate::identified::FoundResult;
 use crate::published::Standing;
 use crate::result_set::ResultSet;
 use crate::results::Results;
@@ -39,7 +39,7 @@ pub fn find(
     (now_ns, after): (u64, u64),
     terms: &Terms,
     publish: impl FnOnce(&cache::Entry, u64) -> Option<Box<Standing>>,
-) -> Option<Found> {
+) -> Option<FoundResult> {
     let (pin, hash) = (cache::pin(), cache.hash(key));
     let entry = cache.get(hash, key, &pin);
     let is_fresh = |read_at: u64, _: &[CellId]| is_younger(read_at, now_ns, terms.ttl);
@@ -48,9 +48,10 @@ pub fn find(
     let read_at = entry.stamp().0;
     let is_served = read_at > after && is_younger(read_at, now_ns, terms.ttl);
     is_served.then(|| {
-        let found = Found::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl));
-        let standing = if found.is_due { None } else { publish(&entry, over(read_at, terms.soft_ttl.min(terms.ttl))) };
-        Found { standing, ..found }
+        let found = FoundResult::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl));
+        let standing =
+            if found.is_due { None } else { publish(&entry, expires_at(read_at, terms.soft_ttl.min(terms.ttl))) };
+        FoundResult { standing, ..found }
     })
 }
 
@@ -63,11 +64,11 @@ pub fn has(cache: &Cache, key: &Key) -> bool {
 /// Returns true if a result that was read at `read_at`, in microseconds, is younger than `ttl` at the time `now_ns`, in
 /// nanoseconds.
 pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
-    now_ns < over(read_at, ttl)
+    now_ns < expires_at(read_at, ttl)
 }
 
 /// Returns the time in nanoseconds at which a result that was read at `read_at`, in microseconds, is `ttl` old.
-fn over(read_at: u64, ttl: Duration) -> u64 {
+fn expires_at(read_at: u64, ttl: Duration) -> u64 {
     read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64)
 }
 

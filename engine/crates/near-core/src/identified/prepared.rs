@@ -13,7 +13,7 @@ use wire::Outcome;
 /// The maximum size of all remembered texts in bytes. Executions of further statements go to the server.
 const MOST_BYTES: usize = 256 << 10;
 
-/// A hash of everything in a session that can change a result; see [`Known::identity`](super::Known::identity).
+/// A hash of everything in a session that can change a result; see [`KnownSession::identity`](super::KnownSession::identity).
 pub type Identity = [u8; 32];
 
 /// A prepared statement that is a read whose result may be stored.

@@ -8,7 +8,7 @@ use wire::{ErrPacket, Outcome, OutcomeKind, Query};
 const ACCESS_DENIED: u16 = 1227;
 
 /// A report on the cache that waits for the server's decision whether the client's account may see it.
-pub struct Inquiry {
+pub struct PendingReport {
     asked: Asked,
     /// The number of hidden answers that the server still sends before that of the inquiry.
     behind: usize,
@@ -16,10 +16,10 @@ pub struct Inquiry {
     outcome: Option<OutcomeKind>,
 }
 
-impl Inquiry {
+impl PendingReport {
     /// `behind` is the number of unseen reads that are sent to the server before the inquiry.
-    pub fn new(asked: Asked, behind: usize) -> Inquiry {
-        Inquiry { asked, behind, outcome: None }
+    pub fn new(asked: Asked, behind: usize) -> PendingReport {
+        PendingReport { asked, behind, outcome: None }
     }
 
     /// Returns the packet that the server gets instead of the client's command: a statement that needs the privilege to see other
