@@ -9,7 +9,7 @@ use crate::identified::{
     AnsweredRead, ClientRead, Decision, FoundResult, Identity, KnownSession, ReadConditions, StalenessBound,
 };
 use crate::memory::Memory;
-use crate::published::{BY_RULES, Kept};
+use crate::published::{BY_RULES, PublishableResult};
 use crate::reason::Own;
 use crate::rules::{Rules, Subject, Terms};
 use crate::store::{BoxFuture, ReservedEntry, Store, StoreLookup};
@@ -142,11 +142,11 @@ fn find(
     let uses = Some(&conditions.results.uses).filter(|_| is_first);
     let key = aged_results::key(&read.key, &known.identity);
     let publish = |entry: &cache::Entry, until| {
-        let mut whose = [0; 40];
-        whose[..32].copy_from_slice(&known.identity);
+        let mut group = [0; 40];
+        group[..32].copy_from_slice(&known.identity);
         let reads_tables = sql::sources(&read.text, known.mode).is_some_and(|tables| !tables.is_empty());
-        let result = Kept { entry, cells: &[], reads_tables, until };
-        conditions.asking(read)?.publish([BY_RULES, settings], &whose, result, conditions.wrote_at + 1)
+        let result = PublishableResult { entry, cells: &[], reads_tables, until };
+        conditions.publishable(read)?.publish([BY_RULES, settings], &group, result, conditions.wrote_at + 1)
     };
     let times = (conditions.now_ns, invalid_before(conditions));
     let find = || aged_results::find(conditions.results.cache(), uses, &key, times, terms, publish);

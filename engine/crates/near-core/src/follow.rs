@@ -11,7 +11,7 @@ const MOST_AHEAD: usize = 4096;
 
 /// The reason why a connection's bytes are passed on, but no longer followed: nothing is served or stored on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
+pub enum UnreadReason {
     /// Client and server use TLS with each other, so the bytes cannot be read here.
     EndToEndTls,
     /// Client and server compress the protocol.
@@ -22,16 +22,17 @@ pub enum Unread {
     NotUnderstood,
 }
 
-impl Unread {
-    pub const ALL: [Unread; 4] = [Unread::EndToEndTls, Unread::Compressed, Unread::Replication, Unread::NotUnderstood];
+impl UnreadReason {
+    pub const ALL: [UnreadReason; 4] =
+        [UnreadReason::EndToEndTls, UnreadReason::Compressed, UnreadReason::Replication, UnreadReason::NotUnderstood];
 
     /// Returns the reason's name as a label in metrics.
     pub fn name(self) -> &'static str {
         match self {
-            Unread::EndToEndTls => "end_to_end_tls",
-            Unread::Compressed => "compressed",
-            Unread::Replication => "replication",
-            Unread::NotUnderstood => "not_understood",
+            UnreadReason::EndToEndTls => "end_to_end_tls",
+            UnreadReason::Compressed => "compressed",
+            UnreadReason::Replication => "replication",
+            UnreadReason::NotUnderstood => "not_understood",
         }
     }
 }
@@ -56,7 +57,7 @@ pub struct Follower {
     /// True if the server may hold warnings that the client can ask for; see [`has_warned`](Self::has_warned).
     has_warned: bool,
     /// The reason why the connection is not followed. None while it is.
-    unread: Option<Unread>,
+    unread: Option<UnreadReason>,
     /// The number of commands that the client has sent since it logged in.
     begun: usize,
     /// The number of these commands that `take_commands` has reported.
@@ -69,17 +70,17 @@ struct Due {
     expect: Expect,
     /// True if the client must not see the answer: it did not send the command, or has got its answer from memory.
     is_hidden: bool,
-    /// The number that the caller has given to the answer with `note_last`.
-    noted: Option<u64>,
+    /// The number that the caller has given to the answer with `number_last_answer`.
+    number: Option<u64>,
 }
 
 /// Some bytes of one answer of the server.
-pub struct Part<'a> {
+pub struct AnswerPart<'a> {
     pub bytes: &'a [u8],
     /// True if the client must not receive these bytes.
     pub is_hidden: bool,
-    /// The number that [`Follower::note_last`] has given to the answer, if any.
-    pub noted: Option<u64>,
+    /// The number that [`Follower::number_last_answer`] has given to the answer, if any.
+    pub number: Option<u64>,
     /// The outcome of the answer. It comes with the answer's last bytes, and is none before.
     pub outcome: Option<Outcome>,
 }
@@ -103,7 +104,7 @@ impl Follower {
     }
 
     /// Describes a connection that is not followed, for this reason. Bytes that it is passed change nothing.
-    pub fn unread(why: Unread) -> Follower {
+    pub fn unread(why: UnreadReason) -> Follower {
         Follower { unread: Some(why), ..Follower::new(0) }
     }
 
@@ -113,7 +114,7 @@ impl Follower {
     }
 
     /// Returns the reason why the connection is not followed. None while it is.
-    pub fn why_unread(&self) -> Option<Unread> {
+    pub fn why_unread(&self) -> Option<UnreadReason> {
         self.unread
     }
 
@@ -137,7 +138,7 @@ impl Follower {
     /// Returns true if the server owes no answer, and the client has sent no part of a command. False if the connection is not
     /// followed.
     pub fn is_quiet(&self) -> bool {
-        self.is_between() && self.due.is_empty() && self.answering.is_none()
+        self.is_between_commands() && self.due.is_empty() && self.answering.is_none()
     }
 
     /// Returns the status flags of the last answer that had any (`SERVER_STATUS_...`); zero before the first one.
@@ -152,7 +153,7 @@ impl Follower {
     }
 
     /// Returns true if the client's next byte starts a packet that belongs to no earlier command.
-    pub fn is_between(&self) -> bool {
+    pub fn is_between_commands(&self) -> bool {
         self.unread.is_none() && self.sent.is_between() && !self.is_in_file
     }
 
@@ -162,7 +163,7 @@ impl Follower {
     }
 
     /// Sets the status flags to those of the answer to the login. To be called before the first command.
-    pub fn begin(&mut self, flags: u16) {
+    pub fn set_login_flags(&mut self, flags: u16) {
         self.flags = flags;
     }
 
@@ -180,13 +181,13 @@ impl Follower {
     /// Notes that the server now gets a command that the client did not send, or whose answer it has got from memory. The client
     /// must not see the answer. `expect` is the kind of answer that such a command has.
     pub fn expect_hidden(&mut self, expect: Expect) {
-        self.due.push_back(Due { expect, is_hidden: true, noted: None });
+        self.due.push_back(Due { expect, is_hidden: true, number: None });
     }
 
-    /// Gives a number to the answer to the last command that was sent. It comes back in [`Part::noted`]. Without an outstanding
+    /// Gives a number to the answer to the last command that was sent. It comes back in [`AnswerPart::number`]. Without an outstanding
     /// answer, nothing happens.
-    pub fn note_last(&mut self, number: u64) {
-        self.due.back_mut().into_iter().for_each(|due| due.noted = Some(number));
+    pub fn number_last_answer(&mut self, number: u64) {
+        self.due.back_mut().into_iter().for_each(|due| due.number = Some(number));
     }
 
     /// Takes bytes of the client that are sent to the server, before the server gets them.
@@ -210,11 +211,11 @@ impl Follower {
         }
         self.begun += 1;
         match first.and_then(Command::from_byte) {
-            Some(Command::BinlogDump | Command::BinlogDumpGtid) => self.give_up(Unread::Replication),
+            Some(Command::BinlogDump | Command::BinlogDumpGtid) => self.give_up(UnreadReason::Replication),
             command => match Expect::of(command) {
                 Expect::Nothing => {}
-                _ if self.due.len() == MOST_AHEAD => self.give_up(Unread::NotUnderstood),
-                expect => self.due.push_back(Due { expect, is_hidden: false, noted: None }),
+                _ if self.due.len() == MOST_AHEAD => self.give_up(UnreadReason::NotUnderstood),
+                expect => self.due.push_back(Due { expect, is_hidden: false, number: None }),
             },
         }
     }
@@ -222,7 +223,7 @@ impl Follower {
     /// Takes bytes of the server, before the client gets them. `see` receives them in parts, each of one answer. Returns the
     /// bytes that are not understood; there are none while the connection is followed. They are the client's too, unless
     /// [`hides_something`](Self::hides_something) is true.
-    pub fn from_server<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(Part<'a>)) -> &'a [u8] {
+    pub fn from_server<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(AnswerPart<'a>)) -> &'a [u8] {
         let mut rest = bytes;
         while self.unread.is_none() && !rest.is_empty() {
             // Answers to commands that were sent ahead may arrive together. So a tracker gets no byte beyond a packet.
@@ -238,16 +239,16 @@ impl Follower {
 
     /// Takes bytes of one packet of an answer. Returns none if they are not understood; the connection is then no longer
     /// followed.
-    fn piece_of_server<'a>(&mut self, bytes: &'a [u8]) -> Option<Part<'a>> {
+    fn piece_of_server<'a>(&mut self, bytes: &'a [u8]) -> Option<AnswerPart<'a>> {
         if self.answering.is_none() {
             let Some(due) = self.due.pop_front() else {
-                self.give_up(Unread::NotUnderstood);
+                self.give_up(UnreadReason::NotUnderstood);
                 return None;
             };
             self.answering = Some((due, ResponseTracker::new(due.expect, self.capabilities)));
         }
         let (due, tracker) = self.answering.as_mut()?;
-        let mut part = Part { bytes, is_hidden: due.is_hidden, noted: due.noted, outcome: None };
+        let mut part = AnswerPart { bytes, is_hidden: due.is_hidden, number: due.number, outcome: None };
         match tracker.feed(bytes) {
             Progress::Done(outcome) => {
                 self.answering = None;
@@ -259,7 +260,7 @@ impl Follower {
             Progress::LocalInfile => self.is_in_file = true,
             Progress::More => {}
             Progress::Confused => {
-                self.give_up(Unread::NotUnderstood);
+                self.give_up(UnreadReason::NotUnderstood);
                 return None;
             }
         }
@@ -273,7 +274,7 @@ impl Follower {
     }
 
     /// Ends following. The outstanding answers stay known, for [`hides_something`](Self::hides_something).
-    fn give_up(&mut self, why: Unread) {
+    fn give_up(&mut self, why: UnreadReason) {
         let (due, answering) = (std::mem::take(&mut self.due), self.answering.take());
         *self = Follower { begun: self.begun, taken: self.taken, due, answering, ..Follower::unread(why) };
     }
@@ -422,9 +423,9 @@ mod tests {
     fn what_is_not_understood_is_not_followed() {
         let mut follower = Follower::new(PROTOCOL_41);
         follower.from_server(&ErrPacket::build(0, 1927, b"70100", "Connection was killed"), |_| {});
-        assert_eq!(follower.why_unread(), Some(Unread::NotUnderstood));
+        assert_eq!(follower.why_unread(), Some(UnreadReason::NotUnderstood));
         let mut follower = Follower::new(PROTOCOL_41);
         follower.from_client(&packet(0, b"\x12\x04\0\0\0\0\0\x01\0\0\0"));
-        assert_eq!(follower.why_unread(), Some(Unread::Replication));
+        assert_eq!(follower.why_unread(), Some(UnreadReason::Replication));
     }
 }

@@ -18,12 +18,12 @@ use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use crate::memory::Memory;
 use crate::payloads::Payloads;
-use crate::published::Asking;
+use crate::published::PublishableRead;
 use crate::reason::{Own, Reason};
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::store::{BoxFuture, Store};
-use crate::unseen::{Unseen, may_leave_found};
+use crate::unseen::{Unseen, may_keep_found_rows};
 use crate::uses::Source;
 use cache::Key;
 use flavour::Flavour;
@@ -186,10 +186,10 @@ impl<'a> ReadConditions<'a> {
     }
 
     /// Describes this read for other processes. None if they may not answer it.
-    pub fn asking(&self, read: &'a ClientRead) -> Option<Asking<'a>> {
+    pub fn publishable(&self, read: &'a ClientRead) -> Option<PublishableRead<'a>> {
         let (payload, statement) = read.for_others.as_ref()?;
         let (published, aggregates) = (self.results.published.as_deref()?, Aggregates::of(&read.text));
-        Some(Asking { published, payload, statement: *statement, aggregates, capabilities: self.capabilities })
+        Some(PublishableRead { published, payload, statement: *statement, aggregates, capabilities: self.capabilities })
     }
 
     /// Returns the number of the read's shape (its text without literals), in whose statistics it is counted.
@@ -324,7 +324,7 @@ impl<B: StalenessBound> Identified<B> {
         }
         self.memory.results.misses.fetch_add(1, Ordering::Relaxed);
         self.count_why(arrival, None, false);
-        if !arrival.has_seen_all {
+        if !arrival.has_server_received_all {
             self.counted = None;
         }
         self.pending = Pending::Miss(Miss { read, asks: false, claim: B::Claim::default() });
@@ -337,14 +337,14 @@ impl<B: StalenessBound> Identified<B> {
         let known = self.state.description_in(self.state.generation()).filter(|_| !self.is_near_cache)?;
         let keeps_warnings = self.flavour.statements.keeps_warnings && arrival.follower.has_warned();
         let may_be_inside = !read.is_inside || self.bound.serves_in_transactions();
-        let may_be_served = arrival.is_heard
+        let may_be_served = arrival.has_client_received_all
             && arrival.may_stay_unseen
             && arrival.follower.is_quiet()
             && self.state.may_serve_inside()
             && may_be_inside
             && !keeps_warnings;
         may_be_served.then_some(())?;
-        let number = if read.kind == ReadKind::FoundRows { Some(arrival.found?) } else { None };
+        let number = if read.kind == ReadKind::FoundRows { Some(arrival.found_rows?) } else { None };
         let audience = session_only::Audience::new(&known.identity, number);
         let found = session_only::find(&self.memory.results, &read.text, &audience)?;
         (!read.is_inside || found.places.is_some()).then(|| read.served(found))
@@ -426,7 +426,7 @@ impl<B: StalenessBound> Identified<B> {
         if self.state.may_change_accounts() {
             let (results, now) = (&self.memory.results, clock::microseconds(clock::now()));
             results.accounts_changed.fetch_max(now, Ordering::AcqRel);
-            results.published.iter().for_each(|published| published.outdate(now + 1));
+            results.published.iter().for_each(|published| published.invalidate_before(now + 1));
         }
     }
 
@@ -528,9 +528,9 @@ impl<B: StalenessBound> Identified<B> {
     }
 
     /// Returns true if this answer may have left FOUND_ROWS() as the read before has set it.
-    fn may_leave_found(&self, read: &ClientRead, answer: &Answer) -> bool {
+    fn may_keep_found_rows(&self, read: &ClientRead, answer: &Answer) -> bool {
         let is_binary = read.execution_facts.is_some();
-        answer.rows <= 1 && may_leave_found(Aggregates::of(&read.text), &answer.bytes, self.capabilities, is_binary)
+        answer.rows <= 1 && may_keep_found_rows(Aggregates::of(&read.text), &answer.bytes, self.capabilities, is_binary)
     }
 }
 
@@ -557,7 +557,8 @@ impl<B: StalenessBound> Freshness for Identified<B> {
             Some(read) if read.kind.depends_on_session_alone() => return self.decide_session_only(arrival, read),
             read => read,
         };
-        let candidate = read.as_ref().filter(|read| arrival.is_heard && self.may_be_answered(read, follower));
+        let candidate =
+            read.as_ref().filter(|read| arrival.has_client_received_all && self.may_be_answered(read, follower));
         let is_candidate = candidate.is_some();
         if candidate.is_some_and(|read| arrival.may_stay_unseen && self.asks_first(read)) {
             self.pending = Pending::Question;
@@ -599,7 +600,7 @@ impl<B: StalenessBound> Freshness for Identified<B> {
         }
     }
 
-    fn ahead(&mut self) -> Vec<(u64, Vec<u8>)> {
+    fn take_questions(&mut self) -> Vec<(u64, Vec<u8>)> {
         let asks = match &self.pending {
             Pending::Question => true,
             Pending::Miss(miss) => miss.asks,
@@ -635,7 +636,13 @@ impl<B: StalenessBound> Freshness for Identified<B> {
         self.counted = None;
     }
 
-    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool {
+    fn answer_bytes(
+        &mut self,
+        number: u64,
+        bytes: &[u8],
+        outcome: Option<&Outcome>,
+        has_found_rows_diverged: bool,
+    ) -> bool {
         if number == QUESTION || number == FURTHER_QUESTION {
             self.question_answered(number, bytes, outcome.is_some());
             return false;
@@ -649,12 +656,13 @@ impl<B: StalenessBound> Freshness for Identified<B> {
             return false;
         }
         let Some(waiting) = outcome.and_then(|_| self.waiting.remove(at)) else { return false };
-        let sets_found = is_astray && number == self.last && !self.may_leave_found(&waiting.read, &waiting.answer);
+        let sets_found_rows =
+            has_found_rows_diverged && number == self.last && !self.may_keep_found_rows(&waiting.read, &waiting.answer);
         self.keep(waiting);
-        sets_found
+        sets_found_rows
     }
 
-    fn may_be_for_others(&mut self, payload: &[u8]) -> bool {
+    fn may_be_answered_elsewhere(&mut self, payload: &[u8]) -> bool {
         match self.query(payload) {
             Some((query, statement)) => !query.has_attributes && may_serve(&statement),
             None => self.prepared.execution(payload).is_some_and(|(execution, _)| execution.is_known()),
@@ -671,7 +679,7 @@ impl<B: StalenessBound> Freshness for Identified<B> {
         }
     }
 
-    fn outdate(&mut self) {
+    fn invalidate_stored(&mut self) {
         let now = clock::now();
         self.state.invalidate_before(clock::microseconds(now));
         self.bound.note_write(now);

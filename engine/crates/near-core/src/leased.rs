@@ -4,8 +4,8 @@
 use crate::answer::Answer;
 use crate::clock;
 use crate::command::begins_a_read;
-use crate::prepared::{Execution, Statements, Under};
-use crate::published::{Kept, Served, Standing};
+use crate::prepared::{ContextId, Execution, Statements};
+use crate::published::{PublishableResult, ServedContexts, ServedRead};
 use crate::reason::Own;
 use crate::results::{Results, View};
 use crate::uses::Source;
@@ -127,9 +127,9 @@ impl Read<'_> {
     }
 
     /// Sets the session context in which an execution was served.
-    fn of(mut self, under: Option<Under>) -> Self {
+    fn of(mut self, context_id: Option<ContextId>) -> Self {
         if let Read::Execution(execution) = &mut self {
-            execution.under = under;
+            execution.reported_context = context_id;
         }
         self
     }
@@ -237,7 +237,7 @@ impl Leased {
         (payload, read): (&[u8], &Read),
         Instant { now_ns: now, is_inside }: Instant,
         with: impl FnOnce(&cache::Entry) -> T,
-    ) -> Option<(T, Under, Option<Box<Standing>>)> {
+    ) -> Option<(T, ContextId, Option<Box<ServedContexts>>)> {
         let attachment = self.attachment?;
         let snapshot = self.connection.snapshot();
         (snapshot.is_some() == is_inside).then_some(())?;
@@ -247,23 +247,23 @@ impl Leased {
         let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
         let context = session.context;
         let statement = if results.published.is_some() { read.for_others() } else { None };
-        let standing = statement.map(|statement| {
+        let served_contexts = statement.map(|statement| {
             let of = |protocol| self.context_for_others(&view, attachment, protocol, now);
             let (text, binary) = (of(Protocol::Text), of(Protocol::Binary));
-            Standing { attachment, text, binary, since: 0, statement }
+            ServedContexts { attachment, text, binary, since: 0, statement }
         });
         let (aggregates, capabilities) = (read.aggregates(), self.capabilities);
         let answer = view.find(attachment, context, read.key(), (now, snapshot), |entry| {
             is_expected(entry).then(|| {
-                if let Some(standing) = &standing {
+                if let Some(served_contexts) = &served_contexts {
                     let cells: Vec<u32> = entry.cells().iter().map(|cell| cell.0).collect();
-                    let result = Kept { entry, cells: &cells, reads_tables: false, until: u64::MAX };
-                    view.publish(&Served { standing, payload, aggregates, capabilities, result });
+                    let result = PublishableResult { entry, cells: &cells, reads_tables: false, until: u64::MAX };
+                    view.publish(&ServedRead { served_contexts, payload, aggregates, capabilities, result });
                 }
                 with(entry)
             })
         })?;
-        Some((answer?, (attachment, context), standing.map(Box::new)))
+        Some((answer?, (attachment, context), served_contexts.map(Box::new)))
     }
 
     /// Returns the session context for reads of this protocol in the form that other processes use. Its number is zero if it is
@@ -295,7 +295,7 @@ impl Leased {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
             let is_of = |read: &Read| match read {
                 Read::Text(_) => true,
-                Read::Execution(execution) if execution.under == Some((attachment, session.context)) => true,
+                Read::Execution(execution) if execution.reported_context == Some((attachment, session.context)) => true,
                 // The report on the statement may have arrived after this command was sent.
                 Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, session),
             };
@@ -328,10 +328,10 @@ impl Leased {
         }
     }
 
-    /// Notes that the server receives a read that was already answered from memory, in the session context `under`. Returns the
+    /// Notes that the server receives a read that was already answered from memory, in the session context `context_id`. Returns the
     /// number of the command.
-    pub fn forward_served(&mut self, results: &Arc<Results>, payload: &[u8], under: Option<Under>) -> u64 {
-        let read = self.read(payload).map(|read| read.of(under));
+    pub fn forward_served(&mut self, results: &Arc<Results>, payload: &[u8], context_id: Option<ContextId>) -> u64 {
+        let read = self.read(payload).map(|read| read.of(context_id));
         let number = self.connection.forward(payload);
         self.statements.forward(number, payload, true);
         if let Some(read) = read {

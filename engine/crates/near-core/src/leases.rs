@@ -11,7 +11,7 @@ use crate::command::{LONGEST, begins_a_read, is_harmless};
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use crate::leased::{Instant, Leased, Read, lock};
 use crate::memory::Memory;
-use crate::prepared::Under;
+use crate::prepared::ContextId;
 use crate::reason::Own;
 use crate::unseen::Unseen;
 use flavour::{Flavour, MARIADB};
@@ -46,11 +46,12 @@ impl Leases {
         let read = leased.read(payload)?;
         // A read without a table leaves the server's warnings unchanged, so it is served only if those are the ones that the
         // client knows.
-        let may_serve = |entry: &cache::Entry| arrival.has_seen_all || !entry.cells().is_empty();
+        let may_serve = |entry: &cache::Entry| arrival.has_server_received_all || !entry.cells().is_empty();
         let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
         let results = &self.memory.results;
-        let (served, under, standing) = leased.serve(results, (payload, &read), instant(arrival), served)?;
-        Some(Served { under: Some(under), standing, first_types: read.first_types(), ..served? })
+        let (served, context_id, served_contexts) =
+            leased.serve(results, (payload, &read), instant(arrival), served)?;
+        Some(Served { context_id: Some(context_id), served_contexts, first_types: read.first_types(), ..served? })
     }
 
     /// Returns the reason why this command was not answered from memory. None if it is no read.
@@ -62,7 +63,7 @@ impl Leases {
         Some(match () {
             () if payload.len() > LONGEST => Own::TooLong,
             () if !self.memory.results.has_lease(arrival.now_ns) => Own::NoLease,
-            () if !arrival.is_heard || !is_settled => Own::Transaction,
+            () if !arrival.has_client_received_all || !is_settled => Own::Transaction,
             () if !arrival.may_stay_unseen => Own::KeepAlive,
             () => leased.why(&self.memory.results, &read, instant(arrival)),
         })
@@ -81,7 +82,7 @@ impl Freshness for Leases {
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
         let follower = arrival.follower;
         let is_settled = follower.is_autonomous() || follower.is_in_transaction();
-        let may_be_served = arrival.is_heard && arrival.may_stay_unseen && is_settled;
+        let may_be_served = arrival.has_client_received_all && arrival.may_stay_unseen && is_settled;
         let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST);
         if let Some(served) = command.and_then(|payload| self.serve(payload, arrival)) {
             return Verdict::Serve(served);
@@ -112,20 +113,20 @@ impl Freshness for Leases {
         is_noted.then_some(number)
     }
 
-    fn forward_served(&mut self, payload: &[u8], under: Option<Under>) -> u64 {
-        lock(&self.leased).forward_served(&self.memory.results, payload, under)
+    fn forward_served(&mut self, payload: &[u8], context_id: Option<ContextId>) -> u64 {
+        lock(&self.leased).forward_served(&self.memory.results, payload, context_id)
     }
 
     fn forward_hidden(&mut self, payload: &[u8]) {
         lock(&self.leased).connection.forward(payload);
     }
 
-    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
+    fn answer_bytes(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
         lock(&self.leased).take(&self.memory.results, number, bytes, outcome);
         false
     }
 
-    fn may_be_for_others(&mut self, payload: &[u8]) -> bool {
+    fn may_be_answered_elsewhere(&mut self, payload: &[u8]) -> bool {
         lock(&self.leased).read(payload).is_some_and(|read| match read {
             Read::Text(payload) => begins_a_read(&payload[1..]),
             Read::Execution(execution) => execution.is_known(),

@@ -2,7 +2,7 @@
 
 use crate::leased::{Leased, lock};
 use crate::obstacle::Obstacle;
-use crate::published::LENT_NS;
+use crate::published::LEASE_NS;
 use crate::reason::Reasons;
 use crate::results::Results;
 use crate::rules::Rules;
@@ -81,8 +81,8 @@ impl Memory {
 
     /// Lets other processes serve results by the present rules for the next three seconds. Must be called every second. `now` is
     /// the time in nanoseconds. Does nothing without rules.
-    pub fn lend_by_rules(&self, now: u64) {
-        let (settings, until) = (self.settings(), now.saturating_add(LENT_NS));
+    pub fn grant_by_rules(&self, now: u64) {
+        let (settings, until) = (self.settings(), now.saturating_add(LEASE_NS));
         if let (Some(published), true) = (&self.results.published, settings.rules.is_some()) {
             published.follow_rules(settings.number, until);
         }

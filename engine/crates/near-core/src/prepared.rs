@@ -58,7 +58,7 @@ impl Given {
 }
 /// A session context: the attachment to a server's feed, and the server's number for everything except the read itself that can
 /// change a result.
-pub type Under = (Attachment, u64);
+pub type ContextId = (Attachment, u64);
 
 /// The prepared statements of one connection, and the parameter types that the server has for each. The caller passes it every
 /// command that the server gets, and the outcomes that it asks for.
@@ -113,7 +113,7 @@ struct Statement {
     /// client that knows another number.
     columns: Option<u64>,
     /// The session context in which the server has last reported an execution of this statement.
-    under: Option<Under>,
+    reported_context: Option<ContextId>,
     /// True if all executions go to the server, and none is stored.
     passes: bool,
 }
@@ -131,7 +131,7 @@ pub struct Execution {
     /// The number of columns that the client expects in the answer. None while that is not certain.
     pub columns: Option<u64>,
     /// The session context in which the server has last reported an execution of the statement. None if it has reported none.
-    pub under: Option<Under>,
+    pub reported_context: Option<ContextId>,
     /// The number of the command that prepared the statement.
     pub prepared: u64,
     /// The types of all parameters in this execution, two bytes for each.
@@ -174,7 +174,7 @@ impl Execution {
     /// statement was prepared in the session context `session` or was reported in it. Under `attachment`, a stored result with
     /// its key is then right.
     pub fn may_be_served(&self, attachment: Attachment, session: SessionContext) -> bool {
-        let is_told = || self.under == Some((attachment, session.context));
+        let is_told = || self.reported_context == Some((attachment, session.context));
         (self.is_known() || self.is_first) && (session.since < self.prepared || is_told())
     }
 }
@@ -220,7 +220,7 @@ impl Statements {
             key,
             of_statement,
             columns: statement.columns,
-            under: statement.under,
+            reported_context: statement.reported_context,
             prepared: statement.prepared,
             types: params.types.to_vec(),
             bound: params.iter().map(|param| param.integer()).collect(),
@@ -391,7 +391,7 @@ impl Statements {
             given: Given { types: vec![NO_TYPE; params.min(MOST_PARAMETERS).into()], ..Given::default() },
             taken_for: heeds_types.then(|| TakenFor::new(outcome.parameters.clone())),
             columns: Some(columns.into()),
-            under: None,
+            reported_context: None,
             passes,
         };
         self.by_id.insert(id, statement);
@@ -401,7 +401,7 @@ impl Statements {
     /// that it means there what its text says.
     pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, session: SessionContext) -> bool {
         let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
-        let is_told = |statement: &Statement| statement.under == Some((attachment, session.context));
+        let is_told = |statement: &Statement| statement.reported_context == Some((attachment, session.context));
         statement.is_some_and(|statement| session.since < statement.prepared || is_told(statement))
     }
 
@@ -409,7 +409,7 @@ impl Statements {
     /// if the id belongs to a statement that was prepared later.
     pub fn report(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
         if let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.prepared < number) {
-            statement.under = Some((attachment, context));
+            statement.reported_context = Some((attachment, context));
         }
     }
 }

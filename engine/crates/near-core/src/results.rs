@@ -7,7 +7,7 @@
 //!   served was still current when its read began;
 //! - results, and answers that are still being received to be stored, take at most `size` bytes together.
 
-use crate::published::{Published, Served};
+use crate::published::{Published, ServedRead};
 use crate::recent::Recent;
 use crate::result_set::ResultSet;
 use crate::session_flags::Places;
@@ -103,7 +103,7 @@ impl Results {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         let cells = self.published.as_ref().map(|_| frame.cells()).unwrap_or_default();
         let heard = near.hear(frame);
-        self.follow(&near, &cells);
+        self.follow_feed(&near, &cells);
         let heard = heard?;
         Ok((heard, near.attachment().ok_or(Lost)?, near.acknowledgement()))
     }
@@ -112,13 +112,13 @@ impl Results {
     pub fn lose(&self) {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         near.lose();
-        self.follow(&near, &[]);
+        self.follow_feed(&near, &[]);
     }
 
     /// Passes the new state on to other processes. Must be called while `near` is locked, so that no thread serves anything
     /// during the change.
-    fn follow(&self, near: &Near, cells: &[u32]) {
-        self.published.iter().for_each(|published| published.follow(near, cells));
+    fn follow_feed(&self, near: &Near, cells: &[u32]) {
+        self.published.iter().for_each(|published| published.follow_feed(&near, cells));
     }
 
     /// Drops all stored results.
@@ -211,7 +211,7 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Makes a result that is being served available to other processes, if they may read results.
-    pub fn publish(&self, read: &Served<'_>) {
+    pub fn publish(&self, read: &ServedRead<'_>) {
         self.published.iter().for_each(|published| published.publish(read));
     }
 

@@ -5,7 +5,7 @@ use near_core::answer::Answer;
 use near_core::follow::Follower;
 use near_core::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use near_core::memory::Memory;
-use near_core::session::{Session, Then};
+use near_core::session::{Route, Session};
 use near_core::unseen::Unseen;
 use sql::Aggregates;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ impl Freshness for ForEver {
         Some(1)
     }
 
-    fn of_server(&mut self, _: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
+    fn answer_bytes(&mut self, _: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
         let (read, answer) = &mut self.sent;
         let is_kept = answer.as_mut().is_some_and(|answer| answer.take(bytes, outcome) && outcome.is_some());
         self.results.extend(answer.take_if(|_| is_kept).map(|answer| (std::mem::take(read), answer)));
@@ -73,18 +73,18 @@ fn another_kind_of_freshness_serves_and_the_server_sees_what_it_has_to() {
     let memory = Arc::new(Memory::new(1 << 22));
     let for_ever = ForEver { memory: memory.clone(), results: HashMap::new(), sent: Default::default() };
     let (mut session, mut follower) = (Session::new(&memory, for_ever), Follower::new(capability::DEPRECATE_EOF));
-    follower.begin(status::AUTOCOMMIT);
+    follower.set_login_flags(status::AUTOCOMMIT);
     let read = command("SELECT v FROM t");
     let rows = text_result(&["v"], &[vec![Some("1".into())]], capability::DEPRECATE_EOF, status::AUTOCOMMIT);
-    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Pass));
+    assert!(matches!(session.client_bytes(&mut follower, &read, true), Route::Pass));
     follower.from_server(&rows, |part| {
-        session.of_server(1, part.bytes, part.outcome.as_ref());
-        part.outcome.iter().for_each(|outcome| session.of_answer(outcome, part.is_hidden));
+        session.answer_bytes(1, part.bytes, part.outcome.as_ref());
+        part.outcome.iter().for_each(|outcome| session.answer_completed(outcome, part.is_hidden));
     });
-    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Answer(answer) if answer == rows));
-    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Answer(_)));
+    assert!(matches!(session.client_bytes(&mut follower, &read, true), Route::Answer(answer) if answer == rows));
+    assert!(matches!(session.client_bytes(&mut follower, &read, true), Route::Answer(_)));
     let asks = command("SELECT FOUND_ROWS()");
-    let held = session.of_client(&mut follower, &asks, true);
-    assert!(matches!(held, Then::Hold(sent) if sent == read), "the read goes first");
+    let held = session.client_bytes(&mut follower, &asks, true);
+    assert!(matches!(held, Route::Hold(sent) if sent == read), "the read goes first");
     assert!(session.is_holding());
 }

@@ -98,7 +98,7 @@ async fn by_rules(
 ) -> Result<(), watch::error::RecvError> {
     shared.memory.obstacle.by_rules();
     loop {
-        shared.memory.lend_by_rules(clock::now());
+        shared.memory.grant_by_rules(clock::now());
         tokio::select! {
             changed = changes.changed() => return changed,
             () = sleep(ROUND) => {

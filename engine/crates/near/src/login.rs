@@ -9,7 +9,7 @@
 use crate::config::Config;
 use crate::server::Connector;
 use crate::stream::{Packets, Stream};
-use near_core::follow::{Follower, Unread};
+use near_core::follow::{Follower, UnreadReason};
 use near_core::identified::LoginFacts;
 use std::io;
 use tokio::io::AsyncWriteExt;
@@ -108,7 +108,7 @@ enum Stop {
     Unread {
         to_client: Vec<u8>,
         to_server: Vec<u8>,
-        why: Unread,
+        why: UnreadReason,
     },
     /// The server has refused the connection, and the client was sent its error.
     LoginRefused,
@@ -193,7 +193,7 @@ impl Introduction<'_> {
     /// sequence numbers would have to be changed. `to_client` and `to_server`: the bytes read that are still to be passed on.
     fn not_understood(&self, to_client: Vec<u8>, to_server: Vec<u8>, sequence: u8, message: &str) -> Stop {
         match self.is_plain() {
-            true => Stop::Unread { to_client, to_server, why: Unread::NotUnderstood },
+            true => Stop::Unread { to_client, to_server, why: UnreadReason::NotUnderstood },
             false => Stop::Refused(sequence, Refusal::new(BAD_HANDSHAKE, b"08S01", message)),
         }
     }
@@ -238,7 +238,7 @@ impl Introduction<'_> {
         }
         let Some(acceptor) = &self.config.acceptor else {
             return Err(match self.is_plain() {
-                true => Stop::Unread { to_client: Vec::new(), to_server: hello, why: Unread::EndToEndTls },
+                true => Stop::Unread { to_client: Vec::new(), to_server: hello, why: UnreadReason::EndToEndTls },
                 false => Stop::Refused(2, Refusal::new(BAD_HANDSHAKE, b"08S01", "fqc-near does not offer TLS")),
             });
         };
@@ -285,8 +285,9 @@ impl Introduction<'_> {
             }
         };
         let is_compressed = in_force & capability::COMPRESSED != 0;
-        let mut follower = if is_compressed { Follower::unread(Unread::Compressed) } else { Follower::new(in_force) };
-        follower.begin(flags);
+        let mut follower =
+            if is_compressed { Follower::unread(UnreadReason::Compressed) } else { Follower::new(in_force) };
+        follower.set_login_flags(flags);
         let (client, server) = (self.client.stream, self.server.stream);
         Ok(Legs {
             client,

@@ -3,7 +3,7 @@
 use crate::store::{Line, Store};
 use near_core::binlog::Progress;
 use near_core::counter::Counter;
-use near_core::follow::Unread;
+use near_core::follow::UnreadReason;
 use near_core::reason::Reasons;
 use near_core::rules::{self, Rules};
 use near_core::uses::Observed;
@@ -30,8 +30,8 @@ pub struct Counts {
     pub from_clients: Counter,
     /// Bytes that the server has sent after the login. Answers from memory are not included.
     pub from_servers: Counter,
-    /// Connections whose commands cannot be read, one counter for each reason, at the index `Unread as usize`.
-    pub unread: [Counter; Unread::ALL.len()],
+    /// Connections whose commands cannot be read, one counter for each reason, at the index `UnreadReason as usize`.
+    pub unread: [Counter; UnreadReason::ALL.len()],
 }
 
 impl Counts {
@@ -49,7 +49,7 @@ impl Counts {
         ];
         tell(&mut out, "connections_refused_total", "counter", "Clients that did not get in.", &refused);
         tell(&mut out, "commands_total", "counter", "Commands of clients.", &[("", self.commands.get())]);
-        let labels = Unread::ALL.map(|why| label(&[("reason", why.name())]));
+        let labels = UnreadReason::ALL.map(|why| label(&[("reason", why.name())]));
         let unread: Vec<_> =
             labels.iter().zip(&self.unread).map(|(label, counter)| (label.as_str(), counter.get())).collect();
         tell(&mut out, "unread_connections_total", "counter", "Connections that are passed on unread.", &unread);

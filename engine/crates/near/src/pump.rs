@@ -7,7 +7,7 @@ use crate::login::Legs;
 use crate::metrics::Counts;
 use crate::stream::Stream;
 use near_core::follow::Follower;
-use near_core::session::{Session, Then};
+use near_core::session::{Route, Session};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
@@ -103,7 +103,7 @@ fn poll_direction(
     to: &mut Stream,
     rest: &mut Rest,
     back: &mut Rest,
-    see: &mut dyn FnMut(&[u8], bool) -> Then,
+    see: &mut dyn FnMut(&[u8], bool) -> Route,
 ) -> Poll<Stop> {
     loop {
         if ready!(rest.poll_delivered(context, to)).is_err() {
@@ -116,20 +116,20 @@ fn poll_direction(
                 return Poll::Ready(Some(Stop::SenderGone));
             }
             let outcome = match see(read.filled(), back.is_empty()) {
-                Then::Pass => ready!(rest.deliver(context, to, read.filled())),
-                Then::Instead(bytes) => ready!(rest.deliver(context, to, &bytes)),
-                Then::Hold(bytes) => {
+                Route::Pass => ready!(rest.deliver(context, to, read.filled())),
+                Route::Replace(bytes) => ready!(rest.deliver(context, to, &bytes)),
+                Route::Hold(bytes) => {
                     let outcome = ready!(rest.deliver(context, to, &bytes));
                     return outcome.map_or(Poll::Ready(Some(Stop::ReceiverGone)), |()| Poll::Pending);
                 }
-                Then::Both { to_server, answer } => {
+                Route::ReplaceAndAnswer { to_server, answer } => {
                     if let Poll::Ready(Err(_)) = rest.deliver(context, to, &to_server) {
                         return Poll::Ready(Some(Stop::ReceiverGone));
                     }
                     let outcome = ready!(back.deliver(context, from, &answer));
                     return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
                 }
-                Then::Answer(bytes) => {
+                Route::Answer(bytes) => {
                     let outcome = ready!(back.deliver(context, from, &bytes));
                     return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
                 }
@@ -142,29 +142,30 @@ fn poll_direction(
     }
 }
 
-/// Follows bytes that the server has sent, and shows the answers in them to the session. Returns [`Then::Pass`] if the client is to get all
-/// these bytes, otherwise [`Then::Instead`] with those that it is to get: answers to queries of the near cache's own are hidden from it.
-pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Then {
+/// Follows bytes that the server has sent, and shows the answers in them to the session. Returns [`Route::Pass`] if the client is to get
+/// all these bytes, otherwise [`Route::Replace`] with those that it is to get: answers to queries of the near cache's own are hidden from
+/// it.
+pub fn server_bytes(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Route {
     let (mut shown, mut hides) = (Vec::new(), follower.hides_something());
     let rest = follower.from_server(bytes, |part| {
-        if let (Some(session), Some(number)) = (session.as_mut(), part.noted) {
-            session.of_server(number, part.bytes, part.outcome.as_ref());
+        if let (Some(session), Some(number)) = (session.as_mut(), part.number) {
+            session.answer_bytes(number, part.bytes, part.outcome.as_ref());
         }
         if let (Some(session), Some(outcome)) = (session.as_mut(), &part.outcome) {
-            session.of_answer(outcome, part.is_hidden);
+            session.answer_completed(outcome, part.is_hidden);
         }
         if hides && !part.is_hidden {
             shown.extend_from_slice(part.bytes);
         }
     });
     if !hides {
-        return Then::Pass;
+        return Route::Pass;
     }
     hides = follower.hides_something();
     if follower.why_unread().is_none() || !hides {
         shown.extend_from_slice(rest);
     }
-    Then::Instead(shown)
+    Route::Replace(shown)
 }
 
 /// Moves the bytes of a connection after its login until one side is gone, and then closes both sides. `session` answers reads from memory;
@@ -183,44 +184,44 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
         // The server's bytes come first: a client whose connection the server has killed is not served from memory.
         let mut see_server = |bytes: &[u8], _| {
             counts.from_servers.add(bytes.len());
-            let then = seen_of_server(&mut follower, &mut session, bytes);
-            let shown = if let Then::Instead(shown) = &then { shown.len() } else { bytes.len() };
-            session.iter_mut().for_each(|session| session.show(shown));
-            then
+            let route = server_bytes(&mut follower, &mut session, bytes);
+            let shown = if let Route::Replace(shown) = &route { shown.len() } else { bytes.len() };
+            session.iter_mut().for_each(|session| session.count_shown(shown));
+            route
         };
         let polled = poll_direction(context, &mut server, &mut client, &mut to_client, &mut to_server, &mut see_server);
         if polled.is_ready() {
             return Poll::Ready(());
         }
         let held = session.as_mut().and_then(|session| session.take_held(context, &mut follower));
-        counts.commands.add(follower.take_commands() + usize::from(matches!(held, Some(Then::Answer(_)))));
-        let is_held_again = matches!(held, Some(Then::Hold(_)));
+        counts.commands.add(follower.take_commands() + usize::from(matches!(held, Some(Route::Answer(_)))));
+        let is_held_again = matches!(held, Some(Route::Hold(_)));
         let sent = match held {
-            Some(Then::Answer(answer) | Then::Both { answer, .. }) => {
+            Some(Route::Answer(answer) | Route::ReplaceAndAnswer { answer, .. }) => {
                 if matches!(to_client.deliver(context, &mut client, &answer), Poll::Ready(Err(_))) {
                     return Poll::Ready(());
                 }
                 Poll::Pending
             }
-            Some(Then::Instead(bytes) | Then::Hold(bytes)) => to_server.deliver(context, &mut server, &bytes),
-            Some(Then::Pass) | None => to_server.poll_delivered(context, &mut server),
+            Some(Route::Replace(bytes) | Route::Hold(bytes)) => to_server.deliver(context, &mut server, &bytes),
+            Some(Route::Pass) | None => to_server.poll_delivered(context, &mut server),
         };
         if matches!(sent, Poll::Ready(Err(_))) {
             is_server_deaf = true;
         }
         let is_holding = session.as_ref().is_some_and(Session::is_holding);
-        let mut see_client = |bytes: &[u8], is_heard| {
+        let mut see_client = |bytes: &[u8], has_client_received_all| {
             counts.from_clients.add(bytes.len());
-            let then = match &mut session {
-                Some(session) => session.of_client(&mut follower, bytes, is_heard),
+            let route = match &mut session {
+                Some(session) => session.client_bytes(&mut follower, bytes, has_client_received_all),
                 None => {
                     follower.from_client(bytes);
-                    Then::Pass
+                    Route::Pass
                 }
             };
-            let is_answered = matches!(then, Then::Answer(_) | Then::Both { .. });
+            let is_answered = matches!(route, Route::Answer(_) | Route::ReplaceAndAnswer { .. });
             counts.commands.add(follower.take_commands() + usize::from(is_answered));
-            then
+            route
         };
         if !is_server_deaf && !is_holding {
             let (from, to) = (&mut client, &mut server);

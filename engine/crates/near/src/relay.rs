@@ -10,7 +10,7 @@ use crate::unfinished::log_in_once;
 use near_core::binlog::ByLog;
 use near_core::binlog::Privileges;
 use near_core::by_rules::ByRules;
-use near_core::follow::Unread;
+use near_core::follow::UnreadReason;
 use near_core::identified::{Identified, LoginFacts};
 use near_core::leases::Leases;
 use near_core::session::Session;
@@ -40,7 +40,7 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
     match login(client, addresses.is_some(), server, &config).await {
         Ok(legs) => {
             let why_unread = legs.follower.why_unread();
-            let is_login_unseen = matches!(why_unread, Some(Unread::EndToEndTls | Unread::NotUnderstood));
+            let is_login_unseen = matches!(why_unread, Some(UnreadReason::EndToEndTls | UnreadReason::NotUnderstood));
             if !is_login_unseen {
                 shared.unfinished.end_row();
             }

@@ -85,7 +85,7 @@ impl StalenessBound for ByLog {
         let is_of_store = shared.is_some_and(|(shared, known)| self.take(conditions, read, known, shared));
         let uses = Some(&conditions.results.uses).filter(|_| looked.is_none());
         let found = known_here.and_then(|known| {
-            log.find(conditions.results.cache(), uses, &read.key, known, session, (now, conditions.asking(read)))
+            log.find(conditions.results.cache(), uses, &read.key, known, session, (now, conditions.publishable(read)))
         });
         if let Some(found) = found.filter(|found| conditions.is_for(read, found)) {
             self.store.iter().filter(|_| is_of_store).for_each(|store| store.count_hit());

@@ -9,7 +9,7 @@ use super::position::{AbsolutePosition, Position};
 use super::rows::RowKey;
 use crate::clock;
 use crate::identified::{FoundResult, KnownSession, Wording};
-use crate::published::{Asking, BY_LOG, Kept, LENT_NS, Published};
+use crate::published::{BY_LOG, LEASE_NS, PublishableRead, PublishableResult, Published};
 use crate::reason::Own;
 use crate::result_set::ResultSet;
 use crate::results::Results;
@@ -130,7 +130,7 @@ impl Log {
     /// serve none now.
     fn lease(&self, changes: &Changes) -> Option<u64> {
         let too_old = self.complete_until(changes)?.saturating_add(self.max_staleness_ns).saturating_add(1);
-        Some(too_old.min(clock::now().saturating_add(LENT_NS)))
+        Some(too_old.min(clock::now().saturating_add(LEASE_NS)))
     }
 
     /// Starts to follow a log from the position `from`, after the end of any earlier attachment. `server` is the server's
@@ -264,7 +264,7 @@ impl Log {
     }
 
     /// Looks up a result for a read of a session. None if there is none that may be served. `key` is the read's key, and `now` a
-    /// time after the read has arrived. `uses` counts the request, and is none if the read was counted before. With `asking`, the
+    /// time after the read has arrived. `uses` counts the request, and is none if the read was counted before. With `publishable`, the
     /// result is also made available to other processes.
     pub fn find(
         &self,
@@ -273,7 +273,7 @@ impl Log {
         key: &[u8],
         known: &KnownSession,
         session: &SessionPrivileges,
-        (now, asking): (u64, Option<Asking<'_>>),
+        (now, publishable): (u64, Option<PublishableRead<'_>>),
     ) -> Option<FoundResult> {
         let changes = self.look();
         self.staleness_in(&changes, now)?;
@@ -288,12 +288,12 @@ impl Log {
         uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_like));
         let entry = entry.filter(|entry| is_fresh(&changes, entry))?;
         let found = FoundResult::of(&entry, false);
-        let standing = asking.and_then(|asking| {
+        let served_contexts = publishable.and_then(|publishable| {
             let cells: Option<Vec<_>> = entry.cells().iter().map(|cell| for_others(cell.0)).collect();
-            let result = Kept { entry: &entry, cells: &cells?, reads_tables: false, until: u64::MAX };
-            asking.publish(attachment_of(&changes)?, &identity, result, 0)
+            let result = PublishableResult { entry: &entry, cells: &cells?, reads_tables: false, until: u64::MAX };
+            publishable.publish(attachment_of(&changes)?, &identity, result, 0)
         });
-        Some(FoundResult { standing, ..found })
+        Some(FoundResult { served_contexts, ..found })
     }
 
     /// Returns the state of the log, to be noted before a read is sent. None if the log is not followed; the result is then not

@@ -1,7 +1,7 @@
 //! Results with the time at which they were read, in the same cache that results with leases use.
 
 use crate::identified::FoundResult;
-use crate::published::Standing;
+use crate::published::ServedContexts;
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::rules::Terms;
@@ -38,7 +38,7 @@ pub fn find(
     key: &Key,
     (now_ns, after): (u64, u64),
     terms: &Terms,
-    publish: impl FnOnce(&cache::Entry, u64) -> Option<Box<Standing>>,
+    publish: impl FnOnce(&cache::Entry, u64) -> Option<Box<ServedContexts>>,
 ) -> Option<FoundResult> {
     let (pin, hash) = (cache::pin(), cache.hash(key));
     let entry = cache.get(hash, key, &pin);
@@ -49,9 +49,9 @@ pub fn find(
     let is_served = read_at > after && is_younger(read_at, now_ns, terms.ttl);
     is_served.then(|| {
         let found = FoundResult::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl));
-        let standing =
+        let served_contexts =
             if found.is_due { None } else { publish(&entry, expires_at(read_at, terms.soft_ttl.min(terms.ttl))) };
-        FoundResult { standing, ..found }
+        FoundResult { served_contexts, ..found }
     })
 }
 

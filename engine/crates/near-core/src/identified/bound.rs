@@ -4,7 +4,7 @@ use super::{ClientRead, KnownSession, ReadConditions};
 use crate::answer::Answer;
 use crate::freshness::{Served, Summary};
 use crate::memory::Memory;
-use crate::published::Standing;
+use crate::published::ServedContexts;
 use crate::reason::Own;
 use crate::session_flags::Places;
 use crate::store::BoxFuture;
@@ -22,22 +22,22 @@ pub struct FoundResult {
     pub is_due: bool,
     pub used: Use,
     /// The session contexts in which other processes may serve the connection's next reads. None if they may not.
-    pub standing: Option<Box<Standing>>,
+    pub served_contexts: Option<Box<ServedContexts>>,
 }
 
 impl FoundResult {
     /// Copies the result in a cache entry.
     pub fn of(entry: &cache::Entry, is_due: bool) -> FoundResult {
         let (answer, rows, used) = (entry.value().to_vec(), entry.rows(), Use::of(entry));
-        FoundResult { answer, rows, places: Places::from_bits(entry.flags()), is_due, used, standing: None }
+        FoundResult { answer, rows, places: Places::from_bits(entry.flags()), is_due, used, served_contexts: None }
     }
 }
 
 impl FoundResult {
     /// Returns the result in the form in which the session serves it.
     pub fn served(self) -> Served {
-        let FoundResult { answer, rows, places, used, standing, .. } = self;
-        Served { places, used: Some(used), standing, ..Served::new(answer, rows) }
+        let FoundResult { answer, rows, places, used, served_contexts, .. } = self;
+        Served { places, used: Some(used), served_contexts, ..Served::new(answer, rows) }
     }
 }
 

@@ -161,7 +161,7 @@ impl ClientRead {
             }),
             _ => None,
         };
-        Served { found: number, warns: self.warnings > 0, ..found.served() }
+        Served { found_rows: number, warns: self.warnings > 0, ..found.served() }
     }
 }
 
