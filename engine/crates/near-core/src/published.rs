@@ -12,7 +12,7 @@ use crate::prepared::ContextId;
 use crate::unseen::may_keep_found_rows;
 use feed::{Attachment, Near};
 use locks::Mutex;
-use mapped::{Connection, Context, Key, Layout, Map, Place, Record, Statement, Writer};
+use mapped::{ConnectionSlot, ConnectionState, Context, Key, Layout, Map, Record, Statement, Writer};
 use sql::Aggregates;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -162,7 +162,7 @@ impl Published {
         closed.into_iter().for_each(|cell| _ = writer.close(cell));
         writer.open_all(&open);
         // The lease is granted last, so that other processes see it only with everything that came before it.
-        writer.grant(near.lease_ends());
+        writer.grant_lease(near.lease_ends());
     }
 
     /// Sets the attachment, the cells that have changed with their versions, and the lease: the time in nanoseconds until which
@@ -182,7 +182,7 @@ impl Published {
 
     /// Stops other processes from serving anything until a lease is set again.
     pub fn revoke(&self) {
-        self.state().writer.revoke();
+        self.state().writer.revoke_lease();
     }
 
     /// Lets other processes serve results by the rules of the settings with this number, until the time `until` in nanoseconds.
@@ -190,7 +190,7 @@ impl Published {
     pub fn follow_rules(&self, rules: u64, until: u64) {
         let mut state = self.state();
         if state.attach(Some([BY_RULES, rules])) {
-            state.writer.grant(until);
+            state.writer.grant_lease(until);
         }
     }
 
@@ -240,8 +240,8 @@ impl Published {
     /// Reserves a place for a connection, which other processes may then serve. None if there is no room. `greeting` is the hash
     /// ([`feed::check_of`]) of the greeting that the client got; it identifies the connection.
     pub fn reserve_connection(self: &Arc<Self>, greeting: u64) -> Option<PublishedConnection> {
-        let place = self.state().writer.enter(greeting)?;
-        Some(PublishedConnection { published: self.clone(), place, greeting })
+        let slot = self.state().writer.reserve_slot(greeting)?;
+        Some(PublishedConnection { published: self.clone(), slot, greeting })
     }
 }
 
@@ -263,8 +263,8 @@ impl State {
     /// Lets other processes serve until this time in nanoseconds, or not at all.
     fn set_lease(&mut self, lease: Option<u64>) {
         match lease {
-            Some(until) => self.writer.grant(until),
-            None => self.writer.revoke(),
+            Some(until) => self.writer.grant_lease(until),
+            None => self.writer.revoke_lease(),
         }
     }
 
@@ -298,7 +298,7 @@ fn is_for_others(read: &ServedRead<'_>) -> bool {
 /// connection no more.
 pub struct PublishedConnection {
     published: Arc<Published>,
-    place: Place,
+    slot: ConnectionSlot,
     greeting: u64,
 }
 
@@ -307,20 +307,20 @@ impl PublishedConnection {
     /// this answer gets `shown` bytes; other processes serve it only while these counts are still right. They serve nothing after
     /// the time `until`, in nanoseconds, because the server has to see a command then. Does nothing if the attachment has
     /// changed.
-    pub fn serve(&self, served_contexts: &ServedContexts, [received, shown]: [u64; 2], until: u64) {
+    pub fn set_connection(&self, served_contexts: &ServedContexts, [received, shown]: [u64; 2], until: u64) {
         let ServedContexts { attachment, text, binary, since, statement } = *served_contexts;
         let mut state = self.published.state();
         if state.attachment == Some(attachment) {
             let token = self.greeting;
             let generation = 0;
-            let served = Connection { token, received, shown, since, text, binary, until, generation, statement };
-            state.writer.serve(&self.place, &served);
+            let served = ConnectionState { token, received, shown, since, text, binary, until, generation, statement };
+            state.writer.set_connection(&self.slot, &served);
         }
     }
 }
 
 impl Drop for PublishedConnection {
     fn drop(&mut self) {
-        self.published.state().writer.leave(self.place.clone());
+        self.published.state().writer.free_slot(self.slot.clone());
     }
 }

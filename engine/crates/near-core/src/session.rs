@@ -263,7 +263,7 @@ impl Session {
             shared.shown += answer.len() as u64;
             if let Some(served_contexts) = shared.served_contexts.take() {
                 let until = self.seen_ns.saturating_add(SEEN_EVERY_NS);
-                shared.published.serve(&served_contexts, [shared.received, shared.shown], until);
+                shared.published.set_connection(&served_contexts, [shared.received, shared.shown], until);
                 shared.last = Some(served_contexts);
             }
         }
@@ -885,7 +885,7 @@ mod tests {
     /// Another process that maps the results, and finds the connection's place there. It has only the file descriptor.
     struct Other {
         reader: mapped::Reader<mapped::Map>,
-        place: mapped::Place,
+        slot: mapped::ConnectionSlot,
     }
 
     /// The hash of the greeting that the client got. Another process finds the connection by this value.
@@ -894,22 +894,22 @@ mod tests {
     /// Returns a connection of an attached near cache that shares its results, and a process that maps them.
     fn shared() -> (Line, Other) {
         let layout = mapped::Layout::new(4, 4, 12).with_connections(0);
-        let (map, file) = mapped::share(layout).expect("memory");
+        let (map, file) = mapped::create_memory(layout).expect("memory");
         let published = crate::published::Published::new(map, layout, 3).expect("it is large enough");
         let results = crate::results::Results::published(4 << 20, Some(Arc::new(published)));
         let mut line = Line::of(7, &Arc::new(Memory::of(results)), Rc::default());
         line.session.share(SHOWN_GREETING);
         line.attach(1);
-        let reader = mapped::Reader::new(mapped::map(&file).expect("a map")).expect("a writer's memory");
-        let place = reader.place(SHOWN_GREETING).expect("the connection is there");
-        (line, Other { reader, place })
+        let reader = mapped::Reader::new(mapped::map_memory(&file).expect("a map")).expect("a writer's memory");
+        let slot = reader.connection_slot(SHOWN_GREETING).expect("the connection is there");
+        (line, Other { reader, slot })
     }
 
     impl Other {
         /// Returns the answer that this process would give to the command, if the byte counts of the client were those that the
         /// writer has noted.
         fn find(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
-            let connection = self.reader.connection(&self.place, SHOWN_GREETING)?;
+            let connection = self.reader.connection(&self.slot, SHOWN_GREETING)?;
             let bound = wire::execution(payload).map(|(_, bound)| bound);
             let scope = connection.statement.map(|statement| statement.scope);
             let (context, parts) = match (&scope, bound) {
@@ -922,7 +922,7 @@ mod tests {
 
         /// Returns how many bytes the client had sent and received when it was last served. None if the place is free.
         fn counts(&self) -> Option<[u64; 2]> {
-            self.reader.connection(&self.place, SHOWN_GREETING).map(|one| [one.received, one.shown])
+            self.reader.connection(&self.slot, SHOWN_GREETING).map(|one| [one.received, one.shown])
         }
     }
 
@@ -1002,7 +1002,7 @@ mod tests {
         line.read_in(4, READ, status::AUTOCOMMIT, inside(3, None));
         for read in [READ, &execute(7, INTEGER, 1), READ] {
             assert!(line.served(read).is_some());
-            let connection = other.reader.connection(&other.place, SHOWN_GREETING).expect("it was served");
+            let connection = other.reader.connection(&other.slot, SHOWN_GREETING).expect("it was served");
             assert_eq!([connection.text.number, connection.binary.number], [4, 3]);
             assert!(other.find(read).is_some());
         }

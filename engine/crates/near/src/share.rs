@@ -5,7 +5,7 @@
 
 use crate::config::Share;
 use crate::{os, random};
-use mapped::{Layout, handing};
+use mapped::{Layout, handover};
 use near_core::published::Published;
 use near_core::say;
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// read-only; see [`serve`].
 pub fn memory(size: u64) -> io::Result<(Published, File)> {
     let layout = Layout::for_results(size);
-    let (map, file) = mapped::share(layout)?;
+    let (map, file) = mapped::create_memory(layout)?;
     let seed = u64::from_le_bytes(random::bytes()?);
     let published = Published::new(map, layout, seed).ok_or_else(|| io::Error::other("the memory is too small"))?;
     Ok((published, file))
@@ -60,5 +60,5 @@ pub async fn serve(listener: UnixListener, memory: File) {
 
 /// Sends the file descriptor of the memory to a program, as soon as its socket takes it.
 async fn hand(stream: &UnixStream, memory: &File) -> io::Result<()> {
-    stream.async_io(Interest::WRITABLE, || handing::send(stream.as_raw_fd(), memory)).await
+    stream.async_io(Interest::WRITABLE, || handover::send(stream.as_raw_fd(), memory)).await
 }
