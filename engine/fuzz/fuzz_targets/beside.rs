@@ -5,7 +5,7 @@
 use feed::Frame;
 use libfuzzer_sys::fuzz_target;
 use near_core::follow::Follower;
-use near_core::leases::Leases;
+use near_core::leases::ByLeases;
 use near_core::memory::Memory;
 use near::pump::server_bytes;
 use near_core::session::{Session, Route};
@@ -19,7 +19,7 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
     let (capabilities, steps) = input;
     let memory = Arc::new(Memory::new(4 << 20));
     let mut follower = Follower::new(capabilities);
-    let leases = Leases::new(&memory, CONNECTION, GREETING, capabilities, true);
+    let leases = ByLeases::new(&memory, CONNECTION, GREETING, capabilities, true);
     let mut session = Some(Session::new(&memory, leases));
     for (kind, bytes) in steps {
         match kind % 3 {
@@ -39,11 +39,11 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
             }
             _ => match Frame::decode(&bytes) {
                 Ok(frame) => {
-                    if memory.hear(frame).is_err() {
-                        memory.lose();
+                    if memory.receive(frame).is_err() {
+                        memory.detach();
                     }
                 }
-                Err(_) => memory.lose(),
+                Err(_) => memory.detach(),
             },
         }
         if follower.why_unread().is_some() {

@@ -1,6 +1,6 @@
 //! The prepared statements of a connection whose executions may be answered here.
 //!
-//! The near cache names a statement in the connection's place once it has served one of its executions from its memory. From then on
+//! The near cache names a statement in the connection's slot once it has served one of its executions from its memory. From then on
 //! it would serve other executions, too, in the same context, until it gets a command that concerns the statement.
 
 use mapped::{ConnectionState, Context, Statement};

@@ -8,7 +8,7 @@ use crate::sync::{AtomicU64, Ordering, fence};
 /// readers have answered are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionState {
-    /// Identifies the connection: the hash of the greeting that the client got. Zero: the place is free.
+    /// Identifies the connection: the hash of the greeting that the client got. Zero: the slot is free.
     pub token: u64,
     /// The number of bytes that the writer has received from the client, after the login.
     pub received: u64,
@@ -50,7 +50,7 @@ pub struct Statement {
 /// Identifies prepared statements with the same meaning and the same parameter types, also across connections.
 pub type Scope = [u8; 32];
 
-/// The place of one connection in the memory, which the writer reserves and readers look up. Its first word counts changes, and is odd
+/// The slot of one connection in the memory, which the writer reserves and readers look up. Its first word counts changes, and is odd
 /// while one is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionSlot(usize);
@@ -101,17 +101,17 @@ impl ConnectionState {
 }
 
 impl ConnectionSlot {
-    /// Returns the place whose first word has this index.
+    /// Returns the slot whose first word has this index.
     pub(crate) fn at(word: usize) -> ConnectionSlot {
         ConnectionSlot(word)
     }
 
-    /// Returns true if the place belongs to the connection with this token.
+    /// Returns true if the slot belongs to the connection with this token.
     pub(crate) fn belongs_to(&self, memory: &[AtomicU64], token: u64) -> bool {
         memory[self.0 + 1].load(Ordering::Relaxed) == token
     }
 
-    /// Returns true if the place belongs to no connection.
+    /// Returns true if the slot belongs to no connection.
     pub(crate) fn is_free(&self, memory: &[AtomicU64]) -> bool {
         self.belongs_to(memory, ConnectionState::default().token)
     }

@@ -1,6 +1,6 @@
 //! The layout of the memory, which is an array of words of 64 bits.
 //!
-//! It begins with a head. Then come the places of connections, one word for each cell, the index in buckets of [`WAYS`] words, and the
+//! It begins with a head. Then come the slots of connections, one word for each cell, the index in buckets of [`WAYS`] words, and the
 //! ring with the results. A word of the index holds a tag and the position of a result in the ring. Positions only grow, so a reader can
 //! tell from a position alone whether the writer has overwritten the result since.
 
@@ -89,7 +89,7 @@ impl Layout {
         (u64::from(number) < 1 << self.cells).then(|| self.cells_begin() + number as usize)
     }
 
-    /// Returns the indexes of the first words of all places that a connection with this token may have.
+    /// Returns the indexes of the first words of all slots that a connection with this token may have.
     pub(crate) fn connection_slots(self, token: u64) -> impl Iterator<Item = usize> {
         let group = self.connection_groups.map(|connection_groups| token as usize & ((1 << connection_groups) - 1));
         group.into_iter().flat_map(|group| (0..WAYS).map(move |way| HEAD + (group * WAYS + way) * SLOT_WORDS))

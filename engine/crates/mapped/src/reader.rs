@@ -111,13 +111,13 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         self.find_in(generation, &key, Bounds { since, newest: context.stamp, until }, clock, into)
     }
 
-    /// Returns the place of the connection with this token. None if the writer has not reserved one.
+    /// Returns the slot of the connection with this token. None if the writer has not reserved one.
     pub fn connection_slot(&self, token: u64) -> Option<ConnectionSlot> {
         let mut slots = self.layout.connection_slots(token).map(ConnectionSlot::at);
         slots.find(|slot| token != 0 && slot.belongs_to(self.memory.as_ref(), token))
     }
 
-    /// Returns the circumstances of the connection with this token. None if the place belongs to another connection by now, or is being
+    /// Returns the circumstances of the connection with this token. None if the slot belongs to another connection by now, or is being
     /// changed; nothing may be answered then.
     pub fn connection(&self, slot: &ConnectionSlot, token: u64) -> Option<ConnectionState> {
         slot.read(self.memory.as_ref()).filter(|connection| connection.token == token)

@@ -164,7 +164,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         true
     }
 
-    /// Reserves a place for the connection with this token. None if there is no free one, or if the token is zero. Nothing is found for
+    /// Reserves a slot for the connection with this token. None if there is no free one, or if the token is zero. Nothing is found for
     /// the connection before [`set_connection`](Self::set_connection).
     pub fn reserve_slot(&mut self, token: u64) -> Option<ConnectionSlot> {
         let slot = self
@@ -182,7 +182,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         slot.write(self.memory.as_ref(), &ConnectionState { generation: self.generation, ..*connection });
     }
 
-    /// Frees the place: from here on readers answer nothing on its connection.
+    /// Frees the slot: from here on readers answer nothing on its connection.
     pub fn free_slot(&mut self, slot: ConnectionSlot) {
         slot.write(self.memory.as_ref(), &ConnectionState::default());
     }

@@ -13,7 +13,7 @@ use crate::published::{BY_RULES, PublishableResult};
 use crate::reason::Own;
 use crate::rules::{Rules, Subject, Terms};
 use crate::store::{BoxFuture, ReservedEntry, Store, StoreLookup};
-use crate::uses::Source;
+use crate::uses::ResultSource;
 use sql::LexMode;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub struct WaitOutcome {
 pub struct Claim {
     /// Lets other clients wait for the answer. Dropped once the answer is stored, or cannot be.
     _flight: Option<Flight>,
-    /// The empty place in the shared store that the answer will fill.
+    /// The empty entry in the shared store that the answer will fill.
     reserved: Option<Box<dyn ReservedEntry>>,
 }
 
@@ -216,7 +216,7 @@ impl StalenessBound for ByRules {
             && let Some(result) = conditions.result(read, &found.answer, found.rows, self.store.as_deref())
         {
             let key = aged_results::key(&read.key, &known.identity);
-            let source = Source::of_store(conditions.shape(read, known));
+            let source = ResultSource::of_store(conditions.shape(read, known));
             aged_results::store(conditions.results, &key, result, source, found.read_at);
         }
         let found = known_here.and_then(|known| find(conditions, read, may_wait, known, (&terms, self.settings)));
@@ -279,7 +279,7 @@ impl StalenessBound for ByRules {
         }
         let key = aged_results::key(&read.key, &known.identity);
         let is_kept = aged_results::store(conditions.results, &key, answer.result_set(), source, read_at);
-        conditions.results.uses.missed(source, answer.bytes.len(), is_kept);
+        conditions.results.uses.count_miss(source, answer.bytes.len(), is_kept);
         if let Some(reserved) = claim.reserved {
             reserved.fill(&answer.bytes, answer.rows);
         }

@@ -8,7 +8,7 @@
 use crate::follow::Follower;
 use crate::prepared::ContextId;
 use crate::published::ServedContexts;
-use crate::session_flags::Places;
+use crate::session_flags::FlagOffsets;
 use crate::unseen::Unseen;
 use crate::uses::Use;
 use flavour::Flavour;
@@ -60,7 +60,7 @@ pub struct Served {
     /// True if the server would give a warning, because the statement's text contains deprecated words.
     pub warns: bool,
     /// The offsets of the status flags in the answer. None if it may not be served in transactions.
-    pub places: Option<Places>,
+    pub flag_offsets: Option<FlagOffsets>,
     /// The statistics in which the hit is counted.
     pub used: Option<Use>,
     /// The session context in which the result was found. None if the server assigns no numbers to contexts.
@@ -79,7 +79,7 @@ impl Served {
             rows,
             found_rows: None,
             warns: false,
-            places: None,
+            flag_offsets: None,
             used: None,
             context_id: None,
             first_types: None,
@@ -89,8 +89,8 @@ impl Served {
 
     /// Copies the result in a cache entry, with its offsets of status flags and its statistics.
     pub fn of(entry: &cache::Entry) -> Served {
-        let (places, used) = (Places::from_bits(entry.flags()), Some(Use::of(entry)));
-        Served { places, used, ..Served::new(entry.value().to_vec(), entry.rows()) }
+        let (flag_offsets, used) = (FlagOffsets::from_bits(entry.flags()), Some(Use::of(entry)));
+        Served { flag_offsets, used, ..Served::new(entry.value().to_vec(), entry.rows()) }
     }
 }
 

@@ -11,7 +11,7 @@ pub mod question;
 mod session_only;
 mod state;
 
-use crate::answer::{Answer, why_not_kept};
+use crate::answer::{Answer, why_not_stored};
 use crate::clock;
 use crate::command::{LONGEST, begins_a_read};
 use crate::follow::Follower;
@@ -24,7 +24,7 @@ use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::store::{BoxFuture, Store};
 use crate::unseen::{Unseen, may_keep_found_rows};
-use crate::uses::Source;
+use crate::uses::ResultSource;
 use cache::Key;
 use flavour::Flavour;
 use insight::ShapeId;
@@ -37,7 +37,7 @@ use std::task::{Context, Poll, ready};
 use wire::{Command, Expect, Outcome, Query, columns_of};
 
 use client_read::{ReadKind, append_found_rows};
-use prepared::{Prepared, Reading};
+use prepared::{PreparedRead, PreparedReads};
 use state::State;
 
 pub use bound::{AnsweredRead, Decision, FoundResult, StalenessBound};
@@ -83,7 +83,7 @@ pub struct Identified<B: StalenessBound> {
     /// The server's address and version, which distinguish the session from sessions on other servers.
     server_label: String,
     state: State,
-    prepared: Prepared,
+    prepared: PreparedReads,
     /// Reassembles the client's commands.
     commands: Payloads,
     /// The bytes of the answer to the current question.
@@ -195,8 +195,8 @@ impl<'a> ReadConditions<'a> {
     /// Returns the number of the read's shape (its text without literals), in whose statistics it is counted.
     pub fn shape(&self, read: &ClientRead, known: &KnownSession) -> ShapeId {
         match read.execution_facts {
-            Some(_) => self.results.uses.of_prepared(&read.text),
-            None => self.results.uses.of_query(&read.text, known.mode),
+            Some(_) => self.results.uses.prepared_shape(&read.text),
+            None => self.results.uses.query_shape(&read.text, known.mode),
         }
     }
 
@@ -204,7 +204,7 @@ impl<'a> ReadConditions<'a> {
     /// client expects of an execution.
     pub fn is_for(&self, read: &ClientRead, found: &FoundResult) -> bool {
         let has_as_many = |columns| columns_of(&found.answer, self.capabilities) == columns;
-        let can_be_inside = !read.is_inside || found.places.is_some();
+        let can_be_inside = !read.is_inside || found.flag_offsets.is_some();
         can_be_inside && read.execution_facts.is_none_or(|prepared| has_as_many(prepared.columns))
     }
 
@@ -238,7 +238,7 @@ impl<B: StalenessBound> Identified<B> {
             capabilities,
             server_label: format!("{server} {version}"),
             state: State::new(flavour, capabilities, login_facts.collation),
-            prepared: Prepared::new(flavour, capabilities),
+            prepared: PreparedReads::new(flavour, capabilities),
             commands: Payloads::of_commands(),
             answer: Vec::new(),
             values: None,
@@ -270,9 +270,9 @@ impl<B: StalenessBound> Identified<B> {
             }
             None => {
                 let runs = payload.len() <= LONGEST && payload[0] == Command::StmtExecute as u8;
-                let (execution, reading) = runs.then(|| self.prepared.execution(payload)).flatten()?;
+                let (execution, prepared_read) = runs.then(|| self.prepared.execution(payload)).flatten()?;
                 let statement = (is_shared && execution.is_known()).then(|| Some(execution.statement()));
-                (ClientRead::execution(execution, reading), statement)
+                (ClientRead::execution(execution, prepared_read), statement)
             }
         };
         read.is_inside = !follower.is_autonomous();
@@ -347,7 +347,7 @@ impl<B: StalenessBound> Identified<B> {
         let number = if read.kind == ReadKind::FoundRows { Some(arrival.found_rows?) } else { None };
         let audience = session_only::Audience::new(&known.identity, number);
         let found = session_only::find(&self.memory.results, &read.text, &audience)?;
-        (!read.is_inside || found.places.is_some()).then(|| read.served(found))
+        (!read.is_inside || found.flag_offsets.is_some()).then(|| read.served(found))
     }
 
     /// Counts the reason why this command is not answered from memory; see [`why`](Self::why).
@@ -437,15 +437,15 @@ impl<B: StalenessBound> Identified<B> {
             let generation = self.state.generation();
             let identity = self.state.description_in(generation).map(|known| known.identity);
             let replaces = replaces_what_reads_leave(&statement);
-            self.prepared.note(self.last, Reading { text: text.into(), replaces, identity, generation });
+            self.prepared.note(self.last, PreparedRead { text: text.into(), replaces, identity, generation });
         }
     }
 
     /// Prepares to store the answer to the read that was just sent. Returns false if there is no room for it.
     fn note(&mut self, Miss { read, claim, .. }: Miss<B>) -> bool {
-        let Some(answer) = Answer::to(&self.memory.results, read.key.len()) else { return false };
-        let answer = answer.with_warnings(read.warnings);
-        let answer = if read.is_inside { answer.inside_or_outside() } else { answer };
+        let Some(answer) = Answer::new(&self.memory.results, read.key.len()) else { return false };
+        let answer = answer.allowing_warnings(read.warnings);
+        let answer = if read.is_inside { answer.allowing_transaction() } else { answer };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
@@ -498,7 +498,7 @@ impl<B: StalenessBound> Identified<B> {
         let Waiting { read, answer, sent_ns, moment, claim, .. } = waiting;
         let conditions = ReadConditions::new(&self.memory, &self.state, self.capabilities, ArrivalFacts::now());
         let source =
-            Source { shape: conditions.shape(&read, known), cost_ns: conditions.now_ns.saturating_sub(sent_ns) };
+            ResultSource { shape: conditions.shape(&read, known), cost_ns: conditions.now_ns.saturating_sub(sent_ns) };
         let answered = AnsweredRead { read: &read, answer: &answer, known, source, moment, claim };
         conditions.results.recent.note(hash(conditions.results, &read));
         self.bound.keep(&conditions, answered);
@@ -522,7 +522,7 @@ impl<B: StalenessBound> Identified<B> {
         let Waiting { read, answer, sent_ns, .. } = waiting;
         let conditions = ReadConditions::new(&self.memory, &self.state, self.capabilities, ArrivalFacts::now());
         let source =
-            Source { shape: conditions.shape(read, known), cost_ns: conditions.now_ns.saturating_sub(*sent_ns) };
+            ResultSource { shape: conditions.shape(read, known), cost_ns: conditions.now_ns.saturating_sub(*sent_ns) };
         let audience = session_only::Audience::new(&known.identity, found);
         session_only::store(conditions.results, &read.text, &audience, answer.result_set(), source);
     }
@@ -651,7 +651,7 @@ impl<B: StalenessBound> Freshness for Identified<B> {
         let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return false };
         let Waiting { read, answer, .. } = &mut self.waiting[at];
         if !answer.take(bytes, outcome) {
-            self.memory.reasons.count(why_not_kept(outcome, read.warnings).into());
+            self.memory.reasons.count(why_not_stored(outcome, read.warnings).into());
             self.waiting.remove(at);
             return false;
         }
@@ -709,7 +709,7 @@ impl<B: StalenessBound> Freshness for Identified<B> {
         let by_text = self.query(payload).is_some_and(|(_, statement)| {
             replaces_what_reads_leave(&statement) && (names_table(&statement) || !keeps_warnings)
         });
-        let by_command = self.prepared.reading(payload).is_some_and(|reading| reading.replaces);
+        let by_command = self.prepared.prepared_read(payload).is_some_and(|prepared_read| prepared_read.replaces);
         if by_text || by_command { Replaces::All } else { Replaces::Nothing }
     }
 
@@ -718,7 +718,9 @@ impl<B: StalenessBound> Freshness for Identified<B> {
             let query = Query::parse(&payload[1..], self.capabilities);
             return query.map_or(Aggregates::Perhaps, |query| Aggregates::of(query.text));
         }
-        self.prepared.reading(payload).map_or(Aggregates::Perhaps, |reading| Aggregates::of(&reading.text))
+        self.prepared
+            .prepared_read(payload)
+            .map_or(Aggregates::Perhaps, |prepared_read| Aggregates::of(&prepared_read.text))
     }
 }
 

@@ -9,7 +9,7 @@
 use crate::clock;
 use crate::command::{LONGEST, begins_a_read, is_harmless};
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
-use crate::leased::{Instant, Leased, Read, lock};
+use crate::leased::{LeasedConnection, ReadCommand, ServeTime, lock};
 use crate::memory::Memory;
 use crate::prepared::ContextId;
 use crate::reason::Own;
@@ -21,23 +21,23 @@ use std::sync::Arc;
 use wire::Outcome;
 
 /// Serves one connection by leases. Dropping it ends the server's reports on the connection.
-pub struct Leases {
+pub struct ByLeases {
     memory: Arc<Memory>,
     /// The connection's number on the server.
     number: u32,
-    leased: Arc<Mutex<Leased>>,
+    leased: Arc<Mutex<LeasedConnection>>,
     /// True if reports on the cache are answered here, and not by the server.
-    reports: bool,
+    answers_reports: bool,
 }
 
-impl Leases {
+impl ByLeases {
     /// Creates the state of a connection that has just logged in, and asks the server to report on it. `number` and `greeting`
-    /// come from the server's greeting, see [`feed::Connection::greeted`]. `reports` is true if reports on the cache are answered
+    /// come from the server's greeting, see [`feed::Connection::greeted`]. `answers_reports` is true if reports on the cache are answered
     /// here, not by the server.
-    pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Leases {
-        let leased = Arc::new(Mutex::new(Leased::new(number, greeting, capabilities)));
-        memory.enter(number, &leased);
-        Leases { memory: memory.clone(), number, leased, reports }
+    pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, answers_reports: bool) -> ByLeases {
+        let leased = Arc::new(Mutex::new(LeasedConnection::new(number, greeting, capabilities)));
+        memory.register(number, &leased);
+        ByLeases { memory: memory.clone(), number, leased, answers_reports }
     }
 
     /// Returns the result for this command, if one may be served.
@@ -50,7 +50,7 @@ impl Leases {
         let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
         let results = &self.memory.results;
         let (served, context_id, served_contexts) =
-            leased.serve(results, (payload, &read), instant(arrival), served)?;
+            leased.serve(results, (payload, &read), serve_time(arrival), served)?;
         Some(Served { context_id: Some(context_id), served_contexts, first_types: read.first_types(), ..served? })
     }
 
@@ -65,18 +65,18 @@ impl Leases {
             () if !self.memory.results.has_lease(arrival.now_ns) => Own::NoLease,
             () if !arrival.has_client_received_all || !is_settled => Own::Transaction,
             () if !arrival.may_stay_unseen => Own::KeepAlive,
-            () => leased.why(&self.memory.results, &read, instant(arrival)),
+            () => leased.why(&self.memory.results, &read, serve_time(arrival)),
         })
     }
 }
 
-impl Freshness for Leases {
+impl Freshness for ByLeases {
     fn flavour(&self) -> &'static Flavour {
         &MARIADB
     }
 
     fn summary(&self) -> Option<Summary> {
-        self.reports.then(|| Summary { cache: verdict(&self.memory), ..Summary::default() })
+        self.answers_reports.then(|| Summary { cache: verdict(&self.memory), ..Summary::default() })
     }
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
@@ -100,8 +100,8 @@ impl Freshness for Leases {
             return None;
         }
         // The payload of a command that is not whole is not known here, so a report on it does not match and is ignored.
-        let told = if is_whole { payload } else { &[] };
-        let number = (0..begun).map(|_| leased.connection.forward(told)).last()?;
+        let known_payload = if is_whole { payload } else { &[] };
+        let number = (0..begun).map(|_| leased.connection.forward(known_payload)).last()?;
         let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
         let read = if is_kept { leased.read(payload) } else { None };
         let mut is_noted =
@@ -128,8 +128,8 @@ impl Freshness for Leases {
 
     fn may_be_answered_elsewhere(&mut self, payload: &[u8]) -> bool {
         lock(&self.leased).read(payload).is_some_and(|read| match read {
-            Read::Text(payload) => begins_a_read(&payload[1..]),
-            Read::Execution(execution) => execution.is_known(),
+            ReadCommand::Text(payload) => begins_a_read(&payload[1..]),
+            ReadCommand::Execution(execution) => execution.is_known(),
         })
     }
 
@@ -154,14 +154,14 @@ impl Freshness for Leases {
     }
 }
 
-impl Drop for Leases {
+impl Drop for ByLeases {
     fn drop(&mut self) {
-        self.memory.leave(self.number, &self.leased);
+        self.memory.unregister(self.number, &self.leased);
     }
 }
 
-fn instant(arrival: &Arrival<'_>) -> Instant {
-    Instant { now_ns: arrival.now_ns, is_inside: arrival.follower.is_in_transaction() }
+fn serve_time(arrival: &Arrival<'_>) -> ServeTime {
+    ServeTime { now_ns: arrival.now_ns, is_inside: arrival.follower.is_in_transaction() }
 }
 
 /// Returns the value of the row `Cache` in reports.

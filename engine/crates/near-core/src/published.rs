@@ -237,7 +237,7 @@ impl Published {
         state.writer.put(&key, &Record { stamp, until, rows, flags: 0, cells, value: entry.value() });
     }
 
-    /// Reserves a place for a connection, which other processes may then serve. None if there is no room. `greeting` is the hash
+    /// Reserves a slot for a connection, which other processes may then serve. None if there is no room. `greeting` is the hash
     /// ([`feed::check_of`]) of the greeting that the client got; it identifies the connection.
     pub fn reserve_connection(self: &Arc<Self>, greeting: u64) -> Option<PublishedConnection> {
         let slot = self.state().writer.reserve_slot(greeting)?;
@@ -294,7 +294,7 @@ fn is_for_others(read: &ServedRead<'_>) -> bool {
     (reads_tables || !cells.is_empty()) && !may_keep()
 }
 
-/// The place of a connection in the mapped memory. It is freed when this value is dropped; other processes then serve the
+/// The slot of a connection in the mapped memory. It is freed when this value is dropped; other processes then serve the
 /// connection no more.
 pub struct PublishedConnection {
     published: Arc<Published>,

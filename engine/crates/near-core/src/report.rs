@@ -130,12 +130,12 @@ fn status(memory: &Memory, summary: &Summary, requester: &Requester) -> Rows {
         row("Used bytes", counted.bytes),
         row("Results stored", counted.entries),
         row("Hits", counted.hits),
-        row("Hits in transactions", memory.results.hits_inside.load(Ordering::Relaxed)),
+        row("Hits in transactions", memory.results.hits_in_transactions.load(Ordering::Relaxed)),
         row("Inserts", memory.results.stats().inserts),
         row("Not cached", not_cached(memory)),
         row("Hits of this connection", requester.hits),
     ];
-    let in_applications = row("Hits in applications", memory.results.hits_elsewhere.load(Ordering::Relaxed));
+    let in_applications = row("Hits in applications", memory.results.hits_in_applications.load(Ordering::Relaxed));
     if observed.is_on() {
         let [hits, different] = [&observed.hits, &observed.different].map(|count| count.load(Ordering::Relaxed));
         rows.push(row("Observed requests", hits + counted.misses));

@@ -17,28 +17,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The maximum age of a result that any rule or hint may allow.
-pub const OLDEST: Duration = Duration::from_secs(86_400);
+pub const MAX_TTL: Duration = Duration::from_secs(86_400);
 /// The name for the counters of hints in texts. No rule may have it.
 const HINT: &str = "hint";
 
 /// The dialect of rules that `fqc-near` supports, which has all settings.
 #[derive(Debug)]
-struct Beside;
+struct NearDialect;
 
-impl Place for Beside {
-    type Expression = Words;
+impl Place for NearDialect {
+    type Expression = RegexExpression;
     const STEP: Duration = Duration::from_millis(1);
-    const LONGEST: Duration = OLDEST;
+    const LONGEST: Duration = MAX_TTL;
     const HAS_FURTHER_TERMS: bool = true;
 }
 
 /// A regular expression in a rule.
 #[derive(Debug)]
-struct Words(Regex);
+struct RegexExpression(Regex);
 
-impl Expression for Words {
-    fn parse(text: &str) -> Result<Words, String> {
-        expression(text).map(Words)
+impl Expression for RegexExpression {
+    fn parse(text: &str) -> Result<RegexExpression, String> {
+        expression(text).map(RegexExpression)
     }
 
     fn fits(&self, text: &[u8]) -> bool {
@@ -86,7 +86,7 @@ pub struct Rules {
 #[derive(Debug)]
 struct Rule {
     name: String,
-    rule: rules::Rule<Beside>,
+    rule: rules::Rule<NearDialect>,
     counts: Arc<Counts>,
 }
 
@@ -105,11 +105,11 @@ impl Rule {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    rule: Vec<rules::Rule<Beside>>,
+    rule: Vec<rules::Rule<NearDialect>>,
 }
 
 /// Parses rules in TOML, or in JSON as in the server's variable `fqc_rules`. The error says what is wrong, for the operator.
-fn read(text: &str) -> Result<Vec<rules::Rule<Beside>>, String> {
+fn read(text: &str) -> Result<Vec<rules::Rule<NearDialect>>, String> {
     let is_json = text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
     if is_json {
         return of_json(text);
@@ -169,15 +169,15 @@ impl Rules {
     /// Returns the terms that a hint in the text sets. None if there is no hint, or hints are ignored.
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
-        let ttl = hint(text)?.min(OLDEST);
+        let ttl = hint(text)?.min(MAX_TTL);
         let of_rule = rules::Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false };
         Some(Terms { of_rule, counts })
     }
 
     /// Returns the maximum age of any result that may be served. Older results can be dropped.
-    pub fn longest(&self) -> Duration {
+    pub fn max_ttl(&self) -> Duration {
         let longest = self.rules.iter().filter_map(Rule::terms).map(|terms| terms.ttl).max().unwrap_or_default();
-        if self.hints.is_some() { OLDEST } else { longest }
+        if self.hints.is_some() { MAX_TTL } else { longest }
     }
 
     /// Returns the counters of all rules that let reads be served, with the rule's name, and those of hints, if they are

@@ -13,7 +13,7 @@ use crate::memory::Memory;
 use crate::pending_report::PendingReport;
 use crate::published::{PublishedConnection, ServedContexts};
 use crate::report::{self, ReportRequest, Requester};
-use crate::trial::Trial;
+use crate::trial::ObservedRead;
 use crate::unseen::{Held, Unseen, found_rows_error, has_as_many_rows, may_keep_found_rows, rows_in};
 use sql::Aggregates;
 use std::collections::VecDeque;
@@ -129,8 +129,8 @@ pub struct Session {
     hits: u64,
     /// The read that memory has an answer for and that goes to the server nevertheless, because the operator lets the program
     /// only observe. The two answers are compared.
-    trial: Option<Trial>,
-    /// The connection's place in the mapped memory, where a library in the client's process finds answers to reads. None if only
+    observed_read: Option<ObservedRead>,
+    /// The connection's slot in the mapped memory, where a library in the client's process finds answers to reads. None if only
     /// the near cache answers them.
     shared: Option<SharedConnection>,
 }
@@ -173,7 +173,7 @@ impl Session {
             has_found_rows_diverged: false,
             seen_ns: clock::now(),
             hits: 0,
-            trial: None,
+            observed_read: None,
             shared: None,
         }
     }
@@ -241,7 +241,7 @@ impl Session {
         let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
         self.hits += hits;
         results.hits.fetch_add(hits, Ordering::Relaxed);
-        results.hits_elsewhere.fetch_add(hits, Ordering::Relaxed);
+        results.hits_in_applications.fetch_add(hits, Ordering::Relaxed);
         let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST);
         if !payload.is_some_and(|payload| self.freshness.may_be_answered_elsewhere(payload)) {
             self.has_found_rows_diverged = true;
@@ -332,7 +332,7 @@ impl Session {
         };
         match self.freshness.decide(&arrival) {
             Verdict::Serve(served) if self.memory.results.uses.observed.is_on() => {
-                self.trial = Some(Trial::new(served.answer, served.places, served.used));
+                self.observed_read = Some(ObservedRead::new(served.answer, served.flag_offsets, served.used));
             }
             Verdict::Serve(served) => return Route::Answer(self.serve(follower, bytes, served)),
             Verdict::Wait => {
@@ -399,17 +399,29 @@ impl Session {
     /// Returns the answer to `packet` for the client, with the flags of its transaction. Counts the hit, and makes the read the
     /// unseen one.
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
-        let Served { mut answer, rows, found_rows, warns, places, used, context_id, first_types, served_contexts } =
-            served;
+        let Served {
+            mut answer,
+            rows,
+            found_rows,
+            warns,
+            flag_offsets,
+            used,
+            context_id,
+            first_types,
+            served_contexts,
+        } = served;
         let is_inside = !follower.is_autonomous();
         if let Some(shared) = &mut self.shared {
             shared.served_contexts = served_contexts.filter(|_| !is_inside);
         }
-        places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
+        flag_offsets
+            .iter()
+            .filter(|_| is_inside)
+            .for_each(|flag_offsets| flag_offsets.set_flags(&mut answer, follower.flags()));
         let results = &self.memory.results;
         results.hits.fetch_add(1, Ordering::Relaxed);
-        results.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
-        used.into_iter().for_each(|used| results.uses.served(used));
+        results.hits_in_transactions.fetch_add(u64::from(is_inside), Ordering::Relaxed);
+        used.into_iter().for_each(|used| results.uses.count_hit(used));
         self.hits += 1;
         let has_found_rows_diverged = self.has_found_rows_diverged;
         let same = self.unseen.as_mut().filter(|unseen| !has_found_rows_diverged && unseen.is_alone(packet));
@@ -546,14 +558,16 @@ impl Session {
     /// Takes bytes of an answer. `number` is the number that was given to its command ([`Follower::number_last_answer`]); answers without
     /// a number are not passed. `outcome` comes with the last bytes.
     pub fn answer_bytes(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
-        if let Some(trial) = self.trial.as_mut().filter(|trial| trial.is_of(number)) {
-            trial.take(bytes);
-            if let Some((trial, outcome)) = outcome.and_then(|outcome| Some((self.trial.take()?, outcome))) {
-                let (uses, used) = (&self.memory.results.uses, trial.used);
-                trial.end(outcome).into_iter().for_each(|is_same| uses.tried(used, is_same));
+        if let Some(observed_read) = self.observed_read.as_mut().filter(|observed_read| observed_read.is_of(number)) {
+            observed_read.take(bytes);
+            if let Some((observed_read, outcome)) =
+                outcome.and_then(|outcome| Some((self.observed_read.take()?, outcome)))
+            {
+                let (uses, used) = (&self.memory.results.uses, observed_read.used);
+                observed_read.end(outcome).into_iter().for_each(|is_same| uses.count_observed(used, is_same));
             }
         }
-        if Trial::is_alone(number) {
+        if ObservedRead::is_observed_number(number) {
             return;
         }
         let sets_found_rows = self.freshness.answer_bytes(number, bytes, outcome, self.has_found_rows_diverged);
@@ -630,8 +644,8 @@ impl Session {
         follower.from_client(bytes);
         let begun = follower.commands_begun() - before;
         let number = self.freshness.forward(&Sent { bytes, payload, is_whole, begun, was_at_rest, is_of_file });
-        let trial = self.trial.as_mut().filter(|trial| !trial.is_sent());
-        let number = trial.map(|trial| trial.send(number)).or(number);
+        let observed_read = self.observed_read.as_mut().filter(|observed_read| !observed_read.is_sent());
+        let number = observed_read.map(|observed_read| observed_read.send(number)).or(number);
         number.into_iter().for_each(|number| follower.number_last_answer(number));
     }
 }
@@ -658,7 +672,7 @@ fn refusal() -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::leases::Leases;
+    use crate::leases::ByLeases;
     use feed::{CommandReport, Frame, ToNear, command_check};
     use std::cell::Cell;
     use std::rc::Rc;
@@ -675,7 +689,7 @@ mod tests {
 
     /// Applies a frame of the feed to `memory`, as if the server had sent these messages.
     fn receive(memory: &Memory, number: u64, messages: Vec<ToNear>) {
-        assert!(memory.hear(Frame { number, messages }).is_ok());
+        assert!(memory.receive(Frame { number, messages }).is_ok());
     }
 
     /// The report on an execution often arrives when the next execution has been sent already. Its result must be served all the
@@ -685,7 +699,7 @@ mod tests {
         let memory = Arc::new(Memory::new(4 << 20));
         let begin = ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX / 2 };
         receive(&memory, 1, vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
-        let mut session = Session::new(&memory, Leases::new(&memory, 7, GREETING, CAPABILITIES, false));
+        let mut session = Session::new(&memory, ByLeases::new(&memory, 7, GREETING, CAPABILITIES, false));
         let mut follower = Follower::new(CAPABILITIES);
         let execution = packet(0, &[23, 1, 0, 0, 0, 0, 1, 0, 0, 0]);
         let prepared = packet(1, &[0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -741,7 +755,7 @@ mod tests {
 
         /// Returns a connection with this number to the near cache of `memory`. `frames` counts the frames of its feed.
         fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> Line {
-            let session = Session::new(memory, Leases::new(memory, number, GREETING, CAPABILITIES, false));
+            let session = Session::new(memory, ByLeases::new(memory, number, GREETING, CAPABILITIES, false));
             Line { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
         }
 
@@ -882,7 +896,7 @@ mod tests {
         assert!(line.served(READ).is_none());
     }
 
-    /// Another process that maps the results, and finds the connection's place there. It has only the file descriptor.
+    /// Another process that maps the results, and finds the connection's slot there. It has only the file descriptor.
     struct Other {
         reader: mapped::Reader<mapped::Map>,
         slot: mapped::ConnectionSlot,
@@ -896,8 +910,8 @@ mod tests {
         let layout = mapped::Layout::new(4, 4, 12).with_connections(0);
         let (map, file) = mapped::create_memory(layout).expect("memory");
         let published = crate::published::Published::new(map, layout, 3).expect("it is large enough");
-        let results = crate::results::Results::published(4 << 20, Some(Arc::new(published)));
-        let mut line = Line::of(7, &Arc::new(Memory::of(results)), Rc::default());
+        let results = crate::results::Results::with_published(4 << 20, Some(Arc::new(published)));
+        let mut line = Line::of(7, &Arc::new(Memory::with_results(results)), Rc::default());
         line.session.share(SHOWN_GREETING);
         line.attach(1);
         let reader = mapped::Reader::new(mapped::map_memory(&file).expect("a map")).expect("a writer's memory");
@@ -920,7 +934,7 @@ mod tests {
             self.reader.find_for(&connection, &context, parts, || 0, &mut answer).ok().map(|_| answer)
         }
 
-        /// Returns how many bytes the client had sent and received when it was last served. None if the place is free.
+        /// Returns how many bytes the client had sent and received when it was last served. None if the slot is free.
         fn counts(&self) -> Option<[u64; 2]> {
             self.reader.connection(&self.slot, SHOWN_GREETING).map(|one| [one.received, one.shown])
         }
@@ -954,7 +968,7 @@ mod tests {
         assert_eq!(other.find(READ), None, "it has changed");
         line.read(READ, status::AUTOCOMMIT, CommandReport { stamp: 7, cells: vec![(1, 6)], ..inside(2, None) });
         assert!(line.served(READ).is_some() && other.find(READ).is_some());
-        line.memory.lose();
+        line.memory.detach();
         assert_eq!(other.find(READ), None, "the lease is over");
         line.frames.set(0);
         line.attach(2);

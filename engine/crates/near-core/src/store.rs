@@ -34,9 +34,9 @@ pub struct SharedResult {
 /// Bytes from the store, and their number of rows.
 pub type StoredBytes = (Vec<u8>, u64);
 
-/// An empty place in the store that is reserved for the answer to one read. If it is dropped, it stays empty.
+/// An empty entry of the store that is reserved for the answer to one read. If it is dropped, it stays empty.
 pub trait ReservedEntry: Send {
-    /// Puts the answer into the place. Does not wait; whether the store has accepted the answer remains unknown.
+    /// Puts the answer into the entry. Does not wait; whether the store has accepted the answer remains unknown.
     fn fill(self: Box<Self>, answer: &[u8], rows: u64);
 }
 

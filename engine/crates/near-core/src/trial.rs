@@ -1,6 +1,6 @@
 //! Compares what the program would answer from memory with the server's answer, while the operator lets it only observe.
 
-use crate::session_flags::Places;
+use crate::session_flags::FlagOffsets;
 use crate::uses::Use;
 use wire::{Outcome, OutcomeKind};
 
@@ -8,20 +8,20 @@ use wire::{Outcome, OutcomeKind};
 const NUMBER: u64 = u64::MAX - 1;
 
 /// A read that memory has an answer for, and that is sent to the server instead. The two answers are compared.
-pub struct Trial {
+pub struct ObservedRead {
     /// The number of the server's answer, once the read was sent.
     number: Option<u64>,
     expected: Vec<u8>,
-    places: Option<Places>,
+    flag_offsets: Option<FlagOffsets>,
     pub used: Option<Use>,
     /// The beginning of the server's answer. It stops growing once it is longer than the expected one.
     answer: Vec<u8>,
 }
 
-impl Trial {
-    /// `expected` is the answer from memory, and `places` are the offsets of its status flags.
-    pub fn new(expected: Vec<u8>, places: Option<Places>, used: Option<Use>) -> Trial {
-        Trial { number: None, expected, places, used, answer: Vec::new() }
+impl ObservedRead {
+    /// `expected` is the answer from memory, and `flag_offsets` are the offsets of its status flags.
+    pub fn new(expected: Vec<u8>, flag_offsets: Option<FlagOffsets>, used: Option<Use>) -> ObservedRead {
+        ObservedRead { number: None, expected, flag_offsets, used, answer: Vec::new() }
     }
 
     /// Notes that the read is sent to the server. Returns the number that its answer must be given: `number` if it has one
@@ -41,7 +41,7 @@ impl Trial {
     }
 
     /// Returns true if this is the number of an answer that only a trial needs.
-    pub fn is_alone(number: u64) -> bool {
+    pub fn is_observed_number(number: u64) -> bool {
         number == NUMBER
     }
 
@@ -59,9 +59,9 @@ impl Trial {
             return None;
         }
         // Inside a transaction, the same result has other flags.
-        if let Some(places) = self.places {
-            places.give(&mut self.expected, 0);
-            places.give(&mut self.answer, 0);
+        if let Some(flag_offsets) = self.flag_offsets {
+            flag_offsets.set_flags(&mut self.expected, 0);
+            flag_offsets.set_flags(&mut self.answer, 0);
         }
         Some(self.answer == self.expected)
     }

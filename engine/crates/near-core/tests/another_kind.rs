@@ -38,7 +38,7 @@ impl Freshness for ForEver {
     }
 
     fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
-        self.sent = (sent.payload.to_vec(), Answer::to(&self.memory.results, sent.payload.len()));
+        self.sent = (sent.payload.to_vec(), Answer::new(&self.memory.results, sent.payload.len()));
         Some(1)
     }
 

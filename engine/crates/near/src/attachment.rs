@@ -72,7 +72,7 @@ async fn run(shared: &Shared) {
             continue;
         };
         let outcome = attend(shared, &config, account, &mut changes).await;
-        shared.memory.lose();
+        shared.memory.detach();
         pause = back_off(shared, outcome, pause).await;
     }
 }
@@ -102,7 +102,7 @@ async fn by_rules(
         tokio::select! {
             changed = changes.changed() => return changed,
             () = sleep(ROUND) => {
-                aged_results::tidy(&shared.memory.results, clock::now(), rules.longest());
+                aged_results::tidy(&shared.memory.results, clock::now(), rules.max_ttl());
                 shared.memory.results.tick(clock::now());
                 if let Some(store) = &shared.store {
                     store.count().await;
@@ -150,8 +150,8 @@ async fn attend(
                     shared.memory.obstacle.attached();
                 }
             }
-            () = shared.memory.has_to_say.wait(), if feed.is_attached => {
-                send(&mut output, &shared.memory.take_to_say()).await?;
+            () = shared.memory.has_outgoing.wait(), if feed.is_attached => {
+                send(&mut output, &shared.memory.take_outgoing()).await?;
             }
             () = sleep_until(rounds), if feed.is_attached => {
                 rounds = Instant::now() + ROUND;
@@ -177,7 +177,7 @@ async fn attend(
 /// Stops serving, and sends the last counts. The server learns that this near cache has left, so its writers do not wait for the lease to
 /// end.
 async fn leave(shared: &Shared, output: &mut WriteHalf<Stream>) -> io::Result<()> {
-    shared.memory.lose();
+    shared.memory.detach();
     send(output, &[FromNear::Counted(shared.memory.results.counted()), FromNear::Left]).await
 }
 
@@ -242,7 +242,7 @@ impl Feed<'_> {
         while let Some(packet) = Packet::parse(&self.buffer[taken..]) {
             taken += Header::SIZE + packet.payload.len();
             let frame = Frame::decode(packet.payload).map_err(|_| io::Error::other("a frame is malformed"))?;
-            let heard = self.memory.hear(frame);
+            let heard = self.memory.receive(frame);
             // The last acknowledgement also covers the earlier ones.
             said = heard.map_err(|_| io::Error::other("a frame is missing, or not what it should be"))?.or(said);
             self.is_attached = true;

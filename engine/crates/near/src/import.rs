@@ -78,7 +78,7 @@ fn text_of(path: &Path) -> Result<String, String> {
 
 /// Returns a time in seconds as a number in TOML. It is limited to the longest time that a rule may have.
 fn seconds(milliseconds: u64) -> String {
-    let most = near_core::rules::OLDEST.as_millis() as u64;
+    let most = near_core::rules::MAX_TTL.as_millis() as u64;
     format!("{:?}", milliseconds.min(most) as f64 / 1000.0)
 }
 

@@ -12,7 +12,7 @@ use near_core::binlog::Privileges;
 use near_core::by_rules::ByRules;
 use near_core::follow::UnreadReason;
 use near_core::identified::{Identified, LoginFacts};
-use near_core::leases::Leases;
+use near_core::leases::ByLeases;
 use near_core::session::Session;
 use near_core::store::BoxFuture;
 use std::io;
@@ -95,7 +95,7 @@ fn session(config: &Config, login_facts: &LoginFacts, shared: &Shared, privilege
         }
         None => {
             let LoginFacts { number, greeting, capabilities, .. } = *login_facts;
-            let leases = Leases::new(memory, number, greeting, capabilities, config.feed.is_some());
+            let leases = ByLeases::new(memory, number, greeting, capabilities, config.feed.is_some());
             Session::new(memory, leases)
         }
     };

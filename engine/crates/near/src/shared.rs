@@ -106,7 +106,7 @@ impl Shared {
         let may_serve = may_answer && !observed.is_on();
         tell_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
         if results.published.is_some() {
-            tell_applications(&mut out, results.hits_elsewhere.load(Ordering::Relaxed));
+            tell_applications(&mut out, results.hits_in_applications.load(Ordering::Relaxed));
         }
         if observed.is_on() {
             tell_observed(&mut out, observed);
@@ -156,7 +156,7 @@ impl Shared {
 
 /// Makes the memory for results with the configured size and settings. `published`: the part that other processes read, if they may.
 fn memory(config: &Config, published: Option<Arc<Published>>) -> Arc<Memory> {
-    let memory = Memory::of(Results::published(config.fixed.size, published));
+    let memory = Memory::with_results(Results::with_published(config.fixed.size, published));
     memory.change_settings(config.settings());
     Arc::new(memory)
 }

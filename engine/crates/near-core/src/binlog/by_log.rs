@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::reason::Own;
 use crate::report::row;
 use crate::store::{Store, StoredBytes};
-use crate::uses::Source;
+use crate::uses::ResultSource;
 use flavour::Flavour;
 use insight::report::Row;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl ByLog {
         known: &KnownSession,
         (bytes, rows): &StoredBytes,
     ) -> bool {
-        let source = Source::of_store(conditions.shape(read, known));
+        let source = ResultSource::of_store(conditions.shape(read, known));
         let result = AbsolutePosition::read(bytes)
             .and_then(|(at, answer)| Some((at, conditions.result(read, answer, *rows, self.store.as_deref())?)));
         self.log.may_take(&read.wording(), known, &self.session, conditions.now_ns)

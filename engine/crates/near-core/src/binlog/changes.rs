@@ -5,7 +5,7 @@
 //! invalidates results of the other.
 
 use super::event::{Event, PlacedEvent};
-use super::gtid::{Gtids, Source};
+use super::gtid::{GtidSource, Gtids};
 use super::position::{AbsolutePosition, Position};
 use super::row_versions::RowVersions;
 use super::rows::{RowKey, RowLayout, Rows, TableMap};
@@ -170,7 +170,7 @@ enum Visibility {
         /// The transactions that were visible at the attachment, and all received since.
         received: Gtids,
         /// The received transactions that may not be visible yet, each with the moment before it.
-        waiting: VecDeque<(Source, u64, u64)>,
+        waiting: VecDeque<(GtidSource, u64, u64)>,
         /// True while the events belong to a transaction that has a GTID.
         is_begun: bool,
         /// True if no event of that transaction has been received yet.

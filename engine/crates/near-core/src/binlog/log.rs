@@ -13,8 +13,8 @@ use crate::published::{BY_LOG, LEASE_NS, PublishableRead, PublishableResult, Pub
 use crate::reason::Own;
 use crate::result_set::ResultSet;
 use crate::results::Results;
-use crate::session_flags::Places;
-use crate::uses::{Source, Uses};
+use crate::session_flags::FlagOffsets;
+use crate::uses::{ResultSource, Uses};
 use crate::wake_flag::WakeFlag;
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use feed::Attachment;
@@ -285,7 +285,7 @@ impl Log {
         let (pin, hash) = (cache::pin(), cache.hash(&key));
         let entry = cache.get(hash, &key, &pin);
         let is_like = |stamp: u64, cells: &[CellId]| changes.is_fresh(cells.iter().map(|cell| cell.0), stamp);
-        uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_like));
+        uses.iter().for_each(|uses| uses.count_request(hash, entry.as_ref(), is_like));
         let entry = entry.filter(|entry| is_fresh(&changes, entry))?;
         let found = FoundResult::of(&entry, false);
         let served_contexts = publishable.and_then(|publishable| {
@@ -368,7 +368,7 @@ impl Log {
         let changes = self.look();
         let is_same = changes.attachment() == Some(read.state.attachment);
         let is_kept = is_same.then(|| put(&changes, results, read, known)).flatten()?;
-        results.uses.missed(read.source, read.result.bytes.len(), is_kept);
+        results.uses.count_miss(read.source, read.result.bytes.len(), is_kept);
         let absolute = changes.absolute(read.state.stamp).filter(|_| read.state.group == ALL_SESSIONS)?;
         Some([&absolute.bytes()[..], read.result.bytes].concat())
     }
@@ -392,7 +392,7 @@ impl Log {
         known: &KnownSession,
         absolute: AbsolutePosition,
         result: ResultSet<'_>,
-        source: Source,
+        source: ResultSource,
     ) -> bool {
         let changes = self.look();
         let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
@@ -435,17 +435,17 @@ pub struct StorableRead<'a> {
     /// The state of the log before the read was sent.
     pub state: LogState,
     /// The statement's shape and the time that the server took, for the statistics.
-    pub source: Source,
+    pub source: ResultSource,
 }
 
 /// Stores a result. Returns none if it is stale or a table is unknown, and false if there is no room for it.
 fn put(changes: &Changes, results: &Results, read: &StorableRead, known: &KnownSession) -> Option<bool> {
-    let StorableRead { wording, result, state: LogState { stamp, group, .. }, source: Source { shape, cost_ns } } =
+    let StorableRead { wording, result, state: LogState { stamp, group, .. }, source: ResultSource { shape, cost_ns } } =
         *read;
     let cells = cells(changes, &wording, known).filter(|_| changes.is_of(&known.server));
     let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
     let cells: Vec<_> = cells.into_iter().map(CellId).collect();
-    let flags = result.places.map_or(0, Places::bits);
+    let flags = result.flag_offsets.map_or(0, FlagOffsets::bits);
     let meta = Meta { stamp: Stamp(stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
     let identity = identity_in_group(known, group);
     let key = key_of(changes, wording.key, &identity);

@@ -6,9 +6,9 @@ use crate::freshness::{Served, Summary};
 use crate::memory::Memory;
 use crate::published::ServedContexts;
 use crate::reason::Own;
-use crate::session_flags::Places;
+use crate::session_flags::FlagOffsets;
 use crate::store::BoxFuture;
-use crate::uses::{Source, Use};
+use crate::uses::{ResultSource, Use};
 use flavour::Flavour;
 
 /// A stored result that may be served.
@@ -17,7 +17,7 @@ pub struct FoundResult {
     pub answer: Vec<u8>,
     pub rows: u64,
     /// The offsets of the status flags in the answer. None if it may not be served in transactions.
-    pub places: Option<Places>,
+    pub flag_offsets: Option<FlagOffsets>,
     /// True if the result is older than the rule's `soft_ttl`, so that one read should go to the server to refresh it.
     pub is_due: bool,
     pub used: Use,
@@ -29,15 +29,22 @@ impl FoundResult {
     /// Copies the result in a cache entry.
     pub fn of(entry: &cache::Entry, is_due: bool) -> FoundResult {
         let (answer, rows, used) = (entry.value().to_vec(), entry.rows(), Use::of(entry));
-        FoundResult { answer, rows, places: Places::from_bits(entry.flags()), is_due, used, served_contexts: None }
+        FoundResult {
+            answer,
+            rows,
+            flag_offsets: FlagOffsets::from_bits(entry.flags()),
+            is_due,
+            used,
+            served_contexts: None,
+        }
     }
 }
 
 impl FoundResult {
     /// Returns the result in the form in which the session serves it.
     pub fn served(self) -> Served {
-        let FoundResult { answer, rows, places, used, served_contexts, .. } = self;
-        Served { places, used: Some(used), served_contexts, ..Served::new(answer, rows) }
+        let FoundResult { answer, rows, flag_offsets, used, served_contexts, .. } = self;
+        Served { flag_offsets, used: Some(used), served_contexts, ..Served::new(answer, rows) }
     }
 }
 
@@ -58,7 +65,7 @@ pub struct AnsweredRead<'a, B: StalenessBound> {
     /// The session that the answer belongs to.
     pub known: &'a KnownSession,
     /// The statement's shape and the time that the server took, for the statistics.
-    pub source: Source,
+    pub source: ResultSource,
     /// The time of the read as [`StalenessBound::moment`] gave it: the answer includes everything that was committed until then.
     pub moment: B::Moment,
     pub claim: B::Claim,

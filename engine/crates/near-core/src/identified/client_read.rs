@@ -1,7 +1,7 @@
 //! A client's read in the form in which its result is looked up.
 
 use super::FoundResult;
-use super::prepared::Reading;
+use super::prepared::PreparedRead;
 use crate::freshness::Served;
 use crate::prepared::Execution;
 use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement};
@@ -107,11 +107,11 @@ impl ClientRead {
     }
 
     /// Builds the read of an execution of a prepared statement.
-    pub fn execution(execution: Execution, reading: Reading) -> ClientRead {
+    pub fn execution(execution: Execution, prepared_read: PreparedRead) -> ClientRead {
         let may_be_served = execution.is_known();
         let Execution { key, columns, prepared: preparation, bound, .. } = execution;
         let execution_facts = Some(ExecutionFacts { preparation, columns, may_be_served });
-        let (text, kind) = (reading.text, ReadKind::Rows);
+        let (text, kind) = (prepared_read.text, ReadKind::Rows);
         ClientRead {
             text,
             key: key.into(),

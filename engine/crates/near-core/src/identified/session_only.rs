@@ -6,8 +6,8 @@ use super::Identity;
 use crate::identified::FoundResult;
 use crate::result_set::ResultSet;
 use crate::results::Results;
-use crate::session_flags::Places;
-use crate::uses::Source;
+use crate::session_flags::FlagOffsets;
+use crate::uses::ResultSource;
 use cache::{Key, Meta, Stamp};
 
 /// The context in the keys of these results, which no other results have. It is the largest one that an entry has room for.
@@ -42,10 +42,10 @@ pub fn find(results: &Results, text: &[u8], audience: &Audience) -> Option<Found
 }
 
 /// Stores the answer to this text for these sessions, and counts the miss. If there is no room, it is not stored.
-pub fn store(results: &Results, text: &[u8], audience: &Audience, result: ResultSet<'_>, source: Source) {
-    let Source { shape, cost_ns } = source;
-    let flags = result.places.map_or(0, Places::bits);
+pub fn store(results: &Results, text: &[u8], audience: &Audience, result: ResultSet<'_>, source: ResultSource) {
+    let ResultSource { shape, cost_ns } = source;
+    let flags = result.flag_offsets.map_or(0, FlagOffsets::bits);
     let meta = Meta { stamp: NEVER, rows: result.rows, cost_ns, flags, owner: shape.0 };
     let is_kept = results.uses.keep(results.cache(), &audience.key(text), meta, &[], result.bytes);
-    results.uses.missed(source, result.bytes.len(), is_kept);
+    results.uses.count_miss(source, result.bytes.len(), is_kept);
 }

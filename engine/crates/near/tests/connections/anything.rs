@@ -5,7 +5,7 @@ use feed::{CommandReport, Frame, ToNear, command_check};
 use fqc_tests::random::Random;
 use near::pump::server_bytes;
 use near_core::follow::Follower;
-use near_core::leases::Leases;
+use near_core::leases::ByLeases;
 use near_core::memory::Memory;
 use near_core::session::{Route, Session};
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
         let memory = Arc::new(Memory::new(SIZE));
         let capabilities = if random.percent(90) { capability::DEPRECATE_EOF } else { random.draw() };
         let mut follower = Follower::new(capabilities);
-        let leases = Leases::new(&memory, CONNECTION, GREETING, capabilities, true);
+        let leases = ByLeases::new(&memory, CONNECTION, GREETING, capabilities, true);
         let mut session = Some(Session::new(&memory, leases));
         let (mut sent, mut number) = (Vec::new(), 1);
         let mut is_due = false;
@@ -148,10 +148,10 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
                     server_bytes(&mut follower, &mut session, &answer(&mut random, to));
                 }
                 _ => {
-                    let is_heard = memory.hear(frame(&mut random, number, &sent)).is_ok();
+                    let is_heard = memory.receive(frame(&mut random, number, &sent)).is_ok();
                     number = if is_heard { number + 1 } else { 1 };
                     if !is_heard {
-                        memory.lose();
+                        memory.detach();
                     }
                 }
             }
