@@ -41,7 +41,7 @@ pub async fn log_in(
     let mut server = Packets::new(stream);
     let first = server.next().await?;
     let payload = &first[Header::SIZE..];
-    let greeting = Greeting::parse(payload).ok_or_else(|| refused(payload))?;
+    let greeting = Greeting::parse(payload).ok_or_else(|| server_error(payload))?;
     let mut challenge =
         Challenge::of_greeting(payload).ok_or_else(|| wrong("the server's greeting is not understood"))?;
     let mut hello = hello(account, &challenge)?;
@@ -75,7 +75,7 @@ pub async fn log_in(
             [MORE, ..] => {
                 return Err(wrong("the server wants the password itself: set server-tls, or use its unix socket"));
             }
-            _ => return Err(refused(payload)),
+            _ => return Err(server_error(payload)),
         }
     }
 }
@@ -95,7 +95,7 @@ fn wrong(message: &str) -> io::Error {
 }
 
 /// Makes an error of the payload of the server's error packet. If it is no error packet, the error says that the answer is not understood.
-pub fn refused(payload: &[u8]) -> io::Error {
+pub fn server_error(payload: &[u8]) -> io::Error {
     match ErrPacket::parse(payload) {
         Some(error) => wrong(&format!("error {}: {}", error.code, String::from_utf8_lossy(error.message))),
         None => wrong("the server's answer is not understood"),
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_a_server_says_in_an_error_is_one_line_of_text() {
         let payload = [b"\xff\x15\x04#28000".as_slice(), b"no\nnext \x1b[2Jline ", &[b'x'; 5000]].concat();
-        let said = refused(&payload).to_string();
+        let said = server_error(&payload).to_string();
         assert!(said.starts_with("error 1045: no next [2Jline x"), "{said}");
         assert_eq!(said.len(), LONGEST_LINE);
         let switched = Challenge { plugin: b"odd\n\x1b[2J".to_vec(), scramble: Vec::new() };

@@ -230,7 +230,7 @@ async fn receive_log(log: &Log, mut stream: Stream, mut has_checksums: bool) -> 
 /// event ends with a checksum. An error if the server has ended the log with an error packet, or the event is malformed.
 fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<PlacedEvent<'_>> {
     const OK: u8 = 0;
-    let Some((&OK, event)) = payload.split_first() else { return Err(account::refused(payload)) };
+    let Some((&OK, event)) = payload.split_first() else { return Err(account::server_error(payload)) };
     event::read(event, is_whole, has_checksums)
         .map_err(|_| io::Error::other("an event of the server's log is malformed"))
 }

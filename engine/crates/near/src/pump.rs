@@ -3,7 +3,7 @@
 //! A side is read only when the other side has taken all earlier bytes, so that a slow receiver slows down its sender. An idle connection
 //! holds no buffer: bytes are read into one buffer that all connections of a thread share.
 
-use crate::login::Legs;
+use crate::login::LoggedIn;
 use crate::metrics::Counts;
 use crate::stream::Stream;
 use near_core::follow::Follower;
@@ -30,7 +30,7 @@ thread_local! {
 
 /// The reason why no more bytes can pass in one direction, from a sender to a receiver.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stop {
+enum DirectionEnd {
     /// The sender has closed its connection. The receiver has all bytes that it sent before.
     SenderGone,
     /// The receiver takes no more bytes.
@@ -39,7 +39,7 @@ enum Stop {
 
 /// Bytes that a receiver is to get and has not taken yet, because it is slow.
 #[derive(Default)]
-struct Rest {
+struct OutputBuffer {
     bytes: Vec<u8>,
     /// How many of `bytes` the receiver has taken.
     taken: usize,
@@ -47,10 +47,10 @@ struct Rest {
     is_unsent: bool,
 }
 
-impl Rest {
+impl OutputBuffer {
     /// Begins with bytes that the receiver must get before all others.
-    fn new(bytes: Vec<u8>) -> Rest {
-        Rest { bytes, ..Rest::default() }
+    fn new(bytes: Vec<u8>) -> OutputBuffer {
+        OutputBuffer { bytes, ..OutputBuffer::default() }
     }
 
     /// Returns true if nothing is buffered, and everything that was written is also flushed.
@@ -101,40 +101,40 @@ fn poll_direction(
     context: &mut Context<'_>,
     from: &mut Stream,
     to: &mut Stream,
-    rest: &mut Rest,
-    back: &mut Rest,
+    rest: &mut OutputBuffer,
+    back: &mut OutputBuffer,
     see: &mut dyn FnMut(&[u8], bool) -> Route,
-) -> Poll<Stop> {
+) -> Poll<DirectionEnd> {
     loop {
         if ready!(rest.poll_delivered(context, to)).is_err() {
-            return Poll::Ready(Stop::ReceiverGone);
+            return Poll::Ready(DirectionEnd::ReceiverGone);
         }
         let stop = SHARED.with_borrow_mut(|buffer| {
             let mut read = ReadBuf::new(buffer);
             let outcome = ready!(Pin::new(&mut *from).poll_read(context, &mut read));
             if outcome.is_err() || read.filled().is_empty() {
-                return Poll::Ready(Some(Stop::SenderGone));
+                return Poll::Ready(Some(DirectionEnd::SenderGone));
             }
             let outcome = match see(read.filled(), back.is_empty()) {
                 Route::Pass => ready!(rest.deliver(context, to, read.filled())),
                 Route::Replace(bytes) => ready!(rest.deliver(context, to, &bytes)),
                 Route::Hold(bytes) => {
                     let outcome = ready!(rest.deliver(context, to, &bytes));
-                    return outcome.map_or(Poll::Ready(Some(Stop::ReceiverGone)), |()| Poll::Pending);
+                    return outcome.map_or(Poll::Ready(Some(DirectionEnd::ReceiverGone)), |()| Poll::Pending);
                 }
                 Route::ReplaceAndAnswer { to_server, answer } => {
                     if let Poll::Ready(Err(_)) = rest.deliver(context, to, &to_server) {
-                        return Poll::Ready(Some(Stop::ReceiverGone));
+                        return Poll::Ready(Some(DirectionEnd::ReceiverGone));
                     }
                     let outcome = ready!(back.deliver(context, from, &answer));
-                    return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
+                    return Poll::Ready(outcome.err().map(|_| DirectionEnd::SenderGone));
                 }
                 Route::Answer(bytes) => {
                     let outcome = ready!(back.deliver(context, from, &bytes));
-                    return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
+                    return Poll::Ready(outcome.err().map(|_| DirectionEnd::SenderGone));
                 }
             };
-            Poll::Ready(outcome.err().map(|_| Stop::ReceiverGone))
+            Poll::Ready(outcome.err().map(|_| DirectionEnd::ReceiverGone))
         });
         if let Some(stop) = ready!(stop) {
             return Poll::Ready(stop);
@@ -170,10 +170,15 @@ pub fn server_bytes(follower: &mut Follower, session: &mut Option<Session>, byte
 
 /// Moves the bytes of a connection after its login until one side is gone, and then closes both sides. `session` answers reads from memory;
 /// none if the connection cannot be read. While `draining` is true, this also ends as soon as no command or transaction is open.
-pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, draining: &mut watch::Receiver<bool>) {
-    let Legs { mut client, mut server, mut follower, to_client, to_server, .. } = legs;
-    let (mut to_client, mut to_server) = (Rest::new(to_client), Rest::new(to_server));
-    let (mut is_draining, mut is_server_deaf) = (false, false);
+pub async fn pump(
+    connection: LoggedIn,
+    mut session: Option<Session>,
+    counts: &Counts,
+    draining: &mut watch::Receiver<bool>,
+) {
+    let LoggedIn { mut client, mut server, mut follower, to_client, to_server, .. } = connection;
+    let (mut to_client, mut to_server) = (OutputBuffer::new(to_client), OutputBuffer::new(to_server));
+    let (mut is_draining, mut has_server_stopped_reading) = (false, false);
     let mut drain = pin!(async {
         // An error means that the sender has gone, with the process.
         let _ = draining.wait_for(|is_draining| *is_draining).await;
@@ -207,7 +212,7 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
             Some(Route::Pass) | None => to_server.poll_delivered(context, &mut server),
         };
         if matches!(sent, Poll::Ready(Err(_))) {
-            is_server_deaf = true;
+            has_server_stopped_reading = true;
         }
         let is_holding = session.as_ref().is_some_and(Session::is_holding);
         let mut see_client = |bytes: &[u8], has_client_received_all| {
@@ -223,13 +228,13 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
             counts.commands.add(follower.take_commands() + usize::from(is_answered));
             route
         };
-        if !is_server_deaf && !is_holding {
+        if !has_server_stopped_reading && !is_holding {
             let (from, to) = (&mut client, &mut server);
             match poll_direction(context, from, to, &mut to_server, &mut to_client, &mut see_client) {
-                Poll::Ready(Stop::SenderGone) => return Poll::Ready(()),
+                Poll::Ready(DirectionEnd::SenderGone) => return Poll::Ready(()),
                 // The server's last packets, which are still read, may say why it has closed the connection.
-                Poll::Ready(Stop::ReceiverGone) => {
-                    is_server_deaf = true;
+                Poll::Ready(DirectionEnd::ReceiverGone) => {
+                    has_server_stopped_reading = true;
                     context.waker().wake_by_ref();
                 }
                 Poll::Pending => {}
@@ -266,7 +271,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_not_taken_yet_is_delivered_first() {
         let (near, mut far) = duplex(4);
-        let (mut to, mut rest): (Stream, Rest) = (Box::new(near), Rest::default());
+        let (mut to, mut rest): (Stream, OutputBuffer) = (Box::new(near), OutputBuffer::default());
         for piece in [b"abcdef", b"ghijkl"] {
             let polled = poll_fn(|context| Poll::Ready(rest.deliver(context, &mut to, piece))).await;
             assert!(polled.is_pending(), "there is room for four bytes alone");

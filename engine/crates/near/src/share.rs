@@ -35,7 +35,7 @@ pub fn memory(size: u64) -> io::Result<(Published, File)> {
 
 /// Listens on the socket with the configured permissions and group. Fails if a file exists at the path.
 pub fn listen(share: &Share) -> io::Result<UnixListener> {
-    let listener = os::privately(|| Listener::bind(&share.path))?;
+    let listener = os::with_private_umask(|| Listener::bind(&share.path))?;
     if share.group.is_some() {
         chown(&share.path, None, share.group)?;
     }

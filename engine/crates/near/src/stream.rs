@@ -7,12 +7,12 @@ use tokio::net::{TcpSocket, UnixStream, lookup_host};
 use wire::Header;
 
 /// A byte stream in both directions: TCP, a unix socket, or TLS over one of them.
-pub trait Line: AsyncRead + AsyncWrite + Unpin + Send {}
+pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Line for T {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
 /// A connection to a client or a server, whatever carries it.
-pub type Stream = Box<dyn Line>;
+pub type Stream = Box<dyn ByteStream>;
 
 /// The longest packet of a login that is accepted, in bytes. The limit is low because the client is not authenticated yet. The longest
 /// part, the client's attributes, has at most 64 KiB.

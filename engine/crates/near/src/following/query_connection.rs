@@ -2,7 +2,7 @@
 
 use crate::account::{self, Account};
 use crate::config::Config;
-use crate::dial::to_server;
+use crate::dial::connect_to_server;
 use crate::server::Server;
 use crate::stream::{Packets, Stream};
 use flavour::Flavour;
@@ -69,7 +69,7 @@ pub struct QueryConnection(Packets);
 impl QueryConnection {
     /// Connects to the configured server, and logs in with the account that reads the binary log.
     pub async fn connect(config: &Config, account: &Account) -> io::Result<QueryConnection> {
-        let stream = to_server(config, None).await?;
+        let stream = connect_to_server(config, None).await?;
         let is_local = matches!(config.server, Server::Unix(_));
         let mut connection =
             QueryConnection(account::log_in(stream, account, config.connector.as_ref(), is_local).await?);
@@ -107,7 +107,7 @@ impl QueryConnection {
         let payload = &first[Header::SIZE..];
         let columns = match payload.first() {
             Some(&OK) => return Ok(Vec::new()),
-            Some(&ERR) | None => return Err(account::refused(payload)),
+            Some(&ERR) | None => return Err(account::server_error(payload)),
             _ => Reader::new(payload).int().ok_or(io::ErrorKind::InvalidData)?,
         };
         for _ in 0..columns {
@@ -119,7 +119,7 @@ impl QueryConnection {
             left = left.checked_sub(packet.len()).ok_or(io::ErrorKind::InvalidData)?;
             match packet.get(Header::SIZE) {
                 Some(0xFE) => return Ok(rows),
-                Some(&ERR) => return Err(account::refused(&packet[Header::SIZE..])),
+                Some(&ERR) => return Err(account::server_error(&packet[Header::SIZE..])),
                 _ => rows.push(row(&packet[Header::SIZE..], columns).ok_or(io::ErrorKind::InvalidData)?),
             }
         }
@@ -214,7 +214,7 @@ impl QueryConnection {
         self.0.stream.write_all(&packet).await?;
         self.0.stream.flush().await?;
         let first = self.0.next().await?.split_off(Header::SIZE);
-        if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
+        if first.first() == Some(&ERR) { Err(account::server_error(&first)) } else { Ok((first, self.0.stream)) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The protocols of the two kinds of store, behind one interface.
 
-use super::reply::{Parsed, Wants};
+use super::reply::{ExpectedReply, Parsed};
 use super::{Id, memcached, valkey};
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ pub enum Dialect {
 
 impl Dialect {
     /// Returns by how much an age may be too low that was measured by the clock of such a store. It must be added to the age.
-    pub fn uncertain(self) -> Duration {
+    pub fn clock_error(self) -> Duration {
         match self {
-            Dialect::Memcached => memcached::UNCERTAIN,
-            Dialect::Valkey => valkey::UNCERTAIN,
+            Dialect::Memcached => memcached::CLOCK_ERROR,
+            Dialect::Valkey => valkey::CLOCK_ERROR,
         }
     }
 
     /// Returns the requests that each connection to a store begins with, and the kinds of answer that they expect. Both arguments are empty
     /// if the servers ask for no login; `user` alone is empty if they ask for a password only.
-    pub fn greeting(self, user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
+    pub fn greeting(self, user: &str, password: &str) -> Vec<(Vec<u8>, ExpectedReply)> {
         match self {
             Dialect::Memcached => Vec::new(),
             Dialect::Valkey => valkey::greeting(user, password),
@@ -31,18 +31,18 @@ impl Dialect {
 
     /// Returns the request for a key's value and its age. If there is no value, memcached creates an empty entry that lives `lifetime`
     /// seconds, and the requester is to fill it; Valkey creates nothing.
-    pub fn look(self, id: &Id, lifetime: u64) -> Vec<u8> {
+    pub fn get_or_reserve(self, id: &Id, lifetime: u64) -> Vec<u8> {
         match self {
-            Dialect::Memcached => memcached::look(id, lifetime),
-            Dialect::Valkey => valkey::look(id),
+            Dialect::Memcached => memcached::get_or_reserve(id, lifetime),
+            Dialect::Valkey => valkey::get_or_reserve(id),
         }
     }
 
     /// Returns the request for a key's value alone. It creates nothing.
-    pub fn find(self, id: &Id) -> Vec<u8> {
+    pub fn get(self, id: &Id) -> Vec<u8> {
         match self {
-            Dialect::Memcached => memcached::find(id),
-            Dialect::Valkey => valkey::find(id),
+            Dialect::Memcached => memcached::get(id),
+            Dialect::Valkey => valkey::get(id),
         }
     }
 
@@ -62,11 +62,11 @@ impl Dialect {
         }
     }
 
-    /// Parses the first answer in the received `bytes`. `wants`: the kind of answer that its request expects.
-    pub fn parse(self, bytes: &[u8], wants: Wants) -> Parsed {
+    /// Parses the first answer in the received `bytes`. `expected`: the kind of answer that its request expects.
+    pub fn parse(self, bytes: &[u8], expected: ExpectedReply) -> Parsed {
         match self {
             Dialect::Memcached => memcached::parse(bytes),
-            Dialect::Valkey => valkey::parse(bytes, wants),
+            Dialect::Valkey => valkey::parse(bytes, expected),
         }
     }
 }
