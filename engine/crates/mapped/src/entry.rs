@@ -132,7 +132,7 @@ impl RecordHead {
     }
 
     /// Returns the two parts of the key and the value, given all bytes of the record. Panics if there are too few.
-    pub fn texts<'r>(&self, record: &'r [u8]) -> [&'r [u8]; 3] {
+    pub fn parts_and_value<'r>(&self, record: &'r [u8]) -> [&'r [u8]; 3] {
         let rest = &record[self.bytes_begin() as usize * 8..];
         let (first, rest) = rest.split_at(self.parts[0] as usize);
         let (second, rest) = rest.split_at(self.parts[1] as usize);
@@ -140,7 +140,7 @@ impl RecordHead {
     }
 
     /// Returns true if the head may belong to a record with this key, hash and generation. The parts of the key are still to be compared.
-    pub fn is_of(&self, key: &Key, hash: u64, generation: u64) -> bool {
+    pub fn matches(&self, key: &Key, hash: u64, generation: u64) -> bool {
         let lengths = key.parts.map(<[u8]>::len);
         self.hash == hash
             && self.generation == generation

@@ -156,7 +156,7 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         if now >= head.until.min(bounds.until) {
             return Err(MissReason::Stale);
         }
-        into.extend_from_slice(head.texts(&self.copy)[2]);
+        into.extend_from_slice(head.parts_and_value(&self.copy)[2]);
         Ok(FoundRecord { rows: head.rows, flags: head.flags })
     }
 
@@ -210,14 +210,14 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         head.iter_mut().zip(source).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
         self.copy.clear();
         self.copy.extend(head.iter().flat_map(|word| word.to_le_bytes()));
-        let head = RecordHead::read(head).filter(|head| head.is_of(key, hash, generation))?;
+        let head = RecordHead::read(head).filter(|head| head.matches(key, hash, generation))?;
         let source = &words[self.layout.words_at(position, head.length())?];
         let rest = source[HEAD..].iter();
         rest.for_each(|word| self.copy.extend_from_slice(&word.load(Ordering::Relaxed).to_le_bytes()));
         // The loads above come before the one below, and see no word that was written after what it sees.
         fence(Ordering::Acquire);
         let is_whole = words[RESERVED_AT].load(Ordering::Relaxed) <= position.saturating_add(self.layout.ring());
-        let has_key = || head.texts(&self.copy)[..2] == key.parts;
+        let has_key = || head.parts_and_value(&self.copy)[..2] == key.parts;
         (is_whole && has_key()).then_some(head)
     }
 }

@@ -130,7 +130,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         let words = self.memory.as_ref();
         let slots = words[self.layout.bucket(hash)].iter().map(|word| IndexSlot(word.load(Ordering::Relaxed)));
         slots.filter(|slot| slot.is_for(hash)).any(|slot| {
-            self.head_at(slot).is_some_and(|head| head.is_of(key, hash, self.generation) && head.stamp >= stamp)
+            self.head_at(slot).is_some_and(|head| head.matches(key, hash, self.generation) && head.stamp >= stamp)
         })
     }
 
@@ -204,7 +204,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         let bucket = &self.memory.as_ref()[self.layout.bucket(hash)];
         let worth = |word: &&AtomicU64| {
             let slot = IndexSlot(word.load(Ordering::Relaxed));
-            let is_same = || self.head_at(slot).is_some_and(|head| head.is_of(key, hash, self.generation));
+            let is_same = || self.head_at(slot).is_some_and(|head| head.matches(key, hash, self.generation));
             if slot.is_for(hash) && is_same() { 0 } else { slot.position() + 1 }
         };
         bucket.iter().min_by_key(worth).unwrap_or(&bucket[0])

@@ -205,8 +205,9 @@ impl StalenessBound for ByRules {
         known: Option<&KnownSession>,
         tried: WaitOutcome,
     ) -> Option<Decision<ByRules>> {
-        let terms =
-            self.terms(conditions, &read.text, known).filter(|terms| terms.in_transactions || !read.is_inside)?;
+        let terms = self
+            .terms(conditions, &read.text, known)
+            .filter(|terms| terms.in_transactions || !read.is_in_transaction)?;
         let may_be_served = read.may_be_served();
         let known_here = known.filter(|_| may_be_served);
         let WaitOutcome { ended_by, flight } = tried;
@@ -222,7 +223,7 @@ impl StalenessBound for ByRules {
         let found = known_here.and_then(|known| find(conditions, read, may_wait, known, (&terms, self.settings)));
         let is_here = found.is_some();
         // A result that is read in a transaction may be older than what waiting clients, or users of the store, expect.
-        let may_claim = !read.is_inside
+        let may_claim = !read.is_in_transaction
             && flight.is_none()
             && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
         let claimed = known.filter(|_| may_claim).map(|known| self.claim(conditions, &read.key, known));
@@ -251,14 +252,14 @@ impl StalenessBound for ByRules {
         }
         terms.counts.misses.add(1);
         let reserved = if let Some(StoreLookup::Vacant(reserved)) = looked { Some(reserved) } else { None };
-        let reserved = reserved.filter(|_| !read.is_inside);
+        let reserved = reserved.filter(|_| !read.is_in_transaction);
         Some(Decision::Forward(Claim { _flight: flight, reserved }))
     }
 
     fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> Own {
         match self.terms(conditions, &read.text, Some(known)) {
             None => Own::NoRule,
-            Some(terms) if read.is_inside && !terms.in_transactions => Own::Transaction,
+            Some(terms) if read.is_in_transaction && !terms.in_transactions => Own::Transaction,
             Some(_) => {
                 match aged_results::has(conditions.results.cache(), &aged_results::key(&read.key, &known.identity)) {
                     true => Own::Outdated,

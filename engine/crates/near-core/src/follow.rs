@@ -191,7 +191,7 @@ impl Follower {
     }
 
     /// Takes bytes of the client that are sent to the server, before the server gets them.
-    pub fn from_client(&mut self, bytes: &[u8]) {
+    pub fn client_bytes(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while self.unread.is_none()
             && let Some(piece) = self.sent.next(&mut rest)
@@ -223,7 +223,7 @@ impl Follower {
     /// Takes bytes of the server, before the client gets them. `see` receives them in parts, each of one answer. Returns the
     /// bytes that are not understood; there are none while the connection is followed. They are the client's too, unless
     /// [`hides_something`](Self::hides_something) is true.
-    pub fn from_server<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(AnswerPart<'a>)) -> &'a [u8] {
+    pub fn server_bytes<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(AnswerPart<'a>)) -> &'a [u8] {
         let mut rest = bytes;
         while self.unread.is_none() && !rest.is_empty() {
             // Answers to commands that were sent ahead may arrive together. So a tracker gets no byte beyond a packet.
@@ -304,15 +304,15 @@ mod tests {
         let mut follower = Follower::new(PROTOCOL_41);
         assert!(follower.is_at_rest());
         for (index, byte) in packet(0, QUERY).iter().enumerate() {
-            follower.from_client(&[*byte]);
+            follower.client_bytes(&[*byte]);
             assert!(!follower.is_at_rest(), "{index}");
         }
         let answer = ok(0);
         for byte in &answer[..answer.len() - 1] {
-            follower.from_server(&[*byte], |_| {});
+            follower.server_bytes(&[*byte], |_| {});
             assert!(!follower.is_at_rest());
         }
-        follower.from_server(&answer[answer.len() - 1..], |_| {});
+        follower.server_bytes(&answer[answer.len() - 1..], |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -321,8 +321,8 @@ mod tests {
     fn a_connection_in_a_transaction_is_not_at_rest() {
         let mut follower = Follower::new(PROTOCOL_41);
         for (flags, is_at_rest) in [(status::IN_TRANS, false), (0, true)] {
-            follower.from_client(&packet(0, QUERY));
-            follower.from_server(&ok(flags), |_| {});
+            follower.client_bytes(&packet(0, QUERY));
+            follower.server_bytes(&ok(flags), |_| {});
             assert_eq!(follower.is_at_rest(), is_at_rest);
         }
     }
@@ -330,11 +330,11 @@ mod tests {
     #[test]
     fn commands_that_were_sent_ahead_are_answered_together() {
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_client(&[packet(0, QUERY), packet(0, b"\x0e"), packet(0, b"\x19\x01\0\0\0")].concat());
+        follower.client_bytes(&[packet(0, QUERY), packet(0, b"\x0e"), packet(0, b"\x19\x01\0\0\0")].concat());
         let answers = [ErrPacket::build(1, 1064, b"42000", "no"), ok(0)].concat();
-        follower.from_server(&answers[..answers.len() - 1], |_| {});
+        follower.server_bytes(&answers[..answers.len() - 1], |_| {});
         assert!(!follower.is_at_rest());
-        follower.from_server(&answers[answers.len() - 1..], |_| {});
+        follower.server_bytes(&answers[answers.len() - 1..], |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 3);
     }
@@ -342,16 +342,16 @@ mod tests {
     #[test]
     fn the_content_of_a_file_is_no_command() {
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_client(&packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
-        follower.from_server(&packet(1, b"\xfbf"), |_| {});
+        follower.client_bytes(&packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
+        follower.server_bytes(&packet(1, b"\xfbf"), |_| {});
         // Sequence numbers wrap after 256 packets, so this packet has the number of a command.
         for sequence in 2..=u8::MAX {
-            follower.from_client(&packet(sequence, b"\x01row"));
+            follower.client_bytes(&packet(sequence, b"\x01row"));
         }
-        follower.from_client(&packet(0, b"\x01row"));
-        follower.from_client(&packet(1, b""));
+        follower.client_bytes(&packet(0, b"\x01row"));
+        follower.client_bytes(&packet(1, b""));
         assert!(!follower.is_at_rest());
-        follower.from_server(&ok_packet(2, 1, 0, 0, 0), |_| {});
+        follower.server_bytes(&ok_packet(2, 1, 0, 0, 0), |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -362,10 +362,10 @@ mod tests {
         let mut payload = vec![b' '; wire::MAX_PAYLOAD];
         payload[0] = 3;
         let long = packet(0, &payload);
-        follower.from_client(&long[..long.len() - 1]);
+        follower.client_bytes(&long[..long.len() - 1]);
         assert!(!follower.is_at_rest());
-        follower.from_client(&long[long.len() - 1..]);
-        follower.from_server(&ok(0), |_| {});
+        follower.client_bytes(&long[long.len() - 1..]);
+        follower.server_bytes(&ok(0), |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -401,8 +401,8 @@ mod tests {
                 let is_of_client = step % 2 == 0;
                 let bytes = anything(&mut random, is_of_client);
                 let feed = |follower: &mut Follower, bytes: &[u8]| match is_of_client {
-                    true => follower.from_client(bytes),
-                    false => _ = follower.from_server(bytes, |_| {}),
+                    true => follower.client_bytes(bytes),
+                    false => _ = follower.server_bytes(bytes, |_| {}),
                 };
                 feed(&mut whole, &bytes);
                 let mut rest = &bytes[..];
@@ -422,10 +422,10 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_not_followed() {
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_server(&ErrPacket::build(0, 1927, b"70100", "Connection was killed"), |_| {});
+        follower.server_bytes(&ErrPacket::build(0, 1927, b"70100", "Connection was killed"), |_| {});
         assert_eq!(follower.why_unread(), Some(UnreadReason::NotUnderstood));
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_client(&packet(0, b"\x12\x04\0\0\0\0\0\x01\0\0\0"));
+        follower.client_bytes(&packet(0, b"\x12\x04\0\0\0\0\0\x01\0\0\0"));
         assert_eq!(follower.why_unread(), Some(UnreadReason::Replication));
     }
 }

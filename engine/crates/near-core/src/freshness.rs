@@ -9,7 +9,7 @@ use crate::follow::Follower;
 use crate::prepared::ContextId;
 use crate::published::ServedContexts;
 use crate::session_flags::FlagOffsets;
-use crate::unseen::Unseen;
+use crate::unseen::UnseenRead;
 use crate::uses::Use;
 use flavour::Flavour;
 use insight::report::Row;
@@ -97,7 +97,7 @@ impl Served {
 /// The unseen reads that need not be sent to the server, because the next command leaves the same state behind. Unseen reads are
 /// those that were answered from memory and that the server has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replaces {
+pub enum ReplacedReads {
     /// All unseen reads must be sent.
     Nothing,
     /// All but the last unseen read must be sent.
@@ -107,7 +107,7 @@ pub enum Replaces {
 }
 
 /// Bytes of the client that the server receives: one whole command, or parts of several commands.
-pub struct Sent<'a> {
+pub struct SentBytes<'a> {
     pub bytes: &'a [u8],
     /// The payload of the whole command, or the beginning of that of the first one. Empty if no command begins in these bytes.
     pub payload: &'a [u8],
@@ -162,7 +162,7 @@ pub trait Freshness: Send {
 
     /// Is called when the server receives these bytes of the client. If this returns a number, the answer to the last command in
     /// them must be passed to [`answer_bytes`](Self::answer_bytes) with that number.
-    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64>;
+    fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64>;
 
     /// Is called when the server receives a read that was already answered from memory, in the session context `context_id`. Returns
     /// the number of the command, with which its outcome comes in [`answered_served`](Self::answered_served).
@@ -204,7 +204,7 @@ pub trait Freshness: Send {
 
     /// Returns which of the unseen reads need not be sent before this command, because it leaves the same state behind.
     /// `has_warned` is true if the server may hold warnings of a statement before those reads.
-    fn replaces(&mut self, unseen: &Unseen, payload: &[u8], has_warned: bool) -> Replaces;
+    fn replaces(&mut self, unseen: &UnseenRead, payload: &[u8], has_warned: bool) -> ReplacedReads;
 
     /// Returns whether the statement that this command runs aggregates rows. An aggregate over no rows leaves FOUND_ROWS()
     /// unchanged.

@@ -13,9 +13,9 @@ mod state;
 
 use crate::answer::{Answer, why_not_stored};
 use crate::clock;
-use crate::command::{LONGEST, begins_a_read};
+use crate::command::{LONGEST_COMMAND, begins_a_read};
 use crate::follow::Follower;
-use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
+use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
 use crate::memory::Memory;
 use crate::payloads::Payloads;
 use crate::published::PublishableRead;
@@ -23,7 +23,7 @@ use crate::reason::{Own, Reason};
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::store::{BoxFuture, Store};
-use crate::unseen::{Unseen, may_keep_found_rows};
+use crate::unseen::{UnseenRead, may_keep_found_rows};
 use crate::uses::ResultSource;
 use cache::Key;
 use flavour::Flavour;
@@ -75,7 +75,7 @@ pub struct LoginFacts {
 
 /// Serves a connection to a server without the plugin: asks the server for the session's identity, and shares results among
 /// sessions with the same one.
-pub struct Identified<B: StalenessBound> {
+pub struct ByIdentity<B: StalenessBound> {
     memory: Arc<Memory>,
     bound: B,
     flavour: &'static Flavour,
@@ -204,7 +204,7 @@ impl<'a> ReadConditions<'a> {
     /// client expects of an execution.
     pub fn is_for(&self, read: &ClientRead, found: &FoundResult) -> bool {
         let has_as_many = |columns| columns_of(&found.answer, self.capabilities) == columns;
-        let can_be_inside = !read.is_inside || found.flag_offsets.is_some();
+        let can_be_inside = !read.is_in_transaction || found.flag_offsets.is_some();
         can_be_inside && read.execution_facts.is_none_or(|prepared| has_as_many(prepared.columns))
     }
 
@@ -224,14 +224,14 @@ impl<'a> ReadConditions<'a> {
     }
 }
 
-impl<B: StalenessBound> Identified<B> {
+impl<B: StalenessBound> ByIdentity<B> {
     /// Creates the state of a connection that has just logged in. `server` is the server's address, and `bound` decides how old
     /// results may be.
-    pub fn new(memory: &Arc<Memory>, server: &str, login_facts: &LoginFacts, bound: B) -> Identified<B> {
+    pub fn new(memory: &Arc<Memory>, server: &str, login_facts: &LoginFacts, bound: B) -> ByIdentity<B> {
         let version = String::from_utf8_lossy(&login_facts.version);
         let flavour = flavour::of(&version);
         let capabilities = login_facts.capabilities;
-        Identified {
+        ByIdentity {
             memory: memory.clone(),
             bound,
             flavour,
@@ -254,7 +254,7 @@ impl<B: StalenessBound> Identified<B> {
     /// Returns the query in this command with its parsed statement. None if the command is no query as text, or one that is too
     /// long.
     fn query<'p>(&mut self, payload: &'p [u8]) -> Option<(Query<'p>, Arc<Statement>)> {
-        let is_short = payload.len() <= LONGEST && payload[0] == Command::Query as u8;
+        let is_short = payload.len() <= LONGEST_COMMAND && payload[0] == Command::Query as u8;
         let query = is_short.then(|| Query::parse(&payload[1..], self.capabilities)).flatten()?;
         let statement = self.state.classify(query.text, self.state.mode);
         Some((query, statement))
@@ -269,13 +269,13 @@ impl<B: StalenessBound> Identified<B> {
                 (ClientRead::text(query.text, kind, self.state.mode), is_shared.then_some(None))
             }
             None => {
-                let runs = payload.len() <= LONGEST && payload[0] == Command::StmtExecute as u8;
+                let runs = payload.len() <= LONGEST_COMMAND && payload[0] == Command::StmtExecute as u8;
                 let (execution, prepared_read) = runs.then(|| self.prepared.execution(payload)).flatten()?;
                 let statement = (is_shared && execution.is_known()).then(|| Some(execution.statement()));
                 (ClientRead::execution(execution, prepared_read), statement)
             }
         };
-        read.is_inside = !follower.is_autonomous();
+        read.is_in_transaction = !follower.is_autonomous();
         let statement = statement.filter(|_| read.may_be_shared());
         read.for_others = statement.map(|statement| (payload.to_vec(), statement));
         Some(read)
@@ -284,10 +284,10 @@ impl<B: StalenessBound> Identified<B> {
     /// Returns true if the state of the session and its transaction allows to answer this read from memory. Outside of
     /// transactions, this uses up the characteristics that SET TRANSACTION has given the next one.
     fn may_be_answered(&mut self, read: &ClientRead, follower: &Follower) -> bool {
-        if !read.is_inside {
+        if !read.is_in_transaction {
             return !self.state.take_next_characteristics();
         }
-        self.bound.serves_in_transactions() && follower.is_quiet() && self.state.may_serve_inside()
+        self.bound.serves_in_transactions() && follower.is_quiet() && self.state.may_serve_in_transaction()
     }
 
     /// Decides on a read. The flag is true if the server has to be asked about the session before it gets the read. None if the
@@ -301,7 +301,7 @@ impl<B: StalenessBound> Identified<B> {
         let session = self.state.known_session().filter(|_| !self.is_near_cache)?;
         let known = session.as_deref();
         let is_out =
-            |known: &KnownSession| !self.means_the_same(read, known) || read.is_inside && known.is_serializable;
+            |known: &KnownSession| !self.means_the_same(read, known) || read.is_in_transaction && known.is_serializable;
         if known.is_some_and(is_out) {
             return None;
         }
@@ -336,18 +336,18 @@ impl<B: StalenessBound> Identified<B> {
     fn find_session_only(&self, arrival: &Arrival<'_>, read: &ClientRead) -> Option<Served> {
         let known = self.state.description_in(self.state.generation()).filter(|_| !self.is_near_cache)?;
         let keeps_warnings = self.flavour.statements.keeps_warnings && arrival.follower.has_warned();
-        let may_be_inside = !read.is_inside || self.bound.serves_in_transactions();
+        let may_be_inside = !read.is_in_transaction || self.bound.serves_in_transactions();
         let may_be_served = arrival.has_client_received_all
             && arrival.may_stay_unseen
             && arrival.follower.is_quiet()
-            && self.state.may_serve_inside()
+            && self.state.may_serve_in_transaction()
             && may_be_inside
             && !keeps_warnings;
         may_be_served.then_some(())?;
         let number = if read.kind == ReadKind::FoundRows { Some(arrival.found_rows?) } else { None };
         let audience = session_only::Audience::new(&known.identity, number);
         let found = session_only::find(&self.memory.results, &read.text, &audience)?;
-        (!read.is_inside || found.flag_offsets.is_some()).then(|| read.served(found))
+        (!read.is_in_transaction || found.flag_offsets.is_some()).then(|| read.served(found))
     }
 
     /// Counts the reason why this command is not answered from memory; see [`why`](Self::why).
@@ -386,7 +386,7 @@ impl<B: StalenessBound> Identified<B> {
         };
         let why = match read {
             _ if !at.may_stay_unseen => Own::KeepAlive,
-            _ if read.is_inside && known.is_serializable => Own::Transaction,
+            _ if read.is_in_transaction && known.is_serializable => Own::Transaction,
             _ if !self.means_the_same(read, &known) => Own::StatementContext,
             _ => {
                 let conditions = ReadConditions::new(&self.memory, &self.state, self.capabilities, at);
@@ -445,7 +445,7 @@ impl<B: StalenessBound> Identified<B> {
     fn note(&mut self, Miss { read, claim, .. }: Miss<B>) -> bool {
         let Some(answer) = Answer::new(&self.memory.results, read.key.len()) else { return false };
         let answer = answer.allowing_warnings(read.warnings);
-        let answer = if read.is_inside { answer.allowing_transaction() } else { answer };
+        let answer = if read.is_in_transaction { answer.allowing_transaction() } else { answer };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
@@ -534,7 +534,7 @@ impl<B: StalenessBound> Identified<B> {
     }
 }
 
-impl<B: StalenessBound> Freshness for Identified<B> {
+impl<B: StalenessBound> Freshness for ByIdentity<B> {
     fn flavour(&self) -> &'static Flavour {
         self.flavour
     }
@@ -609,7 +609,7 @@ impl<B: StalenessBound> Freshness for Identified<B> {
         if !asks {
             return Vec::new();
         }
-        self.state.ask();
+        self.state.note_question_sent();
         self.answer.clear();
         let question = question::question(self.flavour);
         let further = self.bound.further_question(self.flavour).map(|question| (FURTHER_QUESTION, question));
@@ -618,7 +618,7 @@ impl<B: StalenessBound> Freshness for Identified<B> {
         all.map(|(number, question)| (number, packet(question))).collect()
     }
 
-    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
+    fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64> {
         let mut is_noted = false;
         let mut commands = std::mem::replace(&mut self.commands, Payloads::of_commands());
         commands.feed(sent.bytes, |payload, is_whole| {
@@ -703,14 +703,14 @@ impl<B: StalenessBound> Freshness for Identified<B> {
     }
 
     /// A read that goes to the server replaces all unseen reads before it, unless it leaves FOUND_ROWS() or warnings unchanged.
-    fn replaces(&mut self, _: &Unseen, payload: &[u8], has_warned: bool) -> Replaces {
+    fn replaces(&mut self, _: &UnseenRead, payload: &[u8], has_warned: bool) -> ReplacedReads {
         let keeps_warnings = has_warned && self.flavour.statements.keeps_warnings;
         let names_table = |statement: &Statement| matches!(statement.kind, Kind::Read(read) if read.names_table);
         let by_text = self.query(payload).is_some_and(|(_, statement)| {
             replaces_what_reads_leave(&statement) && (names_table(&statement) || !keeps_warnings)
         });
         let by_command = self.prepared.prepared_read(payload).is_some_and(|prepared_read| prepared_read.replaces);
-        if by_text || by_command { Replaces::All } else { Replaces::Nothing }
+        if by_text || by_command { ReplacedReads::All } else { ReplacedReads::Nothing }
     }
 
     fn aggregates(&self, payload: &[u8]) -> Aggregates {

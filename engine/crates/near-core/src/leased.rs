@@ -165,7 +165,7 @@ pub struct ServeTime {
     /// A time after the read has arrived, by [`clock::now`].
     pub now_ns: u64,
     /// True if the status flags of the server's last answer show that the session is in a transaction.
-    pub is_inside: bool,
+    pub is_in_transaction: bool,
 }
 
 impl LeasedConnection {
@@ -235,12 +235,12 @@ impl LeasedConnection {
         &self,
         results: &Results,
         (payload, read): (&[u8], &ReadCommand),
-        ServeTime { now_ns: now, is_inside }: ServeTime,
+        ServeTime { now_ns: now, is_in_transaction }: ServeTime,
         with: impl FnOnce(&cache::Entry) -> T,
     ) -> Option<(T, ContextId, Option<Box<ServedContexts>>)> {
         let attachment = self.attachment?;
         let snapshot = self.connection.snapshot();
-        (snapshot.is_some() == is_inside).then_some(())?;
+        (snapshot.is_some() == is_in_transaction).then_some(())?;
         let view = results.view();
         let session = self.session(&view, attachment, read, now)?;
         view.is_context_current(attachment, session.stamp, now).then_some(())?;
@@ -315,7 +315,7 @@ impl LeasedConnection {
     /// Returns the reason why this read was not served from memory.
     pub fn why(&self, results: &Results, read: &ReadCommand, at: ServeTime) -> Own {
         let Some(attachment) = self.attachment else { return Own::FirstRead };
-        if self.connection.snapshot().is_some() != at.is_inside {
+        if self.connection.snapshot().is_some() != at.is_in_transaction {
             return Own::Transaction;
         }
         let (now, view) = (at.now_ns, results.view());

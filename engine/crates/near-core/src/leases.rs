@@ -7,13 +7,13 @@
 //!   on the feed, and sends none for a transaction that may have written something.
 
 use crate::clock;
-use crate::command::{LONGEST, begins_a_read, is_harmless};
-use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
+use crate::command::{LONGEST_COMMAND, begins_a_read, is_harmless};
+use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
 use crate::leased::{LeasedConnection, ReadCommand, ServeTime, lock};
 use crate::memory::Memory;
 use crate::prepared::ContextId;
 use crate::reason::Own;
-use crate::unseen::Unseen;
+use crate::unseen::UnseenRead;
 use flavour::{Flavour, MARIADB};
 use locks::Mutex;
 use sql::Aggregates;
@@ -61,7 +61,7 @@ impl ByLeases {
         let read = leased.read(payload).filter(|read| begins_a_read(&read.key()[1..]))?;
         let is_settled = follower.is_in_transaction() || follower.is_autonomous();
         Some(match () {
-            () if payload.len() > LONGEST => Own::TooLong,
+            () if payload.len() > LONGEST_COMMAND => Own::TooLong,
             () if !self.memory.results.has_lease(arrival.now_ns) => Own::NoLease,
             () if !arrival.has_client_received_all || !is_settled => Own::Transaction,
             () if !arrival.may_stay_unseen => Own::KeepAlive,
@@ -83,7 +83,7 @@ impl Freshness for ByLeases {
         let follower = arrival.follower;
         let is_settled = follower.is_autonomous() || follower.is_in_transaction();
         let may_be_served = arrival.has_client_received_all && arrival.may_stay_unseen && is_settled;
-        let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST);
+        let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST_COMMAND);
         if let Some(served) = command.and_then(|payload| self.serve(payload, arrival)) {
             return Verdict::Serve(served);
         }
@@ -91,8 +91,8 @@ impl Freshness for ByLeases {
         Verdict::Forward
     }
 
-    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
-        let &Sent { payload, is_whole, begun, .. } = sent;
+    fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64> {
+        let &SentBytes { payload, is_whole, begun, .. } = sent;
         let mut leased = lock(&self.leased);
         if is_whole && begun == 1 && is_harmless(payload) {
             leased.connection.forward_harmless();
@@ -102,7 +102,7 @@ impl Freshness for ByLeases {
         // The payload of a command that is not whole is not known here, so a report on it does not match and is ignored.
         let known_payload = if is_whole { payload } else { &[] };
         let number = (0..begun).map(|_| leased.connection.forward(known_payload)).last()?;
-        let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
+        let is_kept = is_whole && payload.len() <= LONGEST_COMMAND && self.memory.is_attached();
         let read = if is_kept { leased.read(payload) } else { None };
         let mut is_noted =
             leased.forward(&self.memory.results, number, if begun == 1 { payload } else { &[] }, is_whole);
@@ -143,10 +143,10 @@ impl Freshness for ByLeases {
 
     /// Only the last unseen read can be replaced, by the same command or by an execution of the same statement. A statement that
     /// aggregates does not replace it: over no rows, it leaves FOUND_ROWS() unchanged.
-    fn replaces(&mut self, unseen: &Unseen, payload: &[u8], _: bool) -> Replaces {
+    fn replaces(&mut self, unseen: &UnseenRead, payload: &[u8], _: bool) -> ReplacedReads {
         let capabilities = lock(&self.leased).capabilities;
         let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;
-        if unseen.is_same(payload) || replaces { Replaces::Last } else { Replaces::Nothing }
+        if unseen.is_same(payload) || replaces { ReplacedReads::Last } else { ReplacedReads::Nothing }
     }
 
     fn aggregates(&self, payload: &[u8]) -> Aggregates {
@@ -161,7 +161,7 @@ impl Drop for ByLeases {
 }
 
 fn serve_time(arrival: &Arrival<'_>) -> ServeTime {
-    ServeTime { now_ns: arrival.now_ns, is_inside: arrival.follower.is_in_transaction() }
+    ServeTime { now_ns: arrival.now_ns, is_in_transaction: arrival.follower.is_in_transaction() }
 }
 
 /// Returns the value of the row `Cache` in reports.

@@ -46,17 +46,17 @@ impl Obstacle {
     }
 
     /// Clears the reason: the feed is attached, so results may be served by leases.
-    pub fn attached(&self) {
+    pub fn clear_for_feed(&self) {
         self.change("", "attached: reads that repeat are answered from memory");
     }
 
     /// Clears the reason: results may be served by rules, which need no feed.
-    pub fn by_rules(&self) {
+    pub fn clear_for_rules(&self) {
         self.change("", "reads that fit a rule are answered from memory, and may be outdated");
     }
 
     /// Clears the reason: the binary log is followed, so results may be served while it arrives in time.
-    pub fn following(&self) {
+    pub fn clear_for_log(&self) {
         self.change("", "reads that repeat are answered from memory while the server's log comes in time");
     }
 

@@ -10,14 +10,14 @@ const ACCESS_DENIED: u16 = 1227;
 /// A report on the cache that waits for the server's decision whether the client's account may see it.
 pub struct PendingReport {
     request: ReportRequest,
-    /// The number of hidden answers that the server still sends before that of the inquiry.
+    /// The number of hidden answers that the server still sends before that of the privilege check.
     answers_before: usize,
     /// The server's decision, once it has arrived.
     outcome: Option<OutcomeKind>,
 }
 
 impl PendingReport {
-    /// `answers_before` is the number of unseen reads that are sent to the server before the inquiry.
+    /// `answers_before` is the number of unseen reads that are sent to the server before the privilege check.
     pub fn new(request: ReportRequest, answers_before: usize) -> PendingReport {
         PendingReport { request, answers_before, outcome: None }
     }

@@ -50,7 +50,7 @@ impl Expression for RegexExpression {
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub of_rule: rules::Terms,
-    pub counts: Arc<Counts>,
+    pub counts: Arc<RuleCounts>,
 }
 
 impl Deref for Terms {
@@ -63,7 +63,7 @@ impl Deref for Terms {
 
 /// Counters for the reads that one rule lets be served.
 #[derive(Debug, Default)]
-pub struct Counts {
+pub struct RuleCounts {
     /// The number of reads that were answered from memory.
     pub hits: Counter,
     /// The number of reads that went to the server to refresh a result that was still being served. Each is also counted as a
@@ -80,14 +80,14 @@ pub struct Counts {
 pub struct Rules {
     rules: Vec<Rule>,
     /// The counters for hints in texts. None if hints are ignored.
-    hints: Option<Arc<Counts>>,
+    hints: Option<Arc<RuleCounts>>,
 }
 
 #[derive(Debug)]
 struct Rule {
     name: String,
     rule: rules::Rule<NearDialect>,
-    counts: Arc<Counts>,
+    counts: Arc<RuleCounts>,
 }
 
 impl Rule {
@@ -182,7 +182,7 @@ impl Rules {
 
     /// Returns the counters of all rules that let reads be served, with the rule's name, and those of hints, if they are
     /// honoured.
-    pub fn counts(&self) -> impl Iterator<Item = (&str, &Counts)> {
+    pub fn counts(&self) -> impl Iterator<Item = (&str, &RuleCounts)> {
         let rules = self.rules.iter().filter(|rule| matches!(rule.rule.caching, Caching::Always(_)));
         let rules = rules.map(|rule| (rule.name.as_str(), &*rule.counts));
         rules.chain(self.hints.iter().map(|counts| (HINT, &**counts)))

@@ -6,15 +6,15 @@
 //! until the server has found as many rows as the client was given. If the numbers differ, the command gets an error.
 
 use crate::clock;
-use crate::command::LONGEST;
+use crate::command::LONGEST_COMMAND;
 use crate::follow::Follower;
-use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
+use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Verdict};
 use crate::memory::Memory;
+use crate::observed_read::ObservedRead;
 use crate::pending_report::PendingReport;
 use crate::published::{PublishedConnection, ServedContexts};
 use crate::report::{self, ReportRequest, Requester};
-use crate::trial::ObservedRead;
-use crate::unseen::{Held, Unseen, found_rows_error, has_as_many_rows, may_keep_found_rows, rows_in};
+use crate::unseen::{HeldCommand, UnseenRead, found_rows_error, has_as_many_rows, may_keep_found_rows, rows_in};
 use sql::Aggregates;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -109,9 +109,9 @@ pub struct Session {
     memory: Arc<Memory>,
     freshness: Box<dyn Freshness>,
     /// The last read that was answered from memory and that the server has not received.
-    unseen: Option<Unseen>,
+    unseen: Option<UnseenRead>,
     /// The command that waits until the server has run the unseen reads, because it asks for FOUND_ROWS().
-    held: Option<Held>,
+    held: Option<HeldCommand>,
     /// The report that waits until the server has said whether the client's account may see it.
     pending_report: Option<Box<PendingReport>>,
     /// The command for which `Freshness::decide` is called again once `Freshness::poll_wait` is ready.
@@ -242,7 +242,7 @@ impl Session {
         self.hits += hits;
         results.hits.fetch_add(hits, Ordering::Relaxed);
         results.hits_in_applications.fetch_add(hits, Ordering::Relaxed);
-        let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST);
+        let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST_COMMAND);
         if !payload.is_some_and(|payload| self.freshness.may_be_answered_elsewhere(payload)) {
             self.has_found_rows_diverged = true;
             return;
@@ -251,7 +251,7 @@ impl Session {
         let last = self.shared.as_ref().and_then(|shared| shared.last.as_ref());
         let context_id = last.map(|last| last.context_id(&packet[Header::SIZE..]));
         let (found_rows, warns, first_types, before) = (None, false, None, Vec::new());
-        self.unseen = Some(Unseen { packet, rows, found_rows, warns, context_id, first_types, before });
+        self.unseen = Some(UnseenRead { packet, rows, found_rows, warns, context_id, first_types, before });
     }
 
     /// Counts the bytes of an answer from memory, and lets other processes serve the connection in the same contexts. Returns
@@ -389,9 +389,9 @@ impl Session {
     /// parameter types of the unseen reads or learns them from `command`.
     fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
         let may_be_forgotten =
-            |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
+            |unseen: &UnseenRead| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
         // Other processes can answer executions of a statement only once the server has the statement's types.
-        let is_short_of_types = self.shared.is_some() && self.unseen.as_ref().is_some_and(Unseen::brings_types);
+        let is_short_of_types = self.shared.is_some() && self.unseen.as_ref().is_some_and(UnseenRead::brings_types);
         let is_seen = now_ns.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
         is_seen && !is_short_of_types && self.unseen.as_ref().is_none_or(may_be_forgotten)
     }
@@ -410,17 +410,17 @@ impl Session {
             first_types,
             served_contexts,
         } = served;
-        let is_inside = !follower.is_autonomous();
+        let is_in_transaction = !follower.is_autonomous();
         if let Some(shared) = &mut self.shared {
-            shared.served_contexts = served_contexts.filter(|_| !is_inside);
+            shared.served_contexts = served_contexts.filter(|_| !is_in_transaction);
         }
         flag_offsets
             .iter()
-            .filter(|_| is_inside)
+            .filter(|_| is_in_transaction)
             .for_each(|flag_offsets| flag_offsets.set_flags(&mut answer, follower.flags()));
         let results = &self.memory.results;
         results.hits.fetch_add(1, Ordering::Relaxed);
-        results.hits_in_transactions.fetch_add(u64::from(is_inside), Ordering::Relaxed);
+        results.hits_in_transactions.fetch_add(u64::from(is_in_transaction), Ordering::Relaxed);
         used.into_iter().for_each(|used| results.uses.count_hit(used));
         self.hits += 1;
         let has_found_rows_diverged = self.has_found_rows_diverged;
@@ -439,8 +439,8 @@ impl Session {
         let found_rows = found_rows.or(Some(rows)).filter(|_| !may_leave);
         let rows = (earlier.is_some() || !self.has_found_rows_diverged || !may_leave).then_some(rows);
         let packet = packet.to_vec();
-        let unseen = Unseen { packet, rows, found_rows, warns, context_id, first_types, before: Vec::new() };
-        self.unseen = Some(earlier.into_iter().fold(unseen, Unseen::after));
+        let unseen = UnseenRead { packet, rows, found_rows, warns, context_id, first_types, before: Vec::new() };
+        self.unseen = Some(earlier.into_iter().fold(unseen, UnseenRead::after));
         answer
     }
 
@@ -454,34 +454,34 @@ impl Session {
         asks: bool,
         now_ns: u64,
     ) -> Route {
-        let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
+        let stays = |unseen: &UnseenRead| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
         self.freshness.before_sending(follower, now_ns);
         let replaces = match unseen.as_ref().zip(command) {
             Some((unseen, payload)) => self.freshness.replaces(unseen, payload, follower.has_warned()),
-            None => Replaces::Nothing,
+            None => ReplacedReads::Nothing,
         };
         let may_have_diverged = self.has_found_rows_diverged || unseen.is_some();
         let unseen = match replaces {
-            Replaces::Nothing => unseen,
-            Replaces::Last => unseen.and_then(Unseen::earlier),
-            Replaces::All => None,
+            ReplacedReads::Nothing => unseen,
+            ReplacedReads::Last => unseen.and_then(UnseenRead::earlier),
+            ReplacedReads::All => None,
         };
         let holds = asks && (unseen.is_some() || !self.hidden.is_empty());
         let questions = if holds { Vec::new() } else { self.freshness.take_questions() };
         if follower.is_quiet() {
             let aggregates = |payload: &[u8]| self.freshness.aggregates(payload);
             self.found_rows_effect = match may_have_diverged || !questions.is_empty() {
-                true => FoundRowsEffect::of(command, replaces != Replaces::Nothing, aggregates),
+                true => FoundRowsEffect::of(command, replaces != ReplacedReads::Nothing, aggregates),
                 false => FoundRowsEffect::Unknown,
             };
         }
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
         if holds {
-            self.held = Some(Held { command: bytes.to_vec(), awaited: self.hidden.len() });
+            self.held = Some(HeldCommand { command: bytes.to_vec(), awaited: self.hidden.len() });
             return Route::Hold(packets);
         }
-        let is_all_replaced = replaces == Replaces::All;
+        let is_all_replaced = replaces == ReplacedReads::All;
         self.has_found_rows_diverged |=
             is_all_replaced && matches!(self.found_rows_effect, FoundRowsEffect::Aggregate { .. });
         self.append_questions(follower, questions, &mut packets);
@@ -524,7 +524,7 @@ impl Session {
                 Err(error) => Route::Answer(error),
             });
         }
-        let Held { command, .. } = self.held.take_if(|held| held.awaited == 0)?;
+        let HeldCommand { command, .. } = self.held.take_if(|held| held.awaited == 0)?;
         if self.has_found_rows_diverged {
             // After this error, a client that reads again must get current rows.
             self.freshness.invalidate_stored();
@@ -577,7 +577,8 @@ impl Session {
     /// Returns the report on the cache that this command asks for (`SHOW FQC STATUS` and the like). None if it asks for none, or
     /// for one that the server answers.
     fn requested_report(&self, follower: &Follower, payload: &[u8]) -> Option<ReportRequest> {
-        let query = Some(payload).filter(|payload| payload.len() <= LONGEST && payload[0] == Command::Query as u8);
+        let query =
+            Some(payload).filter(|payload| payload.len() <= LONGEST_COMMAND && payload[0] == Command::Query as u8);
         let query = Query::parse(&query?[1..], follower.capabilities())?;
         report::requested(query.text, || self.freshness.summary())
     }
@@ -593,7 +594,7 @@ impl Session {
     /// answered.
     fn hold_report(&mut self, follower: &mut Follower, request: ReportRequest) -> Route {
         let unseen = self.unseen.take();
-        self.pending_report = Some(Box::new(PendingReport::new(request, unseen.iter().map(Unseen::count).sum())));
+        self.pending_report = Some(Box::new(PendingReport::new(request, unseen.iter().map(UnseenRead::count).sum())));
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
         let packet = PendingReport::packet(self.freshness.flavour(), follower.capabilities());
         self.hide(follower);
@@ -605,13 +606,13 @@ impl Session {
 
     /// Returns the packets of the unseen reads, oldest first. The caller sends them to the server; their answers are expected,
     /// and the client must not receive them.
-    fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: Unseen) -> Vec<u8> {
+    fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: UnseenRead) -> Vec<u8> {
         self.has_found_rows_diverged = false;
         let before = std::mem::take(&mut unseen.before);
         let mut packets = Vec::new();
         for one in before.into_iter().chain([unseen]) {
             follower.expect_hidden(one.expect());
-            let Unseen { packet, rows, context_id, .. } = one;
+            let UnseenRead { packet, rows, context_id, .. } = one;
             let number = self.freshness.forward_served(&packet[Header::SIZE..], context_id);
             self.hidden.push_back(Some(HiddenRead { number, rows }));
             packets.extend(packet);
@@ -641,9 +642,9 @@ impl Session {
     fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], payload: &[u8], is_whole: bool) {
         let (before, was_at_rest, is_of_file) =
             (follower.commands_begun(), follower.is_at_rest(), follower.is_in_file());
-        follower.from_client(bytes);
+        follower.client_bytes(bytes);
         let begun = follower.commands_begun() - before;
-        let number = self.freshness.forward(&Sent { bytes, payload, is_whole, begun, was_at_rest, is_of_file });
+        let number = self.freshness.forward(&SentBytes { bytes, payload, is_whole, begun, was_at_rest, is_of_file });
         let observed_read = self.observed_read.as_mut().filter(|observed_read| !observed_read.is_sent());
         let number = observed_read.map(|observed_read| observed_read.send(number)).or(number);
         number.into_iter().for_each(|number| follower.number_last_answer(number));
@@ -709,7 +710,7 @@ mod tests {
         {
             assert!(matches!(session.client_bytes(&mut follower, command, true), Route::Pass));
             let mut shown = Vec::new();
-            follower.from_server(answer, |part| {
+            follower.server_bytes(answer, |part| {
                 shown.extend(part.number.map(|one| (one, part.bytes.to_vec(), part.outcome)))
             });
             shown.iter().for_each(|(number, bytes, outcome)| session.answer_bytes(*number, bytes, outcome.as_ref()));
@@ -782,7 +783,7 @@ mod tests {
         /// Lets the server send these bytes, which answer the pending commands.
         fn answer(&mut self, answer: &[u8]) {
             let mut shown = Vec::new();
-            self.follower.from_server(answer, |part| {
+            self.follower.server_bytes(answer, |part| {
                 shown.extend(part.number.map(|one| (one, part.bytes.to_vec(), part.outcome)))
             });
             shown
@@ -1155,7 +1156,7 @@ mod tests {
             };
             assert!(take(&mut line).is_none());
             let Line { session, follower, .. } = &mut line;
-            follower.from_server(&rows, |part| {
+            follower.server_bytes(&rows, |part| {
                 part.outcome.iter().for_each(|outcome| session.answer_completed(outcome, part.is_hidden));
             });
             match take(&mut line) {

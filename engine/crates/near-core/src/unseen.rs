@@ -12,7 +12,7 @@ const MOST_BEFORE: usize = 8;
 const HAS_CHANGED: u16 = 1020;
 
 /// The last read that was answered from memory and that the server has not received, with the ones before it that still matter.
-pub struct Unseen {
+pub struct UnseenRead {
     /// The client's command, with its packet header.
     pub packet: Vec<u8>,
     /// The number of rows that the client received. None if FOUND_ROWS() on the server may be that of an older read.
@@ -28,13 +28,13 @@ pub struct Unseen {
     pub first_types: Option<Vec<u8>>,
     /// Unseen reads that were answered before this one, oldest first. They matter because this one may leave FOUND_ROWS()
     /// unchanged.
-    pub before: Vec<Unseen>,
+    pub before: Vec<UnseenRead>,
 }
 
-impl Unseen {
+impl UnseenRead {
     /// Returns this read with `earlier` before it: the server must run that one first, so that FOUND_ROWS() is right. If there
     /// are too many earlier reads, they are dropped, and `rows` becomes unknown.
-    pub fn after(mut self, mut earlier: Unseen) -> Unseen {
+    pub fn after(mut self, mut earlier: UnseenRead) -> UnseenRead {
         if earlier.rows.is_none() || earlier.before.len() >= MOST_BEFORE {
             self.rows = None;
             return self;
@@ -74,7 +74,7 @@ impl Unseen {
     /// read, or the client leaves. A statement that is closed cannot be run later, and the answer to a ping may contain the
     /// number of warnings.
     pub fn may_follow(&self, payload: &[u8], follower: &Follower) -> bool {
-        let has_execution = || self.before.iter().chain([self]).any(Unseen::is_execution);
+        let has_execution = || self.before.iter().chain([self]).any(UnseenRead::is_execution);
         let is = |command: Command| payload[0] == command as u8;
         let matters =
             is(Command::StmtClose) && has_execution() || is(Command::Ping) && (follower.has_warned() || self.warns);
@@ -93,10 +93,10 @@ impl Unseen {
     }
 
     /// Returns the reads before this one, as they were before it was added. None if there are none.
-    pub fn earlier(self) -> Option<Unseen> {
+    pub fn earlier(self) -> Option<UnseenRead> {
         let mut before = self.before;
         let last = before.pop()?;
-        Some(Unseen { before, ..last })
+        Some(UnseenRead { before, ..last })
     }
 
     /// Returns true if `payload` executes the same prepared statement as this read, and binds all types that the server lacks.
@@ -137,7 +137,7 @@ fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
 
 /// A command that waits until the server has answered the hidden commands before it. The command may evaluate FOUND_ROWS(). Only
 /// their answers show if the server's FOUND_ROWS() is what the client expects.
-pub struct Held {
+pub struct HeldCommand {
     pub command: Vec<u8>,
     /// How many answers are awaited.
     pub awaited: usize,

@@ -30,7 +30,8 @@ impl WakeFlag {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Is ready once the bell is rung, and does not reset it. If it is pending, the next ring wakes the task of `context`.
+    /// Is ready once the flag is set, and does not reset it. If it is pending, the next call of [`set`](Self::set) wakes the task of
+    /// `context`.
     pub fn poll_set(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if state.is_set {
@@ -42,7 +43,7 @@ impl WakeFlag {
         Poll::Pending
     }
 
-    /// Waits until the bell is rung, and resets it. To be awaited by one task at a time: a second one may see the flag reset.
+    /// Waits until the flag is set, and resets it. To be awaited by one task at a time: a second one may see the flag reset.
     pub async fn wait(&self) {
         poll_fn(|context| self.poll_set(context)).await;
         self.state().is_set = false;
@@ -68,15 +69,15 @@ mod tests {
 
     #[test]
     fn a_ring_wakes_those_who_wait_and_is_remembered_until_it_is_heard() {
-        let bell = WakeFlag::default();
+        let flag = WakeFlag::default();
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());
         let mut context = Context::from_waker(&waker);
-        assert!(bell.poll_set(&mut context).is_pending() && bell.poll_set(&mut context).is_pending());
-        bell.set();
+        assert!(flag.poll_set(&mut context).is_pending() && flag.poll_set(&mut context).is_pending());
+        flag.set();
         assert_eq!(woken.0.load(Ordering::Relaxed), 1, "a task that looks twice waits once");
-        assert!(bell.poll_set(&mut context).is_ready() && bell.poll_set(&mut context).is_ready());
-        assert!(pin!(bell.wait()).poll(&mut context).is_ready());
-        assert!(pin!(bell.wait()).poll(&mut context).is_pending());
+        assert!(flag.poll_set(&mut context).is_ready() && flag.poll_set(&mut context).is_ready());
+        assert!(pin!(flag.wait()).poll(&mut context).is_ready());
+        assert!(pin!(flag.wait()).poll(&mut context).is_pending());
     }
 }

@@ -3,10 +3,10 @@
 
 use near_core::answer::Answer;
 use near_core::follow::Follower;
-use near_core::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
+use near_core::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
 use near_core::memory::Memory;
 use near_core::session::{Route, Session};
-use near_core::unseen::Unseen;
+use near_core::unseen::UnseenRead;
 use sql::Aggregates;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Freshness for ForEver {
         known.map_or(Verdict::Forward, |answer| Verdict::Serve(served(answer)))
     }
 
-    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
+    fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64> {
         self.sent = (sent.payload.to_vec(), Answer::new(&self.memory.results, sent.payload.len()));
         Some(1)
     }
@@ -53,8 +53,8 @@ impl Freshness for ForEver {
         payload.ends_with(b"FOUND_ROWS()")
     }
 
-    fn replaces(&mut self, _: &Unseen, _: &[u8], _: bool) -> Replaces {
-        Replaces::Nothing
+    fn replaces(&mut self, _: &UnseenRead, _: &[u8], _: bool) -> ReplacedReads {
+        ReplacedReads::Nothing
     }
 
     fn aggregates(&self, payload: &[u8]) -> Aggregates {
@@ -77,7 +77,7 @@ fn another_kind_of_freshness_serves_and_the_server_sees_what_it_has_to() {
     let read = command("SELECT v FROM t");
     let rows = text_result(&["v"], &[vec![Some("1".into())]], capability::DEPRECATE_EOF, status::AUTOCOMMIT);
     assert!(matches!(session.client_bytes(&mut follower, &read, true), Route::Pass));
-    follower.from_server(&rows, |part| {
+    follower.server_bytes(&rows, |part| {
         session.answer_bytes(1, part.bytes, part.outcome.as_ref());
         part.outcome.iter().for_each(|outcome| session.answer_completed(outcome, part.is_hidden));
     });

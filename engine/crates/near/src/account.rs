@@ -1,7 +1,7 @@
 //! The program's own login, for the feed or the server's binary log. The logins of clients are passed on, and do not use this module.
 
 use crate::server::Connector;
-use crate::stream::{Packets, Stream};
+use crate::stream::{PacketReader, Stream};
 use near_core::one_line::{LONGEST_LINE, one_line};
 use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 use std::io;
@@ -37,8 +37,8 @@ pub async fn log_in(
     account: &Account,
     connector: Option<&Connector>,
     is_local: bool,
-) -> io::Result<Packets> {
-    let mut server = Packets::new(stream);
+) -> io::Result<PacketReader> {
+    let mut server = PacketReader::new(stream);
     let first = server.next().await?;
     let payload = &first[Header::SIZE..];
     let greeting = Greeting::parse(payload).ok_or_else(|| server_error(payload))?;
@@ -53,7 +53,7 @@ pub async fn log_in(
         let request = ClientHello::tls_request(&hello).ok_or(io::ErrorKind::InvalidData)?;
         send(&mut server, &mut sequence, &request).await?;
         let stream = server.take_stream();
-        server = Packets::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
+        server = PacketReader::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
         let _ = ClientHello::ask_tls(&mut hello, true);
     }
     send(&mut server, &mut sequence, &hello).await?;
@@ -81,7 +81,7 @@ pub async fn log_in(
 }
 
 /// Sends one packet with this payload, and flushes the stream. `sequence`: the packet's number, which is set to that of the next packet.
-async fn send(to: &mut Packets, sequence: &mut u8, payload: &[u8]) -> io::Result<()> {
+async fn send(to: &mut PacketReader, sequence: &mut u8, payload: &[u8]) -> io::Result<()> {
     let mut packet = Vec::new();
     push_packet(&mut packet, sequence, payload);
     to.stream.write_all(&packet).await?;

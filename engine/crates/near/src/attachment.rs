@@ -39,7 +39,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// Starts the thread that attaches `fqc-near` to the database server: to the query cache in the server, or to the server's binary log.
 /// Where rules decide, the thread drops expired results instead. Returns at once; the thread runs until the process ends, and its failures
 /// show in [`Shared::obstacle`]. An error if the thread cannot be started.
-pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
+pub fn start_thread(shared: &Arc<Shared>) -> io::Result<()> {
     let shared = shared.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name("feed".into()).spawn(move || runtime.block_on(run(&shared)))?;
@@ -96,7 +96,7 @@ async fn by_rules(
     rules: &Rules,
     changes: &mut watch::Receiver<Arc<Config>>,
 ) -> Result<(), watch::error::RecvError> {
-    shared.memory.obstacle.by_rules();
+    shared.memory.obstacle.clear_for_rules();
     loop {
         shared.memory.grant_by_rules(clock::now());
         tokio::select! {
@@ -105,7 +105,7 @@ async fn by_rules(
                 aged_results::tidy(&shared.memory.results, clock::now(), rules.max_ttl());
                 shared.memory.results.tick(clock::now());
                 if let Some(store) = &shared.store {
-                    store.count().await;
+                    store.refresh_totals().await;
                 }
             }
         }
@@ -147,7 +147,7 @@ async fn follow_feed(
                     send(&mut output, &acknowledgement).await?;
                 }
                 if feed.is_attached {
-                    shared.memory.obstacle.attached();
+                    shared.memory.obstacle.clear_for_feed();
                 }
             }
             () = shared.memory.has_outgoing.wait(), if feed.is_attached => {

@@ -25,7 +25,7 @@ const FILES_BESIDE: u64 = 100;
 
 /// An address where this program listens for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum ListenAddress {
     Ip(SocketAddr),
     Unix(PathBuf),
 }
@@ -34,7 +34,7 @@ pub enum Address {
 #[derive(Clone, PartialEq, Eq)]
 pub struct FixedOptions {
     /// The addresses where clients connect.
-    pub listen: Vec<Address>,
+    pub listen: Vec<ListenAddress>,
     /// The permission bits of the unix sockets in `listen`.
     pub socket_mode: u32,
     /// The loopback address of `/metrics` and `/healthz`; none if they are switched off.
@@ -49,12 +49,12 @@ pub struct FixedOptions {
     pub store: Option<store::StoreOptions>,
     /// The socket where other processes of this machine get the memory with the results, to read them without a request; none if they may
     /// not.
-    pub share: Option<Share>,
+    pub share: Option<ShareSocket>,
 }
 
 /// The unix socket where other processes of this machine get the memory with the results, read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct ShareSocket {
     pub path: PathBuf,
     /// The permission bits of the socket.
     pub mode: u32,
@@ -110,11 +110,11 @@ pub struct Config {
     pub name: String,
 }
 
-impl Display for Address {
+impl Display for ListenAddress {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Address::Ip(address) => address.fmt(formatter),
-            Address::Unix(path) => path.display().fmt(formatter),
+            ListenAddress::Ip(address) => address.fmt(formatter),
+            ListenAddress::Unix(path) => path.display().fmt(formatter),
         }
     }
 }
@@ -276,13 +276,13 @@ fn server(text: &str, usual_port: u16) -> Result<Server, String> {
 }
 
 /// Reads an address to listen on: IP:PORT, or the path of a unix socket.
-fn address(text: &str) -> Result<Address, String> {
+fn address(text: &str) -> Result<ListenAddress, String> {
     let text = text.trim();
     if text.starts_with('/') {
-        return Ok(Address::Unix(text.into()));
+        return Ok(ListenAddress::Unix(text.into()));
     }
     let wrong = |_| format!("`{text}` is neither IP:PORT nor the path of a unix socket");
-    text.parse().map(Address::Ip).map_err(wrong)
+    text.parse().map(ListenAddress::Ip).map_err(wrong)
 }
 
 /// Reads the loopback address of the metrics. None stands for `off`.
@@ -391,7 +391,7 @@ fn follows(options: &Options) -> Result<Option<BinlogOptions>, String> {
 
 /// Reads the options of the socket that hands the memory to other processes. None if `share` is not set. An error if the path is not
 /// absolute or the group does not exist.
-fn share(options: &Options) -> Result<Option<Share>, String> {
+fn share(options: &Options) -> Result<Option<ShareSocket>, String> {
     let path = options.text("share");
     if path.is_empty() {
         return Ok(None);
@@ -403,7 +403,7 @@ fn share(options: &Options) -> Result<Option<Share>, String> {
         "" => Ok(None),
         _ => os::group_id(text).map(Some).ok_or("is no group of this machine"),
     })?;
-    Ok(Some(Share { path: path.into(), mode: options.value("share-mode", mode)?, group }))
+    Ok(Some(ShareSocket { path: path.into(), mode: options.value("share-mode", mode)?, group }))
 }
 
 /// Reads the options of the store that near caches share. None if neither `memcached` nor `valkey` is set.

@@ -84,7 +84,7 @@ async fn follow(
     }
     let Attached { connection, product, stream, has_checksums } =
         timeout(config.connect_timeout, attach(log, config, account)).await??;
-    shared.memory.obstacle.following();
+    shared.memory.obstacle.clear_for_log();
     let mut draining = shared.draining();
     tokio::select! {
         outcome = receive_log(log, stream, has_checksums) => outcome,

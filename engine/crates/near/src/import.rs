@@ -59,7 +59,7 @@ impl ConvertedRules {
 
 /// Converts the caching rules in a configuration file of another product. An error if the file, or one that it names, cannot be read or
 /// parsed; rules that cannot be converted are no error, but get a note.
-pub fn read(product: SourceProduct, file: &Path) -> Result<ConvertedRules, String> {
+pub fn convert_file(product: SourceProduct, file: &Path) -> Result<ConvertedRules, String> {
     let text = text_of(file)?;
     let imported = match product {
         SourceProduct::ProxySql => proxysql::import(&text),

@@ -8,7 +8,7 @@
 
 use crate::config::Config;
 use crate::server::Connector;
-use crate::stream::{Packets, Stream};
+use crate::stream::{PacketReader, Stream};
 use near_core::follow::{Follower, UnreadReason};
 use near_core::identified::LoginFacts;
 use std::io;
@@ -92,8 +92,8 @@ impl From<io::Error> for LoginFailure {
 /// The connections to the client and to the server until the authentication begins: the server's greeting and the client's hello are
 /// exchanged.
 struct Introduction<'a> {
-    client: Packets,
-    server: Packets,
+    client: PacketReader,
+    server: PacketReader,
     config: &'a Config,
     /// True once the client has done the TLS handshake.
     has_client_tls: bool,
@@ -125,7 +125,7 @@ impl From<io::Error> for IntroductionEnd {
 /// TLS with each other, it returns early, and [`Follower::why_unread`] says why. `is_remote`: the client has come by TCP, so `tls-required`
 /// applies. `server`: a new connection that nothing was read from.
 pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<LoggedIn, LoginFailure> {
-    let (client, server) = (Packets::new(client), Packets::new(server));
+    let (client, server) = (PacketReader::new(client), PacketReader::new(server));
     let mut introduction =
         Introduction { client, server, config, has_client_tls: false, login_facts: LoginFacts::default() };
     let introduced =
@@ -251,7 +251,7 @@ impl Introduction<'_> {
             });
         };
         let stream = self.client.take_stream();
-        self.client = Packets::new(Box::new(acceptor.accept(stream).await?));
+        self.client = PacketReader::new(Box::new(acceptor.accept(stream).await?));
         (self.has_client_tls, self.login_facts.shown_greeting) = (true, None);
         Ok(self.client.next().await?)
     }
@@ -263,7 +263,7 @@ impl Introduction<'_> {
         push_packet(&mut packet, &mut { 1 }, &request);
         send(&mut self.server, &packet).await?;
         let stream = self.server.take_stream();
-        self.server = Packets::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
+        self.server = PacketReader::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
         Ok(())
     }
 
@@ -309,7 +309,7 @@ impl Introduction<'_> {
 }
 
 /// Sends a packet, which includes its header, and flushes the stream.
-async fn send(to: &mut Packets, packet: &[u8]) -> io::Result<()> {
+async fn send(to: &mut PacketReader, packet: &[u8]) -> io::Result<()> {
     to.stream.write_all(packet).await?;
     to.stream.flush().await
 }

@@ -12,18 +12,18 @@ fn main() -> ExitCode {
         Ok(Task::Help) => say(&manual::help()),
         Ok(Task::Man) => say(&manual::man()),
         Ok(Task::Version) => say(&format!("fqc-near {}\n", env!("CARGO_PKG_VERSION"))),
-        Ok(Task::Check(invocation)) => match service::read(&invocation) {
+        Ok(Task::Check(invocation)) => match service::read_config(&invocation) {
             Ok(_) => say("the configuration is valid\n"),
             Err(error) => fail(&error, WRONG),
         },
-        Ok(Task::Import(product, file)) => match import::read(product, &file) {
+        Ok(Task::Import(product, file)) => match import::convert_file(product, &file) {
             Ok(imported) => {
                 imported.notes.iter().for_each(|note| eprintln!("{}: {note}", file.display()));
                 say(&imported.rules)
             }
             Err(error) => fail(&error, WRONG),
         },
-        Ok(Task::Run(invocation)) => match service::read(&invocation) {
+        Ok(Task::Run(invocation)) => match service::read_config(&invocation) {
             Ok(config) => {
                 run(&invocation, config).map_or_else(|error| fail(&error.to_string(), 1), |()| ExitCode::SUCCESS)
             }

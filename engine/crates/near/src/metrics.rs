@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters of connections, since the process started. All are read for `/metrics`.
 #[derive(Default)]
-pub struct Counts {
+pub struct ConnectionCounts {
     /// Clients that have connected, including those that were refused afterwards.
     pub accepted: Counter,
     /// Clients that were refused because of `max-connections`.
@@ -34,7 +34,7 @@ pub struct Counts {
     pub unread: [Counter; UnreadReason::ALL.len()],
 }
 
-impl Counts {
+impl ConnectionCounts {
     /// Returns these counters in Prometheus's text format. `open` and `limit`: the current and the highest allowed number of connections.
     pub fn metrics(&self, open: usize, limit: usize) -> String {
         let mut out = String::new();
@@ -128,7 +128,7 @@ pub fn push_log(out: &mut String, progress: &Progress) {
 }
 
 /// A metric that each rule has: its name, its help text, and the counter it shows.
-type RuleMetric = (&'static str, &'static str, fn(&rules::Counts) -> &Counter);
+type RuleMetric = (&'static str, &'static str, fn(&rules::RuleCounts) -> &Counter);
 
 /// Appends the counters of each rule, and of hints; nothing if there are none.
 pub fn push_rules(out: &mut String, rules: &Rules) {

@@ -4,7 +4,7 @@
 //! holds no buffer: bytes are read into one buffer that all connections of a thread share.
 
 use crate::login::LoggedIn;
-use crate::metrics::Counts;
+use crate::metrics::ConnectionCounts;
 use crate::stream::Stream;
 use near_core::follow::Follower;
 use near_core::session::{Route, Session};
@@ -147,7 +147,7 @@ fn poll_direction(
 /// it.
 pub fn server_bytes(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Route {
     let (mut shown, mut hides) = (Vec::new(), follower.hides_something());
-    let rest = follower.from_server(bytes, |part| {
+    let rest = follower.server_bytes(bytes, |part| {
         if let (Some(session), Some(number)) = (session.as_mut(), part.number) {
             session.answer_bytes(number, part.bytes, part.outcome.as_ref());
         }
@@ -173,7 +173,7 @@ pub fn server_bytes(follower: &mut Follower, session: &mut Option<Session>, byte
 pub async fn pump(
     connection: LoggedIn,
     mut session: Option<Session>,
-    counts: &Counts,
+    counts: &ConnectionCounts,
     draining: &mut watch::Receiver<bool>,
 ) {
     let LoggedIn { mut client, mut server, mut follower, to_client, to_server, .. } = connection;
@@ -220,7 +220,7 @@ pub async fn pump(
             let route = match &mut session {
                 Some(session) => session.client_bytes(&mut follower, bytes, has_client_received_all),
                 None => {
-                    follower.from_client(bytes);
+                    follower.client_bytes(bytes);
                     Route::Pass
                 }
             };

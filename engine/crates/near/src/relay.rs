@@ -11,7 +11,7 @@ use near_core::binlog::ByLog;
 use near_core::binlog::Privileges;
 use near_core::by_rules::ByRules;
 use near_core::follow::UnreadReason;
-use near_core::identified::{Identified, LoginFacts};
+use near_core::identified::{ByIdentity, LoginFacts};
 use near_core::leases::ByLeases;
 use near_core::session::Session;
 use near_core::store::BoxFuture;
@@ -87,11 +87,11 @@ fn session(config: &Config, login_facts: &LoginFacts, shared: &Shared, privilege
             let privileges = log.register_session(privileges);
             let by_log =
                 ByLog { log: log.clone(), session: privileges, store: shared.shared_store(), memory: memory.clone() };
-            Session::new(memory, Identified::new(memory, &server, login_facts, by_log))
+            Session::new(memory, ByIdentity::new(memory, &server, login_facts, by_log))
         }
         None if config.rules.is_some() => {
             let by_rules = ByRules::new(memory, &shared.flights, shared.shared_store(), sleep);
-            Session::new(memory, Identified::new(memory, &server, login_facts, by_rules))
+            Session::new(memory, ByIdentity::new(memory, &server, login_facts, by_rules))
         }
         None => {
             let LoginFacts { number, greeting, capabilities, .. } = *login_facts;

@@ -1,7 +1,7 @@
 //! The process: listeners, signals, reload and drain.
 
 use crate::attachment;
-use crate::config::{Address, Config, FixedOptions};
+use crate::config::{Config, FixedOptions, ListenAddress};
 use crate::http;
 use crate::login::{Refusal, TOO_MANY_CONNECTIONS};
 use crate::notify;
@@ -41,7 +41,7 @@ pub fn run(invocation: &Invocation, config: Config) -> io::Result<()> {
 }
 
 /// Reads the configuration file, and checks all options. The error says which option is wrong and what to do.
-pub fn read(invocation: &Invocation) -> Result<Config, String> {
+pub fn read_config(invocation: &Invocation) -> Result<Config, String> {
     invocation.options().and_then(|options| Config::from_options(&options))
 }
 
@@ -49,7 +49,7 @@ pub fn read(invocation: &Invocation) -> Result<Config, String> {
 async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io::Result<()> {
     let fixed = config.fixed.clone();
     let (published, memory) = match fixed.share {
-        Some(_) => share::memory(fixed.size).map(|(published, file)| (Some(published), Some(file)))?,
+        Some(_) => share::create_memory(fixed.size).map(|(published, file)| (Some(published), Some(file)))?,
         None => (None, None),
     };
     let shared = Arc::new(Shared::new(config, published));
@@ -63,18 +63,19 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
         say!("clients of {} may connect to {bound}", shared.config().server);
     }
     if let (Some(share), Some(memory)) = (&fixed.share, memory) {
-        let cannot_share = |error| cannot_listen(&Address::Unix(share.path.clone()), error);
+        let cannot_share = |error| cannot_listen(&ListenAddress::Unix(share.path.clone()), error);
         remove_stale(&share.path).map_err(cannot_share)?;
         tasks.spawn(share::serve(share::listen(share).map_err(cannot_share)?, memory));
         sockets.0.push(share.path.clone());
         say!("programs that may write to {} may read all results", share.path.display());
     }
     if let Some(address) = fixed.metrics {
-        let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(&Address::Ip(address), error))?;
+        let listener =
+            TcpListener::bind(address).await.map_err(|error| cannot_listen(&ListenAddress::Ip(address), error))?;
         say!("http://{}/metrics tells what passes", listener.local_addr()?);
         tokio::spawn(http::serve(listener, shared.clone()));
     }
-    attachment::begin(&shared)?;
+    attachment::start_thread(&shared)?;
     let reporter = Arc::new(Reporter::new(shared.clone()));
     let reports = tokio::spawn({
         let reporter = reporter.clone();
@@ -83,7 +84,7 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
     notify::send_state("READY=1");
     loop {
         tokio::select! {
-            _ = reload.recv() => apply_reload(read(invocation), &fixed, &shared),
+            _ = reload.recv() => apply_reload(read_config(invocation), &fixed, &shared),
             () = ends.next() => break,
         }
     }
@@ -97,7 +98,7 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
 }
 
 /// Adds the address that could not be listened on to an error.
-fn cannot_listen(address: &Address, error: io::Error) -> io::Error {
+fn cannot_listen(address: &ListenAddress, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
 }
 
@@ -167,15 +168,15 @@ impl Drop for SocketFiles {
 /// Listens on one address, and admits its clients in a new task of `tasks`. Returns the address with the port that was chosen if it was 0.
 /// The path of a unix socket is added to `sockets`, and gets the permissions `mode`.
 async fn listen(
-    address: &Address,
+    address: &ListenAddress,
     mode: u32,
     admission: &Admission,
     tasks: &mut JoinSet<()>,
     sockets: &mut SocketFiles,
-) -> io::Result<Address> {
+) -> io::Result<ListenAddress> {
     let admission = admission.clone();
     match address {
-        Address::Ip(address) => {
+        ListenAddress::Ip(address) => {
             let listener = TcpListener::bind(address).await?;
             let bound = listener.local_addr()?;
             tasks.spawn(async move {
@@ -190,9 +191,9 @@ async fn listen(
                     }
                 }
             });
-            Ok(Address::Ip(bound))
+            Ok(ListenAddress::Ip(bound))
         }
-        Address::Unix(path) => {
+        ListenAddress::Unix(path) => {
             remove_stale(path)?;
             let listener = UnixListener::bind(path)?;
             sockets.0.push(path.clone());

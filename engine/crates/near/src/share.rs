@@ -3,7 +3,7 @@
 //! Invariant: the socket's permissions decide who gets the memory. A process that has the memory can read every result in it,
 //! of all accounts, and can change nothing.
 
-use crate::config::Share;
+use crate::config::ShareSocket;
 use crate::{os, random};
 use mapped::{Layout, handover};
 use near_core::published::Published;
@@ -25,7 +25,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Makes memory for `size` bytes of results that other processes may read. Returns the side that writes to it, and the file that others map
 /// read-only; see [`serve`].
-pub fn memory(size: u64) -> io::Result<(Published, File)> {
+pub fn create_memory(size: u64) -> io::Result<(Published, File)> {
     let layout = Layout::for_results(size);
     let (map, file) = mapped::create_memory(layout)?;
     let seed = u64::from_le_bytes(random::bytes()?);
@@ -34,7 +34,7 @@ pub fn memory(size: u64) -> io::Result<(Published, File)> {
 }
 
 /// Listens on the socket with the configured permissions and group. Fails if a file exists at the path.
-pub fn listen(share: &Share) -> io::Result<UnixListener> {
+pub fn listen(share: &ShareSocket) -> io::Result<UnixListener> {
     let listener = os::with_private_umask(|| Listener::bind(&share.path))?;
     if share.group.is_some() {
         chown(&share.path, None, share.group)?;

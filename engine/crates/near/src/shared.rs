@@ -3,7 +3,7 @@
 use crate::broken_handshakes::BrokenHandshakes;
 use crate::config::Config;
 use crate::metrics::{
-    Counts, push_applications, push_log, push_memory, push_observed, push_reasons, push_rules, push_store,
+    ConnectionCounts, push_applications, push_log, push_memory, push_observed, push_reasons, push_rules, push_store,
 };
 use crate::store::Store;
 use near_core::binlog::{Log, Progress};
@@ -25,7 +25,7 @@ pub struct Shared {
     /// Becomes true when the process has been asked to end, and stays so: then each connection ends as soon as it is idle.
     pub draining: watch::Sender<bool>,
     /// The counters of connections for `/metrics`.
-    pub counts: Counts,
+    pub counts: ConnectionCounts,
     /// Logs why single clients were refused.
     pub refusal_log: RefusalLog,
     /// Counts the handshakes that clients have broken off before they had logged in.
@@ -58,7 +58,7 @@ impl Shared {
             log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness, of_log))),
             config: watch::channel(Arc::new(config)).0,
             draining: watch::channel(false).0,
-            counts: Counts::default(),
+            counts: ConnectionCounts::default(),
             refusal_log: RefusalLog::new(),
             broken_handshakes: BrokenHandshakes::default(),
             open: AtomicUsize::new(0),

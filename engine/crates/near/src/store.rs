@@ -53,7 +53,7 @@ const LIFETIME: Duration = Duration::from_secs(3600);
 
 /// The key of one read in the store: a hash of the statement and of everything that decides who may get its result. Servers know it in the
 /// form that [`key`](reply::key) returns.
-pub type Id = [u8; 32];
+pub type StoreKey = [u8; 32];
 
 /// The configuration of the store that near caches share.
 #[derive(Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub struct Store {
 /// An entry of the store that has no value yet. The result of one read that was sent to the database server is to be put there.
 struct UnfilledEntry {
     server: Arc<StoreServer>,
-    id: Id,
+    id: StoreKey,
     since: AgeStart,
     /// The number of the connection that has found the entry to be empty. A store that has restarted may use the same version again, so the
     /// result is only sent on this connection.
@@ -123,7 +123,7 @@ impl Store {
     /// Makes the store. Starts a task that follows a cluster's slots, so it must be called in a tokio runtime. Connections are made when
     /// they are first needed.
     pub fn new(options: StoreOptions) -> Store {
-        let members = Members::begin(Common::new(&options), options.servers);
+        let members = Members::start(Common::new(&options), options.servers);
         Store {
             members,
             name: options.name,
@@ -144,17 +144,17 @@ impl Store {
         self.members.common().inserts.get()
     }
 
-    /// Asks each server of the store for its number of entries and its memory, for [`StoreServer::counted`]. Must be called from time to
+    /// Asks each server of the store for its number of entries and its memory, for [`StoreServer::totals`]. Must be called from time to
     /// time; servers that do not answer keep their last counts.
-    pub async fn count(&self) {
+    pub async fn refresh_totals(&self) {
         for server in self.servers() {
-            server.count().await;
+            server.refresh_totals().await;
         }
     }
 
     /// Returns the key of a read in the store. `kind`: `OF_LOG`, or the result's time to live in bytes. `key`: the read, and what
     /// distinguishes the session (its account, database and settings).
-    fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> Id {
+    fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> StoreKey {
         digest::of([FORMAT, self.name.as_bytes(), kind, key[0], key[1]].into_iter())
     }
 }
@@ -237,21 +237,21 @@ fn tier(name: &str, selects: u64, hits: u64) -> Vec<Row> {
 /// Returns the rows of `SHOW FQC STATUS` about one server of the store. The numbers are the server's own and include the entries of other
 /// programs.
 fn server_rows(server: &StoreServer) -> [Row; 5] {
-    let (address, counted) = (server.address(), server.counted());
+    let (address, totals) = (server.address(), server.totals());
     let state = server.trouble().map_or_else(|| "answers".into(), |why| format!("does not answer: {why}"));
     [
         row(&format!("Store {address}"), state),
         row(&format!("Store {address} failures"), server.failures()),
-        row(&format!("Store {address} entries"), counted.entries),
-        row(&format!("Store {address} used bytes"), counted.used),
-        row(&format!("Store {address} size in bytes"), counted.size),
+        row(&format!("Store {address} entries"), totals.entries),
+        row(&format!("Store {address} used bytes"), totals.used),
+        row(&format!("Store {address} size in bytes"), totals.size),
     ]
 }
 
 /// A lookup of a read in the store, once the store has answered.
 struct StoreAnswer {
     server: Arc<StoreServer>,
-    id: Id,
+    id: StoreKey,
     lifetime: Duration,
     /// When the lookup began, before the store was asked: in nanoseconds of [`clock::now`].
     begun: u64,
@@ -271,7 +271,7 @@ impl StoreAnswer {
             return self.found(answer, age);
         }
         if item.value.is_empty() && item.version != 0 && age >= ABANDONED {
-            let request = memcached::free(&self.id, item.version);
+            let request = memcached::delete(&self.id, item.version);
             self.server.send(request, Some(origin.connection), ReplyUse::Drop);
         }
         StoreLookup::Nothing
@@ -323,14 +323,14 @@ fn age<'a>(stamped: &'a [u8], process: &Process, now: u64) -> Option<(Duration, 
 }
 
 /// Returns the value to store for a result: the key, a hash of everything, the number of rows, and the answer.
-fn value(id: &Id, answer: &[u8], rows: u64) -> Vec<u8> {
+fn value(id: &StoreKey, answer: &[u8], rows: u64) -> Vec<u8> {
     let rows = rows.to_le_bytes();
     [&id[..], &hash(id, &rows, answer), &rows, answer].concat()
 }
 
 /// Takes a result and its number of rows out of a value from the store. None if `value` is empty, or belongs to another key, or was
 /// changed; the last two are counted in `damaged`.
-fn read<'a>(value: &'a [u8], id: &Id, damaged: &Counter) -> Option<(&'a [u8], u64)> {
+fn read<'a>(value: &'a [u8], id: &StoreKey, damaged: &Counter) -> Option<(&'a [u8], u64)> {
     if value.is_empty() {
         return None;
     }
@@ -340,14 +340,14 @@ fn read<'a>(value: &'a [u8], id: &Id, damaged: &Counter) -> Option<(&'a [u8], u6
 }
 
 /// Takes a result and its number of rows out of a value from the store. None if the value belongs to another key, or was changed or cut.
-fn intact<'a>(value: &'a [u8], id: &Id) -> Option<(&'a [u8], u64)> {
+fn intact<'a>(value: &'a [u8], id: &StoreKey) -> Option<(&'a [u8], u64)> {
     let (hashed, rest) = value.strip_prefix(id)?.split_first_chunk::<32>()?;
     let (rows, answer) = rest.split_first_chunk::<8>()?;
     (*hashed == hash(id, rows, answer)).then(|| (answer, u64::from_le_bytes(*rows)))
 }
 
 /// Returns the hash in a stored value that shows whether the value was changed or cut.
-fn hash(id: &Id, rows: &[u8; 8], answer: &[u8]) -> [u8; 32] {
+fn hash(id: &StoreKey, rows: &[u8; 8], answer: &[u8]) -> [u8; 32] {
     digest::of([&id[..], rows, answer].into_iter())
 }
 

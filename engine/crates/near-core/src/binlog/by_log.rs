@@ -30,7 +30,7 @@ type SharedLookup = Option<Option<StoredBytes>>;
 impl ByLog {
     /// Stores a result from the shared store in memory, where `decide` looks for it. Returns false if the result may not be
     /// served.
-    fn take(
+    fn store_shared(
         &self,
         conditions: &ReadConditions<'_>,
         read: &ClientRead,
@@ -40,9 +40,9 @@ impl ByLog {
         let source = ResultSource::of_store(conditions.shape(read, known));
         let result = AbsolutePosition::read(bytes)
             .and_then(|(at, answer)| Some((at, conditions.result(read, answer, *rows, self.store.as_deref())?)));
-        self.log.may_take(&read.wording(), known, &self.session, conditions.now_ns)
+        self.log.may_store_shared(&read.wording(), known, &self.session, conditions.now_ns)
             && result.is_some_and(|(at, result)| {
-                self.log.take(conditions.results, &read.wording(), known, at, result, source)
+                self.log.store_shared(conditions.results, &read.wording(), known, at, result, source)
             })
     }
 }
@@ -82,7 +82,7 @@ impl StalenessBound for ByLog {
         let (log, session, now) = (&self.log, &self.session, conditions.now_ns);
         let known_here = known.filter(|_| conditions.may_stay_unseen && read.may_be_served());
         let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
-        let is_of_store = shared.is_some_and(|(shared, known)| self.take(conditions, read, known, shared));
+        let is_of_store = shared.is_some_and(|(shared, known)| self.store_shared(conditions, read, known, shared));
         let uses = Some(&conditions.results.uses).filter(|_| looked.is_none());
         let found = known_here.and_then(|known| {
             log.find(conditions.results.cache(), uses, &read.key, known, session, (now, conditions.publishable(read)))
@@ -94,7 +94,7 @@ impl StalenessBound for ByLog {
         known.is_none_or(|known| log.may_keep(&read.text, known)).then_some(())?;
         let may_look = known_here
             .filter(|_| read.may_be_shared())
-            .filter(|known| looked.is_none() && log.may_take(&read.wording(), known, session, now));
+            .filter(|known| looked.is_none() && log.may_store_shared(&read.wording(), known, session, now));
         if let Some(wait) = may_look.and_then(|known| self.store.as_ref()?.get([&read.key, &known.common])) {
             return Some(Decision::Wait(Box::pin(async move { Some(wait.await) })));
         }

@@ -285,7 +285,7 @@ impl Changes {
     }
 
     /// Returns true if the log is that of the server which is identified by `server`.
-    pub fn is_of(&self, server: &[u8]) -> bool {
+    pub fn is_log_of(&self, server: &[u8]) -> bool {
         self.server == server
     }
 
@@ -633,7 +633,7 @@ impl Changes {
 
     /// Returns true if this is still the current version of the privileges, as far as the log has been received. A change that
     /// has not been received is more recent than the staleness bound, or no result is served.
-    pub fn has_still(&self, privileges: Privileges) -> bool {
+    pub fn are_privileges_current(&self, privileges: Privileges) -> bool {
         privileges == Privileges { attachment: self.attachment, changed: self.privileges }
     }
 
@@ -1287,17 +1287,17 @@ mod tests {
     fn a_session_has_the_privileges_of_others_if_none_changed_since_it_began() {
         let mut scene = Scene::with(&["t"]);
         let privileges = scene.changes.privileges().expect("they are certain");
-        assert!(scene.changes.has_still(privileges));
+        assert!(scene.changes.are_privileges_current(privileges));
         scene.writes("t", 150);
         scene.receive(Event::Everything, 160);
-        assert!(scene.changes.has_still(privileges));
+        assert!(scene.changes.are_privileges_current(privileges));
         scene.receive(Event::Privileges, 200);
-        assert!(!scene.changes.has_still(privileges));
+        assert!(!scene.changes.are_privileges_current(privileges));
         assert_eq!(scene.changes.privileges(), None, "the change may not be seen yet");
         scene.apply_status(200);
         assert!(scene.changes.privileges().is_some_and(|now| now != privileges));
         scene.changes.attach(b"server".to_vec(), at(100), None);
-        assert!(!scene.changes.has_still(privileges));
+        assert!(!scene.changes.are_privileges_current(privileges));
     }
 
     #[test]

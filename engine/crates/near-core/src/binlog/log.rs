@@ -277,7 +277,7 @@ impl Log {
     ) -> Option<FoundResult> {
         let changes = self.look();
         self.staleness_in(&changes, now)?;
-        if !changes.is_of(&known.server) {
+        if !changes.is_log_of(&known.server) {
             return None;
         }
         let identity = identity_in_group(known, group(&changes, session));
@@ -310,7 +310,7 @@ impl Log {
         let Some(names) = names(text, known) else { return false };
         let (unknown, may_keep) = {
             let changes = self.look();
-            let Some(tables) = changes.dependencies(&names).filter(|_| changes.is_of(&known.server)) else {
+            let Some(tables) = changes.dependencies(&names).filter(|_| changes.is_log_of(&known.server)) else {
                 return false;
             };
             let (known, unknown): (Vec<_>, Vec<_>) = tables
@@ -346,7 +346,7 @@ impl Log {
         match (unfit, self.staleness_in(&changes, now)) {
             (Some(why), _) => why,
             _ if changes.attachment().is_none() => Own::NotFollowed,
-            _ if !changes.is_of(&known.server) => Own::OtherServer,
+            _ if !changes.is_log_of(&known.server) => Own::OtherServer,
             (_, None) if self.is_awaited(&changes) => Own::Awaited,
             (_, None) => Own::Unproved,
             _ if !is_known() => Own::TableUnknown,
@@ -375,17 +375,23 @@ impl Log {
 
     /// Returns true if a result that another near cache has read could be served to this session. `now` is a time after the read
     /// has arrived.
-    pub fn may_take(&self, wording: &Wording, known: &KnownSession, session: &SessionPrivileges, now: u64) -> bool {
+    pub fn may_store_shared(
+        &self,
+        wording: &Wording,
+        known: &KnownSession,
+        session: &SessionPrivileges,
+        now: u64,
+    ) -> bool {
         let changes = self.look();
         self.staleness_in(&changes, now).is_some()
-            && changes.is_of(&known.server)
+            && changes.is_log_of(&known.server)
             && group(&changes, session) == ALL_SESSIONS
             && cells(&changes, wording, known).is_some()
     }
 
     /// Stores a result that another near cache encoded with [`keep`](Self::keep). `absolute` is the position up to which it sees
     /// the log. Returns false if the result is stale by the events received here, or cannot be compared with them.
-    pub fn take(
+    pub fn store_shared(
         &self,
         results: &Results,
         wording: &Wording,
@@ -442,7 +448,7 @@ pub struct StorableRead<'a> {
 fn put(changes: &Changes, results: &Results, read: &StorableRead, known: &KnownSession) -> Option<bool> {
     let StorableRead { wording, result, state: LogState { stamp, group, .. }, source: ResultSource { shape, cost_ns } } =
         *read;
-    let cells = cells(changes, &wording, known).filter(|_| changes.is_of(&known.server));
+    let cells = cells(changes, &wording, known).filter(|_| changes.is_log_of(&known.server));
     let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
     let cells: Vec<_> = cells.into_iter().map(CellId).collect();
     let flags = result.flag_offsets.map_or(0, FlagOffsets::bits);
@@ -471,7 +477,7 @@ fn cells_of_rows(changes: &Changes, only: &QualifiedName, wording: &Wording, kno
 
 /// Returns the group of sessions with which a session shares results: all whose privileges are the present ones, or itself alone.
 fn group(changes: &Changes, session: &SessionPrivileges) -> u64 {
-    let is_of_all = session.privileges.is_some_and(|privileges| changes.has_still(privileges));
+    let is_of_all = session.privileges.is_some_and(|privileges| changes.are_privileges_current(privileges));
     if is_of_all { ALL_SESSIONS } else { session.private_group }
 }
 

@@ -60,7 +60,7 @@ pub struct ClientRead {
     /// The facts about the prepared statement, if the read is an execution of one.
     pub execution_facts: Option<ExecutionFacts>,
     /// True if the server would run the read in an open transaction, or in one that the read itself starts.
-    pub is_inside: bool,
+    pub is_in_transaction: bool,
     /// The command's payload, and the prepared statement that it executes, if any. None if other processes may not answer the
     /// command.
     pub for_others: Option<(Vec<u8>, Option<mapped::Statement>)>,
@@ -101,7 +101,7 @@ impl ClientRead {
             warnings,
             bound: Vec::new(),
             execution_facts: None,
-            is_inside: false,
+            is_in_transaction: false,
             for_others: None,
         }
     }
@@ -119,7 +119,7 @@ impl ClientRead {
             warnings: 0,
             bound,
             execution_facts,
-            is_inside: false,
+            is_in_transaction: false,
             for_others: None,
         }
     }

@@ -135,7 +135,7 @@ impl State {
 
     /// Returns true if a read in the open transaction may be answered from memory: the transaction has written nothing, and SET
     /// TRANSACTION has given it no characteristics.
-    pub fn may_serve_inside(&self) -> bool {
+    pub fn may_serve_in_transaction(&self) -> bool {
         !self.is_writing && !self.is_next_special
     }
 
@@ -188,7 +188,7 @@ impl State {
     }
 
     /// Notes that the server is now asked about the session in the present generation.
-    pub fn ask(&mut self) {
+    pub fn note_question_sent(&mut self) {
         self.asked_generation = Some(self.generation);
     }
 

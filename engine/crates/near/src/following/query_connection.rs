@@ -4,7 +4,7 @@ use crate::account::{self, Account};
 use crate::config::Config;
 use crate::dial::connect_to_server;
 use crate::server::Server;
-use crate::stream::{Packets, Stream};
+use crate::stream::{PacketReader, Stream};
 use flavour::Flavour;
 use near_core::binlog::changes::{CatalogueObject, LogStatus, QualifiedName};
 use near_core::binlog::gtid::Gtids;
@@ -64,7 +64,7 @@ const VIEW: &[u8] = b"VIEW";
 const UNTOLD: &str = "the server does not tell how far its log can be seen";
 
 /// A connection to the database server for the program's own queries. After an error it must not be used any more.
-pub struct QueryConnection(Packets);
+pub struct QueryConnection(PacketReader);
 
 impl QueryConnection {
     /// Connects to the configured server, and logs in with the account that reads the binary log.

@@ -1,7 +1,7 @@
 //! The protocols of the two kinds of store, behind one interface.
 
 use super::reply::{ExpectedReply, Parsed};
-use super::{Id, memcached, valkey};
+use super::{StoreKey, memcached, valkey};
 use std::time::Duration;
 
 /// The protocol that all servers of a store speak. `Valkey` stands for Redis, too.
@@ -31,7 +31,7 @@ impl Dialect {
 
     /// Returns the request for a key's value and its age. If there is no value, memcached creates an empty entry that lives `lifetime`
     /// seconds, and the requester is to fill it; Valkey creates nothing.
-    pub fn get_or_reserve(self, id: &Id, lifetime: u64) -> Vec<u8> {
+    pub fn get_or_reserve(self, id: &StoreKey, lifetime: u64) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::get_or_reserve(id, lifetime),
             Dialect::Valkey => valkey::get_or_reserve(id),
@@ -39,7 +39,7 @@ impl Dialect {
     }
 
     /// Returns the request for a key's value alone. It creates nothing.
-    pub fn get(self, id: &Id) -> Vec<u8> {
+    pub fn get(self, id: &StoreKey) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::get(id),
             Dialect::Valkey => valkey::get(id),
@@ -47,7 +47,7 @@ impl Dialect {
     }
 
     /// Returns the request that stores a value for `lifetime` seconds, in place of any earlier one.
-    pub fn put(self, id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
+    pub fn put(self, id: &StoreKey, lifetime: u64, value: &[u8]) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::put(id, lifetime, value),
             Dialect::Valkey => valkey::put(id, lifetime, value),
@@ -55,10 +55,10 @@ impl Dialect {
     }
 
     /// Returns the request for the server's number of entries and its memory.
-    pub fn count(self) -> Vec<u8> {
+    pub fn totals_request(self) -> Vec<u8> {
         match self {
-            Dialect::Memcached => memcached::COUNT.into(),
-            Dialect::Valkey => valkey::count(),
+            Dialect::Memcached => memcached::TOTALS.into(),
+            Dialect::Valkey => valkey::totals_request(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The servers of a store, and which one has a key. The configured servers form a hash ring, unless they belong to a cluster: then the
 //! cluster's slots decide.
 
-use super::Id;
+use super::StoreKey;
 use super::reply::{ExpectedReply, Reply, SlotRange, key};
 use super::ring::Ring;
 use super::store_server::{Common, StoreServer};
@@ -51,7 +51,7 @@ impl Cluster {
 impl Members {
     /// Makes the members, and starts the task that reads a cluster's slots whenever they may have changed. Connects to no server yet. Must
     /// be called in a tokio runtime.
-    pub fn begin(common: Common, servers: Vec<Server>) -> Arc<Members> {
+    pub fn start(common: Common, servers: Vec<Server>) -> Arc<Members> {
         let common = Arc::new(common);
         let ring = Ring::new(servers.iter().map(Server::to_string));
         let named = servers.into_iter().map(|server| StoreServer::new(&common, server)).collect();
@@ -80,7 +80,7 @@ impl Members {
     /// Returns the server that the caller is to ask for this key: in a cluster the primary of its slot, otherwise the first one on the ring
     /// that may be asked. None if no server may be asked; one that does not answer is returned once a second. If the key's own server comes
     /// back later, it may have older entries, which does no harm, since every entry is checked before it is used.
-    pub fn server_for(&self, id: &Id) -> Option<Arc<StoreServer>> {
+    pub fn server_for(&self, id: &StoreKey) -> Option<Arc<StoreServer>> {
         let now = clock::now();
         let may_ask = |server: &&Arc<StoreServer>| server.may_ask(now);
         if let Some(cluster) = &*self.cluster.read().unwrap_or_else(PoisonError::into_inner) {
@@ -179,7 +179,7 @@ mod tests {
         let (servers, timeout) = (vec![named.clone()], Duration::from_millis(10));
         let [name, user, password] = [const { String::new() }; 3];
         let options = StoreOptions { dialect: Dialect::Valkey, servers, timeout, name, user, password, tls: None };
-        let members = Members::begin(Common::new(&options), options.servers);
+        let members = Members::start(Common::new(&options), options.servers);
         let range = |first, last, host: &str, port| SlotRange { first, last, host: host.into(), port };
         let ranges = vec![range(100, 16_383, "b", 2), range(0, 49, "", 1), range(50, 50, "b", 2)];
         let cluster = members.of_ranges(ranges, &named, &members.named);

@@ -1,7 +1,7 @@
 //! The protocol of memcached: its meta commands, which it has since version 1.6.
 
-use super::Id;
-use super::reply::{Counted, MemcachedEntry, Parsed, ProtocolError, Reply, key};
+use super::StoreKey;
+use super::reply::{MemcachedEntry, Parsed, ProtocolError, Reply, Totals, key};
 use std::time::Duration;
 
 /// By how much the age of a value in memcached may be too low. Memcached counts whole seconds: up to one second of the current one has
@@ -17,35 +17,35 @@ const LONGEST_COUNTS: usize = 64 << 10;
 
 /// Returns the request for a key's value, version and remaining time. If there is no entry, memcached creates an empty one that lives
 /// `lifetime` seconds, and says so in its answer.
-pub fn get_or_reserve(id: &Id, lifetime: u64) -> Vec<u8> {
+pub fn get_or_reserve(id: &StoreKey, lifetime: u64) -> Vec<u8> {
     format!("mg {} v c t N{lifetime}\r\n", key(id)).into()
 }
 
 /// Returns the request that puts a value into the empty entry that has this version; the server refuses it for any other. The value is
 /// appended, so that the entry's time to live does not change.
-pub fn fill(id: &Id, version: u64, value: &[u8]) -> Vec<u8> {
+pub fn fill(id: &StoreKey, version: u64, value: &[u8]) -> Vec<u8> {
     let line = format!("ms {} {} C{version} MA\r\n", key(id), value.len());
     [line.as_bytes(), value, END].concat()
 }
 
 /// Returns the request for a key's value. It creates nothing.
-pub fn get(id: &Id) -> Vec<u8> {
+pub fn get(id: &StoreKey) -> Vec<u8> {
     format!("mg {} v t\r\n", key(id)).into()
 }
 
 /// Returns the request that stores a value for `lifetime` seconds, in place of any earlier one.
-pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
+pub fn put(id: &StoreKey, lifetime: u64, value: &[u8]) -> Vec<u8> {
     let line = format!("ms {} {} T{lifetime}\r\n", key(id), value.len());
     [line.as_bytes(), value, END].concat()
 }
 
 /// Returns the request that deletes the entry if it still has this version.
-pub fn free(id: &Id, version: u64) -> Vec<u8> {
+pub fn delete(id: &StoreKey, version: u64) -> Vec<u8> {
     format!("md {} C{version}\r\n", key(id)).into()
 }
 
 /// The request for the server's totals.
-pub const COUNT: &[u8] = b"stats\r\n";
+pub const TOTALS: &[u8] = b"stats\r\n";
 
 fn not_understood() -> ProtocolError {
     ProtocolError("its answer is not understood: memcached 1.6 or later is needed".into())
@@ -87,8 +87,8 @@ fn counted(bytes: &[u8]) -> Parsed {
         let mut values = text.lines().filter_map(|line| line.strip_prefix("STAT ")?.strip_prefix(name));
         values.find_map(|value| value.trim().parse().ok()).unwrap_or(0)
     };
-    let counted = Counted { entries: of("curr_items "), used: of("bytes "), size: of("limit_maxbytes ") };
-    Ok(Some((Reply::Counted(counted), length + LAST.len())))
+    let counted = Totals { entries: of("curr_items "), used: of("bytes "), size: of("limit_maxbytes ") };
+    Ok(Some((Reply::Totals(counted), length + LAST.len())))
 }
 
 /// Adds one flag of the answer's first line to the entry. Unknown flags are ignored. None if the version is no number.
@@ -120,11 +120,11 @@ mod tests {
             MemcachedEntry { value: b"a\r\nb".to_vec(), version: 8, left: Duration::from_secs(3), is_won: false };
         let all = b"VA 0 c7 t-1 W\r\n\r\nVA 4 c8 t3 Z\r\na\r\nb\r\n\
             STAT bytes_read 9\r\nSTAT limit_maxbytes 1000\r\nSTAT bytes 200\r\nSTAT curr_items 3\r\nEND\r\nHD\r\nNS \r\nEN\r\nSERVER_ERROR out of memory\r\n";
-        let counted = Counted { entries: 3, used: 200, size: 1000 };
+        let counted = Totals { entries: 3, used: 200, size: 1000 };
         let expected = [
             Reply::Entry(made),
             Reply::Entry(kept),
-            Reply::Counted(counted),
+            Reply::Totals(counted),
             Reply::Done,
             Reply::Refused,
             Reply::Refused,
@@ -163,6 +163,6 @@ mod tests {
         let key = format!("fqc:{}", "ab".repeat(32));
         assert_eq!(get_or_reserve(&id, 9), format!("mg {key} v c t N9\r\n").as_bytes());
         assert_eq!(fill(&id, 5, b"abc"), format!("ms {key} 3 C5 MA\r\nabc\r\n").as_bytes());
-        assert_eq!(free(&id, 5), format!("md {key} C5\r\n").as_bytes());
+        assert_eq!(delete(&id, 5), format!("md {key} C5\r\n").as_bytes());
     }
 }

@@ -1,6 +1,6 @@
 //! The answers of a store, independent of its protocol.
 
-use super::Id;
+use super::StoreKey;
 use std::time::Duration;
 
 /// One answer of a server of the store.
@@ -11,7 +11,7 @@ pub enum Reply {
     /// The value of a key in Valkey, or that there is none.
     Value(TimedValue),
     /// The server's number of entries and its memory.
-    Counted(Counted),
+    Totals(Totals),
     /// The request was carried out.
     Done,
     /// The request was not carried out: its condition did not hold, there is no value, the server has no room, or it serves nothing at
@@ -70,7 +70,7 @@ pub struct SlotRange {
 
 /// The totals of one server of the store, including the entries of other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct Totals {
     pub entries: u64,
     /// The memory in use on the server, in bytes.
     pub used: u64,
@@ -89,7 +89,7 @@ pub enum ExpectedReply {
     ServerInfo,
     Slots,
     /// A server's totals.
-    Counts,
+    Totals,
     /// Only whether the request was carried out.
     Outcome,
 }
@@ -103,7 +103,7 @@ pub struct ProtocolError(pub String);
 pub type Parsed = Result<Option<(Reply, usize)>, ProtocolError>;
 
 /// Returns the key as the servers of the store know it: `fqc:` and the hash in hexadecimal digits.
-pub fn key(id: &Id) -> String {
+pub fn key(id: &StoreKey) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |bits: u8| char::from(DIGITS[usize::from(bits)]);
     "fqc:".chars().chain(id.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])).collect()

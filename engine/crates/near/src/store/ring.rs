@@ -1,6 +1,6 @@
 //! Consistent hashing: decides which of several servers has a key. If a server is added or removed, few keys move.
 
-use super::Id;
+use super::StoreKey;
 use near_core::digest;
 
 /// The number of points of each server on the ring. More points spread the keys more evenly.
@@ -30,7 +30,7 @@ impl Ring {
 
     /// Returns the index of each server once: first that of the server that has the key, then those of the servers that replace it in turn.
     /// The indexes are those of the servers in the list given to [`of`](Self::of).
-    pub fn candidates(&self, id: &Id) -> impl Iterator<Item = usize> {
+    pub fn candidates(&self, id: &StoreKey) -> impl Iterator<Item = usize> {
         let first = self.points.partition_point(|(at, _)| *at < position(id));
         let mut seen = vec![false; self.servers];
         let points = self.points[first..].iter().chain(&self.points[..first]);
@@ -39,7 +39,7 @@ impl Ring {
 }
 
 /// Returns the position of a hash on the ring.
-fn position(id: &Id) -> u64 {
+fn position(id: &StoreKey) -> u64 {
     id.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     /// Returns the key with this number.
-    fn id(number: u32) -> Id {
+    fn id(number: u32) -> StoreKey {
         digest::of([&number.to_le_bytes()[..]].into_iter())
     }
 

@@ -4,7 +4,7 @@
 use super::StoreOptions;
 use super::breaker::Breaker;
 use super::dialect::Dialect;
-use super::reply::{Counted, ExpectedReply, Process, ProtocolError, Reply, ServerInfo};
+use super::reply::{ExpectedReply, Process, ProtocolError, Reply, ServerInfo, Totals};
 use super::tls::{self, Tls};
 use crate::server::Server;
 use crate::stream::{Stream, connect};
@@ -102,7 +102,7 @@ struct ServerState {
     /// How often a connection failed: the server did not answer, or not in time.
     failures: Counter,
     /// The server's totals, as of the last answer about them.
-    counted: Mutex<Counted>,
+    totals: Mutex<Totals>,
 }
 
 /// A request on its way to a connection.
@@ -142,7 +142,7 @@ type Requests = mpsc::UnboundedReceiver<Request>;
 type Due = VecDeque<(ExpectedReply, ReplyUse, Instant)>;
 
 impl StoreServer {
-    /// Makes the line to a server. Connects to it when the first request is sent.
+    /// Makes the connections to a server. Connects to it when the first request is sent.
     pub fn new(common: &Arc<Common>, server: Server) -> Arc<StoreServer> {
         let state = ServerState {
             common: common.clone(),
@@ -152,7 +152,7 @@ impl StoreServer {
             breaker: Breaker::default(),
             trouble: Mutex::default(),
             failures: Counter::default(),
-            counted: Mutex::default(),
+            totals: Mutex::default(),
         };
         Arc::new(StoreServer { state: Arc::new(state), connections: Mutex::default() })
     }
@@ -190,18 +190,19 @@ impl StoreServer {
     }
 
     /// Returns the server's totals as of the last call of [`count`](Self::count); zero before the first one.
-    pub fn counted(&self) -> Counted {
-        *self.state.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn totals(&self) -> Totals {
+        *self.state.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the server for its totals, for [`counted`](Self::counted). If the server does not answer, the last totals stay.
-    pub async fn count(&self) {
+    /// Asks the server for its totals, for [`totals`](Self::totals). If the server does not answer, the last totals stay.
+    pub async fn refresh_totals(&self) {
         if !self.may_ask(clock::now()) {
             return;
         }
-        if let Some((Reply::Counted(counted), _)) = self.ask(self.common().dialect.count(), ExpectedReply::Counts).await
+        if let Some((Reply::Totals(totals), _)) =
+            self.ask(self.common().dialect.totals_request(), ExpectedReply::Totals).await
         {
-            *self.state.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+            *self.state.totals.lock().unwrap_or_else(PoisonError::into_inner) = totals;
         }
     }
 
@@ -256,7 +257,7 @@ impl StoreServer {
 impl ServerState {
     /// Notes that a connection to the server has failed: opens the breaker, and logs the reason if it is a new one.
     fn failed(&self, error: &io::Error) {
-        let why = tls::trouble(error);
+        let why = tls::explain_in_one_line(error);
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         self.failures.add(1);
         self.common.may_have_changed();
@@ -328,8 +329,9 @@ async fn exchange(state: &ServerState, first: Request, requests: &mut Requests) 
     first.into_iter().for_each(|first| exchange.take(first));
     let mut alarm = pin!(sleep_until(Instant::now() + state.common.timeout));
     let ended = poll_fn(|context| exchange.poll(context, &mut stream, requests, alarm.as_mut())).await;
-    ended
-        .map_err(|error| if exchange.has_received { error } else { tls::unanswered(error, state.common.tls.is_some()) })
+    ended.map_err(
+        |error| if exchange.has_received { error } else { tls::explain_no_answer(error, state.common.tls.is_some()) },
+    )
 }
 
 /// Opens the connection, and returns it with the request to send first. If the TLS handshake has taken half of the request's time, the
@@ -340,11 +342,11 @@ async fn begin(state: &ServerState, first: Request, requests: &mut Requests) -> 
     let limit = state.common.timeout;
     let stream = timeout(limit, connect(&state.server)).await??;
     let Some(tls) = &state.common.tls else { return Ok((stream, Some(first))) };
-    let mut beginning = pin!(tls.begin(stream, state.server.host()));
+    let mut beginning = pin!(tls.handshake(stream, state.server.host()));
     if let Ok(stream) = timeout_at(first.sends_at + limit / 2, &mut beginning).await {
         return Ok((stream?, Some(first)));
     }
-    state.failed(&tls::late());
+    state.failed(&tls::handshake_timeout());
     drop(first);
     loop {
         tokio::select! {
@@ -535,7 +537,7 @@ mod tests {
         };
         let line = StoreServer::new(&Arc::new(Common::new(&options)), nobody);
         for _ in 0..3 {
-            assert!(line.ask(line.common().dialect.count(), ExpectedReply::Counts).await.is_none());
+            assert!(line.ask(line.common().dialect.totals_request(), ExpectedReply::Totals).await.is_none());
         }
         assert_eq!((line.failures(), line.state.queued.load(Ordering::Relaxed)), (3, 0));
         assert!(line.trouble().is_some_and(|why| why.contains("No such file")));

@@ -36,7 +36,7 @@ impl Eq for Tls {}
 impl Tls {
     /// Does the TLS handshake with the server `host` on a new connection. Takes a second at most. The error explains what an operator
     /// should check.
-    pub async fn begin(&self, stream: Stream, host: &str) -> io::Result<Stream> {
+    pub async fn handshake(&self, stream: Stream, host: &str) -> io::Result<Stream> {
         let name = tls::name(self.name.as_deref().unwrap_or(host)).map_err(io::Error::other)?;
         match timeout(LONGEST, self.connector.connect(name, stream)).await {
             Ok(Ok(stream)) => Ok(Box::new(stream)),
@@ -44,19 +44,19 @@ impl Tls {
                 Err(io::Error::other("it ends the connection where TLS should begin: is this its port for TLS?"))
             }
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(late()),
+            Err(_) => Err(handshake_timeout()),
         }
     }
 }
 
 /// Returns the error for a TLS handshake that takes too long.
-pub fn late() -> io::Error {
+pub fn handshake_timeout() -> io::Error {
     io::Error::other("TLS with it does not begin in time: is this its port for TLS?")
 }
 
 /// Explains the error of a connection that has ended before the first answer: the server may expect TLS, or a certificate. Returns other
 /// errors unchanged. `has_tls`: TLS is used.
-pub fn unanswered(error: io::Error, has_tls: bool) -> io::Error {
+pub fn explain_no_answer(error: io::Error, has_tls: bool) -> io::Error {
     match (is_end(&error), has_tls) {
         (false, _) => error,
         (true, false) => io::Error::other("it ends the connection without an answer: does it want TLS (store-tls)?"),
@@ -73,7 +73,7 @@ fn is_end(error: &io::Error) -> bool {
 }
 
 /// Returns an error about a server in one line, for logs and metrics, with a hint what to check where the cause is known.
-pub fn trouble(error: &io::Error) -> String {
+pub fn explain_in_one_line(error: &io::Error) -> String {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     let words = match of_tls {
         Some(error) => explain(error),
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn what_a_store_says_is_one_line_of_text() {
         let options_used = io::Error::other(format!("ERR \u{1b}[2Jno\nway {}", "x".repeat(5000)));
-        let told = trouble(&options_used);
+        let told = explain_in_one_line(&options_used);
         assert!(told.starts_with("ERR [2Jno way x"), "{told}");
         assert_eq!(told.len(), LONGEST_LINE);
     }

@@ -1,8 +1,8 @@
 //! The protocol of Valkey, which Redis since 7.0 understands, too.
 
-use super::Id;
+use super::StoreKey;
 use super::reply::{
-    Counted, ExpectedReply, Parsed, Process, ProtocolError, Reply, ServerInfo, SlotRange, TimedValue, key,
+    ExpectedReply, Parsed, Process, ProtocolError, Reply, ServerInfo, SlotRange, TimedValue, Totals, key,
 };
 use std::time::Duration;
 
@@ -48,22 +48,22 @@ pub fn greeting(user: &str, password: &str) -> Vec<(Vec<u8>, ExpectedReply)> {
 
 /// Returns the requests for the time and then for a key's value. In this order, a value that is stored in between has a later stamp than
 /// the time, and is not used. The two answers are parsed as one.
-pub fn get_or_reserve(id: &Id) -> Vec<u8> {
+pub fn get_or_reserve(id: &StoreKey) -> Vec<u8> {
     [command(&[b"TIME"]), get(id)].concat()
 }
 
 /// Returns the request for a key's value.
-pub fn get(id: &Id) -> Vec<u8> {
+pub fn get(id: &StoreKey) -> Vec<u8> {
     command(&[b"GET", key(id).as_bytes()])
 }
 
 /// Returns the request that stores a value for `lifetime` seconds, in place of any earlier one.
-pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
+pub fn put(id: &StoreKey, lifetime: u64, value: &[u8]) -> Vec<u8> {
     command(&[b"SET", key(id).as_bytes(), value, b"EX", lifetime.to_string().as_bytes()])
 }
 
 /// Returns the requests for the server's number of keys and its memory. The two answers are parsed as one.
-pub fn count() -> Vec<u8> {
+pub fn totals_request() -> Vec<u8> {
     [command(&[b"DBSIZE"]), command(&[b"INFO", b"memory"])].concat()
 }
 
@@ -72,12 +72,12 @@ pub fn slots() -> Vec<u8> {
     command(&[b"CLUSTER", b"SLOTS"])
 }
 
-/// Parses the first answer in `bytes`; for [`ExpectedReply::Entry`] and [`ExpectedReply::Counts`], the first two, as they answer two
+/// Parses the first answer in `bytes`; for [`ExpectedReply::Entry`] and [`ExpectedReply::Totals`], the first two, as they answer two
 /// requests. `expected`: the kind of answer that the request expects.
 pub fn parse(bytes: &[u8], expected: ExpectedReply) -> Parsed {
     let Some((first, length)) = parse_value(bytes, DEEPEST)? else { return Ok(None) };
     let reply = match (expected, first) {
-        (ExpectedReply::Entry | ExpectedReply::Counts, first) => {
+        (ExpectedReply::Entry | ExpectedReply::Totals, first) => {
             let Some((second, further)) = parse_value(&bytes[length..], DEEPEST)? else { return Ok(None) };
             return Ok(Some((of_two(first, second), length + further)));
         }
@@ -98,7 +98,7 @@ fn of_two(first: RespValue, second: RespValue) -> Reply {
         (RespValue::List(time), RespValue::Value(value)) => {
             microseconds(&time).map_or(Reply::Refused, |now| read(now, value))
         }
-        (RespValue::Number(entries), RespValue::Value(Some(text))) => Reply::Counted(counted(entries, text)),
+        (RespValue::Number(entries), RespValue::Value(Some(text))) => Reply::Totals(counted(entries, text)),
         _ => Reply::Refused,
     }
 }
@@ -123,10 +123,10 @@ fn of_text<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// Returns the server's totals. `entries`: its number of keys; `text`: the answer to the command INFO; a field that is missing is taken for
 /// 0.
-fn counted(entries: i64, text: &[u8]) -> Counted {
+fn counted(entries: i64, text: &[u8]) -> Totals {
     let text = String::from_utf8_lossy(text);
     let of = |name| of_text(&text, name).and_then(|number| number.parse().ok()).unwrap_or(0);
-    Counted { entries: entries.try_into().unwrap_or(0), used: of("used_memory:"), size: of("maxmemory:") }
+    Totals { entries: entries.try_into().unwrap_or(0), used: of("used_memory:"), size: of("maxmemory:") }
 }
 
 /// Reads the server's process and mode from the answer to the command INFO. A server that does not report its process cannot be used, since
@@ -227,7 +227,7 @@ fn list(
 mod tests {
     use super::*;
 
-    const ID: Id = [0xab; 32];
+    const ID: StoreKey = [0xab; 32];
 
     /// Parses a complete answer, and checks that no shorter part of it is taken for complete.
     fn parsed(bytes: &[u8], expected: ExpectedReply) -> Reply {
@@ -265,8 +265,8 @@ mod tests {
         assert_eq!(parsed(b"-CLUSTERDOWN Hash slot not served\r\n", ExpectedReply::Outcome), Reply::Moved);
         let text = "# Memory\r\nused_memory:900\r\nused_memory_human:900B\r\nmaxmemory:1000\r\n";
         let bytes = format!(":3\r\n${}\r\n{text}\r\n", text.len());
-        let counted = Counted { entries: 3, used: 900, size: 1000 };
-        assert_eq!(parsed(bytes.as_bytes(), ExpectedReply::Counts), Reply::Counted(counted));
+        let counted = Totals { entries: 3, used: 900, size: 1000 };
+        assert_eq!(parsed(bytes.as_bytes(), ExpectedReply::Totals), Reply::Totals(counted));
     }
 
     #[test]
