@@ -10,8 +10,8 @@ use wire::{Command, lone_command};
 const LONGEST: usize = 16 << 10;
 
 /// Memory that a near cache writes.
-pub trait Memory: AsRef<[mapped::AtomicU64]> {}
-impl<M: AsRef<[mapped::AtomicU64]>> Memory for M {}
+pub trait ResultMemory: AsRef<[mapped::AtomicU64]> {}
+impl<M: AsRef<[mapped::AtomicU64]>> ResultMemory for M {}
 
 /// The part of the conversation that the connection is in.
 enum Phase<M> {
@@ -44,7 +44,7 @@ pub struct Connection<M> {
     packet: Vec<u8>,
 }
 
-impl<M: Memory> Connection<M> {
+impl<M: ResultMemory> Connection<M> {
     /// Starts with a connection that has not received its greeting.
     pub fn new() -> Connection<M> {
         Connection {
@@ -187,15 +187,15 @@ mod tests {
     }
 
     /// A client's connection to a near cache, with the near cache's memory.
-    struct Line {
+    struct TestConnection {
         writer: Writer<Words>,
         slot: ConnectionSlot,
         connection: Connection<Words>,
     }
 
-    impl Line {
+    impl TestConnection {
         /// Returns a connection that has logged in and sent [`READ`] once, which the near cache stores a result for.
-        fn new() -> Line {
+        fn new() -> TestConnection {
             let layout = Layout::new(3, 2, 9).with_connections(0);
             let memory = Words(Arc::new((0..layout.words()).map(|_| AtomicU64::new(0)).collect()));
             let mut writer = Writer::new(memory.clone(), layout, 1).expect("it is large enough");
@@ -204,7 +204,7 @@ mod tests {
             let record = Record { stamp: 1, until: u64::MAX, rows: 1, flags: 0, cells: &[1], value: ANSWER };
             assert!(writer.put(&Key { context: 4, parts: [&READ[Header::SIZE..], b""] }, &record));
             let slot = writer.reserve_slot(feed::check_of(&GREETING[Header::SIZE..])).expect("a place");
-            let mut line = Line { writer, slot, connection: Connection::new() };
+            let mut line = TestConnection { writer, slot, connection: Connection::new() };
             assert_eq!(line.connection.receive(GREETING), Ok(()));
             line.send(HELLO, memory.clone());
             assert_eq!(line.connection.receive(OK), Ok(()));
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_read_is_answered_once_the_near_cache_has_seen_all_that_was_sent_and_the_client_all_that_was_answered() {
         let counts = [READ.len() as u64, 7];
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.serve(counts);
         assert!(!line.connection.try_answer(READ, || 0), "the client has not read the answer");
         assert_eq!(line.connection.receive(b"answer "), Ok(()));
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn nothing_is_answered_after_anything_else_was_sent_or_is_being_sent_or_the_near_cache_has_gone() {
         let counts = [READ.len() as u64, 0];
-        type Change = fn(&mut Line);
+        type Change = fn(&mut TestConnection);
         let changes: [Change; 5] = [
             |line| line.connection.begin_sending(),
             |line| line.connection.receive(b"x").expect("it is followed"),
@@ -278,12 +278,12 @@ mod tests {
             |line| line.writer.free_slot(line.slot.clone()),
         ];
         for change in changes {
-            let mut line = Line::new();
+            let mut line = TestConnection::new();
             line.serve(counts);
             change(&mut line);
             assert!(!line.connection.try_answer(READ, || 0));
         }
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.serve(counts);
         assert!(line.writer.close(1));
         assert!(!line.connection.try_answer(READ, || 0));

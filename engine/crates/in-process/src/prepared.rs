@@ -3,7 +3,7 @@
 //! The near cache names a statement in the connection's slot once it has served one of its executions from its memory. From then on
 //! it would serve other executions, too, in the same context, until it gets a command that concerns the statement.
 
-use mapped::{ConnectionState, Context, Statement};
+use mapped::{ConnectionState, Context, ServedStatement};
 use std::collections::BTreeMap;
 use wire::{Command, LAST_STATEMENT, lone_command};
 
@@ -15,7 +15,7 @@ type ContextId = [u64; 2];
 
 /// The statements that the near cache has served on this connection, by their ids, with what it said of the session at that time.
 #[derive(Default)]
-pub struct ServedStatements(BTreeMap<u32, (Statement, ContextId)>);
+pub struct ServedStatements(BTreeMap<u32, (ServedStatement, ContextId)>);
 
 /// Returns the context and the attachment in which the near cache would serve executions now.
 fn context_id(known: &ConnectionState) -> ContextId {
@@ -65,7 +65,7 @@ mod tests {
         let binary = Context { number: context, stamp: 1 };
         ConnectionState {
             binary,
-            statement: Some(Statement { id, scope: [id as u8; 32] }),
+            statement: Some(ServedStatement { id, scope: [id as u8; 32] }),
             ..ConnectionState::default()
         }
     }

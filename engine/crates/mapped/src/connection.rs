@@ -26,7 +26,7 @@ pub struct ConnectionState {
     /// The attachment of the writer in which all of this is valid. [`Writer::set_connection`](crate::Writer::set_connection) sets it.
     pub generation: u64,
     /// The prepared statement whose execution this connection was last served. None if it was last served something else, or nothing.
-    pub statement: Option<Statement>,
+    pub statement: Option<ServedStatement>,
 }
 
 /// A number for everything except the read itself that can change a result, such as account, schema and settings.
@@ -40,7 +40,7 @@ pub struct Context {
 
 /// A prepared statement whose executions may be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub struct ServedStatement {
     /// The server's number of the statement on this connection.
     pub id: u32,
     /// The first part of the key of each result of this statement.
@@ -93,7 +93,7 @@ impl ConnectionState {
         let [text, stamp, binary, stamp_of_binary, until, generation, id, rest @ ..] = rest;
         let mut scope = [0; 32];
         scope.chunks_exact_mut(8).zip(rest).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
-        let statement = (id & IS_STATEMENT != 0).then_some(Statement { id: id as u32, scope });
+        let statement = (id & IS_STATEMENT != 0).then_some(ServedStatement { id: id as u32, scope });
         let text = Context { number: text, stamp };
         let binary = Context { number: binary, stamp: stamp_of_binary };
         ConnectionState { token, received, shown, since, text, binary, until, generation, statement }

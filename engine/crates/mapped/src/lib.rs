@@ -24,7 +24,7 @@ mod reader;
 mod sync;
 mod writer;
 
-pub use connection::{ConnectionSlot, ConnectionState, Context, Scope, Statement};
+pub use connection::{ConnectionSlot, ConnectionState, Context, Scope, ServedStatement};
 pub use entry::{Key, Record};
 pub use layout::Layout;
 #[cfg(not(loom))]

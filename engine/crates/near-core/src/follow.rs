@@ -47,9 +47,9 @@ pub struct Follower {
     /// Splits the server's bytes into packets.
     answered: Pieces,
     /// The answers that the server has not started to send, in the order of their commands.
-    due: VecDeque<Due>,
+    due: VecDeque<DueAnswer>,
     /// The answer that the server has started to send.
-    answering: Option<(Due, ResponseTracker)>,
+    answering: Option<(DueAnswer, ResponseTracker)>,
     /// True while the client sends the content of a file, for LOAD DATA LOCAL.
     is_in_file: bool,
     /// The status flags of the last answer that had any.
@@ -66,7 +66,7 @@ pub struct Follower {
 
 /// An answer that the server owes for a command.
 #[derive(Clone, Copy, Debug)]
-struct Due {
+struct DueAnswer {
     expect: Expect,
     /// True if the client must not see the answer: it did not send the command, or has got its answer from memory.
     is_hidden: bool,
@@ -181,7 +181,7 @@ impl Follower {
     /// Notes that the server now gets a command that the client did not send, or whose answer it has got from memory. The client
     /// must not see the answer. `expect` is the kind of answer that such a command has.
     pub fn expect_hidden(&mut self, expect: Expect) {
-        self.due.push_back(Due { expect, is_hidden: true, number: None });
+        self.due.push_back(DueAnswer { expect, is_hidden: true, number: None });
     }
 
     /// Gives a number to the answer to the last command that was sent. It comes back in [`AnswerPart::number`]. Without an outstanding
@@ -215,7 +215,7 @@ impl Follower {
             command => match Expect::of(command) {
                 Expect::Nothing => {}
                 _ if self.due.len() == MOST_AHEAD => self.give_up(UnreadReason::NotUnderstood),
-                expect => self.due.push_back(Due { expect, is_hidden: false, number: None }),
+                expect => self.due.push_back(DueAnswer { expect, is_hidden: false, number: None }),
             },
         }
     }

@@ -114,7 +114,7 @@ pub struct SentBytes<'a> {
     /// True if the bytes are exactly one whole command.
     pub is_whole: bool,
     /// The number of commands that begin in these bytes.
-    pub begun: usize,
+    pub commands_begun: usize,
     /// True if, before these bytes, all commands were answered and no transaction was open.
     pub was_at_rest: bool,
     /// True if the bytes are the content of a file for LOAD DATA LOCAL.

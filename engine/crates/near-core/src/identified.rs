@@ -91,9 +91,9 @@ pub struct ByIdentity<B: StalenessBound> {
     /// The values in the answer to the question about the session, until the further question is answered, too.
     values: Option<Vec<Vec<u8>>>,
     /// The reads whose answers may be stored once they are complete, oldest first.
-    waiting: VecDeque<Waiting<B>>,
+    waiting: VecDeque<SentRead<B>>,
     /// The last answer of the server, if it will be stored together with the number of rows found.
-    counted: Option<Waiting<B>>,
+    counted: Option<SentRead<B>>,
     /// The number of the last command that the server has received.
     last: u64,
     /// The decision on the command that has arrived last, until it is sent.
@@ -127,7 +127,7 @@ struct Miss<B: StalenessBound> {
 }
 
 /// A read that was sent to the server, and whose answer may be stored once it is complete.
-struct Waiting<B: StalenessBound> {
+struct SentRead<B: StalenessBound> {
     number: u64,
     read: ClientRead,
     /// The generation of the session when the read was sent; see [`State`].
@@ -139,7 +139,7 @@ struct Waiting<B: StalenessBound> {
     claim: B::Claim,
 }
 
-impl<B: StalenessBound> Waiting<B> {
+impl<B: StalenessBound> SentRead<B> {
     /// Returns true if no other command came between this read and command `number`.
     fn comes_right_before(&self, number: u64) -> bool {
         self.number + 1 == number
@@ -450,7 +450,7 @@ impl<B: StalenessBound> ByIdentity<B> {
             self.waiting.pop_front();
         }
         let (number, generation, moment) = (self.last, self.state.generation(), self.moment);
-        self.waiting.push_back(Waiting { number, read, generation, sent_ns: clock::now(), moment, answer, claim });
+        self.waiting.push_back(SentRead { number, read, generation, sent_ns: clock::now(), moment, answer, claim });
         true
     }
 
@@ -480,7 +480,7 @@ impl<B: StalenessBound> ByIdentity<B> {
 
     /// Stores an answer that is complete. Only now it is certain how the server parses the text, and which identity the session
     /// has.
-    fn keep(&mut self, waiting: Waiting<B>) {
+    fn keep(&mut self, waiting: SentRead<B>) {
         let Some(known) = self.state.description_in(waiting.generation) else { return };
         let statement = self.state.classify(&waiting.read.text, known.mode);
         if !self.means_the_same(&waiting.read, &known) || !waiting.read.is_same_in(&statement, known.mode) {
@@ -488,14 +488,14 @@ impl<B: StalenessBound> ByIdentity<B> {
         }
         match waiting.read.kind {
             ReadKind::Rows => self.keep_rows(waiting, &known),
-            ReadKind::CountedRows => self.counted = Some(Waiting { claim: B::Claim::default(), ..waiting }),
+            ReadKind::CountedRows => self.counted = Some(SentRead { claim: B::Claim::default(), ..waiting }),
             ReadKind::FoundRows => self.keep_found(waiting, &known),
             ReadKind::Setting => self.keep_session_only(&waiting, &known, None),
         }
     }
 
-    fn keep_rows(&mut self, waiting: Waiting<B>, known: &KnownSession) {
-        let Waiting { read, answer, sent_ns, moment, claim, .. } = waiting;
+    fn keep_rows(&mut self, waiting: SentRead<B>, known: &KnownSession) {
+        let SentRead { read, answer, sent_ns, moment, claim, .. } = waiting;
         let conditions = ReadConditions::new(&self.memory, &self.state, self.capabilities, ArrivalFacts::now());
         let source =
             ResultSource { shape: conditions.shape(&read, known), cost_ns: conditions.now_ns.saturating_sub(sent_ns) };
@@ -505,7 +505,7 @@ impl<B: StalenessBound> ByIdentity<B> {
     }
 
     /// Stores the answer to `SELECT FOUND_ROWS()`, and together with its number the answer to the read before it.
-    fn keep_found(&mut self, waiting: Waiting<B>, known: &KnownSession) {
+    fn keep_found(&mut self, waiting: SentRead<B>, known: &KnownSession) {
         let counted = self.counted.take().filter(|counted| counted.comes_right_before(waiting.number));
         let row = wire::only_row(&waiting.answer.bytes, self.capabilities).unwrap_or_default();
         let found = row.first().and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
@@ -518,8 +518,8 @@ impl<B: StalenessBound> ByIdentity<B> {
     }
 
     /// Stores the answer to a read that depends on the session alone, and on `found` if that is the number in the answer.
-    fn keep_session_only(&self, waiting: &Waiting<B>, known: &KnownSession, found: Option<u64>) {
-        let Waiting { read, answer, sent_ns, .. } = waiting;
+    fn keep_session_only(&self, waiting: &SentRead<B>, known: &KnownSession, found: Option<u64>) {
+        let SentRead { read, answer, sent_ns, .. } = waiting;
         let conditions = ReadConditions::new(&self.memory, &self.state, self.capabilities, ArrivalFacts::now());
         let source =
             ResultSource { shape: conditions.shape(read, known), cost_ns: conditions.now_ns.saturating_sub(*sent_ns) };
@@ -649,7 +649,7 @@ impl<B: StalenessBound> Freshness for ByIdentity<B> {
         }
         outcome.into_iter().for_each(|outcome| self.prepared.answered(number, outcome));
         let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return false };
-        let Waiting { read, answer, .. } = &mut self.waiting[at];
+        let SentRead { read, answer, .. } = &mut self.waiting[at];
         if !answer.take(bytes, outcome) {
             self.memory.reasons.count(why_not_stored(outcome, read.warnings).into());
             self.waiting.remove(at);

@@ -34,11 +34,11 @@ pub struct LeasedConnection {
     /// The attachment to the feed when the last report came. None before the first report.
     attachment: Option<Attachment>,
     /// The commands whose answers may be stored, oldest first.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<UnreportedRead>,
 }
 
 /// A command whose answer is stored once both the answer is complete and the server's report on it has arrived.
-struct Waiting {
+struct UnreportedRead {
     /// The number of the command on the connection.
     command: u64,
     read: ReadCommand<'static>,
@@ -52,7 +52,7 @@ struct Waiting {
     report: Option<(CommandReport, Attachment)>,
 }
 
-impl Waiting {
+impl UnreportedRead {
     /// Notes how long the server has taken, when the answer is complete.
     fn end(&mut self) {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
@@ -144,7 +144,7 @@ impl ReadCommand<'_> {
 
     /// Returns the prepared statement that another process needs to know to answer the same command. `None`: it may not answer
     /// the command; `Some(None)`: the command runs no prepared statement.
-    fn for_others(&self) -> Option<Option<mapped::Statement>> {
+    fn for_others(&self) -> Option<Option<mapped::ServedStatement>> {
         match self {
             ReadCommand::Text(_) => Some(None),
             ReadCommand::Execution(execution) => execution.is_known().then(|| Some(execution.statement())),
@@ -372,7 +372,7 @@ impl LeasedConnection {
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(Waiting {
+        self.waiting.push_back(UnreportedRead {
             command,
             read: read.into_owned(),
             sent_ns,
@@ -393,7 +393,7 @@ impl LeasedConnection {
         if !waiting.is_some_and(|waiting| waiting.answer.take(bytes, outcome)) {
             self.waiting.retain(|waiting| waiting.command != command);
         } else if outcome.is_some() {
-            self.waiting.iter_mut().filter(|waiting| waiting.command == command).for_each(Waiting::end);
+            self.waiting.iter_mut().filter(|waiting| waiting.command == command).for_each(UnreportedRead::end);
             self.store(results);
         }
     }

@@ -92,20 +92,20 @@ impl Freshness for ByLeases {
     }
 
     fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64> {
-        let &SentBytes { payload, is_whole, begun, .. } = sent;
+        let &SentBytes { payload, is_whole, commands_begun, .. } = sent;
         let mut leased = lock(&self.leased);
-        if is_whole && begun == 1 && is_harmless(payload) {
+        if is_whole && commands_begun == 1 && is_harmless(payload) {
             leased.connection.forward_harmless();
             leased.statements.forward(0, payload, true);
             return None;
         }
         // The payload of a command that is not whole is not known here, so a report on it does not match and is ignored.
         let known_payload = if is_whole { payload } else { &[] };
-        let number = (0..begun).map(|_| leased.connection.forward(known_payload)).last()?;
+        let number = (0..commands_begun).map(|_| leased.connection.forward(known_payload)).last()?;
         let is_kept = is_whole && payload.len() <= LONGEST_COMMAND && self.memory.is_attached();
         let read = if is_kept { leased.read(payload) } else { None };
         let mut is_noted =
-            leased.forward(&self.memory.results, number, if begun == 1 { payload } else { &[] }, is_whole);
+            leased.forward(&self.memory.results, number, if commands_begun == 1 { payload } else { &[] }, is_whole);
         if let Some(read) = read {
             leased.note(&self.memory.results, number, read);
             is_noted = true;

@@ -25,7 +25,7 @@ impl ObservedRead {
     }
 
     /// Notes that the read is sent to the server. Returns the number that its answer must be given: `number` if it has one
-    /// already, and otherwise one that [`is_alone`](Self::is_alone) recognises.
+    /// already, and otherwise one that [`is_observed_number`](Self::is_observed_number) recognises.
     pub fn send(&mut self, number: Option<u64>) -> u64 {
         *self.number.get_or_insert(number.unwrap_or(NUMBER))
     }

@@ -65,7 +65,7 @@ pub type ContextId = (Attachment, u64);
 pub struct PreparedStatements {
     flavour: &'static Flavour,
     capabilities: u64,
-    by_id: HashMap<u32, Statement>,
+    by_id: HashMap<u32, PreparedStatement>,
     /// The statements whose COM_STMT_PREPARE has not been answered, oldest first.
     preparing: VecDeque<Preparing>,
     /// The executions that have not been answered, oldest first.
@@ -92,7 +92,7 @@ struct Executing {
 }
 
 /// A prepared statement of the connection.
-struct Statement {
+struct PreparedStatement {
     text: Text,
     shape: ShapeId,
     /// True if its text may evaluate FOUND_ROWS().
@@ -154,9 +154,12 @@ pub struct Execution {
 impl Execution {
     /// Identifies the statement for other processes, which need that to answer executions of it. The scope covers its text, its
     /// types and its number of columns.
-    pub fn statement(&self) -> mapped::Statement {
+    pub fn statement(&self) -> mapped::ServedStatement {
         let columns = self.columns.unwrap_or(u64::MAX).to_le_bytes();
-        mapped::Statement { id: self.id, scope: digest::of([&self.key[..self.of_statement], &columns].into_iter()) }
+        mapped::ServedStatement {
+            id: self.id,
+            scope: digest::of([&self.key[..self.of_statement], &columns].into_iter()),
+        }
     }
 
     /// Returns true if it is known how the server interprets the values.
@@ -379,7 +382,7 @@ impl PreparedStatements {
         }
         let passes = params > MOST_PARAMETERS;
         let heeds_types = self.flavour.statements.heeds_earlier_types && !passes;
-        let statement = Statement {
+        let statement = PreparedStatement {
             text,
             shape,
             reads_found_rows,
@@ -404,7 +407,8 @@ impl PreparedStatements {
     /// that it means there what its text says.
     pub fn is_valid_in(&self, id: u32, number: u64, attachment: Attachment, session: SessionContext) -> bool {
         let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
-        let is_reported = |statement: &Statement| statement.reported_context == Some((attachment, session.context));
+        let is_reported =
+            |statement: &PreparedStatement| statement.reported_context == Some((attachment, session.context));
         statement.is_some_and(|statement| session.since < statement.prepared || is_reported(statement))
     }
 

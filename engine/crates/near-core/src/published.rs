@@ -12,7 +12,7 @@ use crate::prepared::ContextId;
 use crate::unseen::may_keep_found_rows;
 use feed::{Attachment, Near};
 use locks::Mutex;
-use mapped::{ConnectionSlot, ConnectionState, Context, Key, Layout, Map, Record, Statement, Writer};
+use mapped::{ConnectionSlot, ConnectionState, Context, Key, Layout, Map, Record, ServedStatement, Writer};
 use sql::Aggregates;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -60,7 +60,7 @@ pub struct ServedContexts {
     /// Results with an earlier stamp, that is, version or time of reading, must not be served on this connection.
     pub since: u64,
     /// The prepared statement, if the read that was served is an execution of one.
-    pub statement: Option<Statement>,
+    pub statement: Option<ServedStatement>,
 }
 
 impl ServedContexts {
@@ -107,7 +107,7 @@ pub struct PublishableRead<'a> {
     pub published: &'a Published,
     pub payload: &'a [u8],
     /// The prepared statement, if the read is an execution.
-    pub statement: Option<Statement>,
+    pub statement: Option<ServedStatement>,
     pub aggregates: Aggregates,
     pub capabilities: u64,
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 use wire::status;
 use wire::surface::text_result;
 
-type Rows = Vec<Row>;
+type ReportRows = Vec<Row>;
 
 /// The value of the row `Cache` while the program only observes. The plugin uses the same text for the server's own cache.
 const OBSERVED: &str = "OFF, but observed";
@@ -112,7 +112,7 @@ pub fn answer(memory: &Memory, summary: &Summary, request: &ReportRequest, reque
         Topic::Reasons => reasons(memory),
         Topic::Counters => counters(memory),
     };
-    let rows: Rows = rows.into_iter().filter(|row| request.selection.chooses(columns, row)).collect();
+    let rows: ReportRows = rows.into_iter().filter(|row| request.selection.chooses(columns, row)).collect();
     text_result(columns, &rows, requester.capabilities, requester.status)
 }
 
@@ -121,7 +121,7 @@ pub fn row(name: &str, value: impl ToString) -> Row {
     vec![Some(name.into()), Some(value.to_string())]
 }
 
-fn status(memory: &Memory, summary: &Summary, requester: &Requester) -> Rows {
+fn status(memory: &Memory, summary: &Summary, requester: &Requester) -> ReportRows {
     let counted = memory.results.counted();
     let observed = &memory.results.uses.observed;
     let mut rows = vec![
@@ -150,7 +150,7 @@ fn status(memory: &Memory, summary: &Summary, requester: &Requester) -> Rows {
 
 /// Returns the rows of `SHOW FQC REASONS`, the most frequent reason first. The time that the server took for the statements is
 /// not measured here.
-fn reasons(memory: &Memory) -> Rows {
+fn reasons(memory: &Memory) -> ReportRows {
     let mut list = memory.reasons.list();
     // Each read that goes to the server has one reason.
     let sent: u64 = list.iter().map(|(_, count, _)| *count as u64).sum();
@@ -164,7 +164,7 @@ fn reasons(memory: &Memory) -> Rows {
 }
 
 /// Returns the rows of `SHOW STATUS LIKE 'Qcache...'` in alphabetical order, like the server.
-fn counters(memory: &Memory) -> Rows {
+fn counters(memory: &Memory) -> ReportRows {
     let counted = memory.results.counted();
     let free = memory.results.budget().saturating_sub(counted.bytes);
     vec![

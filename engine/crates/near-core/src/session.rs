@@ -433,11 +433,11 @@ impl Session {
         }
         let payload = &packet[Header::SIZE..];
         let is_binary = payload[0] == Command::StmtExecute as u8;
-        let may_leave = rows <= 1
+        let may_keep_earlier = rows <= 1
             && may_keep_found_rows(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary);
-        let earlier = self.unseen.take().filter(|_| may_leave);
-        let found_rows = found_rows.or(Some(rows)).filter(|_| !may_leave);
-        let rows = (earlier.is_some() || !self.has_found_rows_diverged || !may_leave).then_some(rows);
+        let earlier = self.unseen.take().filter(|_| may_keep_earlier);
+        let found_rows = found_rows.or(Some(rows)).filter(|_| !may_keep_earlier);
+        let rows = (earlier.is_some() || !self.has_found_rows_diverged || !may_keep_earlier).then_some(rows);
         let packet = packet.to_vec();
         let unseen = UnseenRead { packet, rows, found_rows, warns, context_id, first_types, before: Vec::new() };
         self.unseen = Some(earlier.into_iter().fold(unseen, UnseenRead::after));
@@ -643,8 +643,9 @@ impl Session {
         let (before, was_at_rest, is_of_file) =
             (follower.commands_begun(), follower.is_at_rest(), follower.is_in_file());
         follower.client_bytes(bytes);
-        let begun = follower.commands_begun() - before;
-        let number = self.freshness.forward(&SentBytes { bytes, payload, is_whole, begun, was_at_rest, is_of_file });
+        let commands_begun = follower.commands_begun() - before;
+        let number =
+            self.freshness.forward(&SentBytes { bytes, payload, is_whole, commands_begun, was_at_rest, is_of_file });
         let observed_read = self.observed_read.as_mut().filter(|observed_read| !observed_read.is_sent());
         let number = observed_read.map(|observed_read| observed_read.send(number)).or(number);
         number.into_iter().for_each(|number| follower.number_last_answer(number));
@@ -735,7 +736,7 @@ mod tests {
     const INSIDE: u16 = status::IN_TRANS | status::IN_TRANS_READONLY;
 
     /// A client's connection through a near cache that has been granted a lease. Its reads depend on cell 1.
-    struct Line {
+    struct TestConnection {
         /// The connection's number on the server.
         number: u32,
         memory: Arc<Memory>,
@@ -745,24 +746,24 @@ mod tests {
         frames: Rc<Cell<u64>>,
     }
 
-    impl Line {
+    impl TestConnection {
         /// Returns the first connection of a near cache that has been granted a lease.
-        fn new() -> Line {
-            let line = Line::of(7, &Arc::new(Memory::new(4 << 20)), Rc::default());
+        fn new() -> TestConnection {
+            let line = TestConnection::of(7, &Arc::new(Memory::new(4 << 20)), Rc::default());
             let begin = ToNear::Attached { version: 3, attachment: [1, 2], lease_ns: u64::MAX / 2 };
             line.receive(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
             line
         }
 
         /// Returns a connection with this number to the near cache of `memory`. `frames` counts the frames of its feed.
-        fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> Line {
+        fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> TestConnection {
             let session = Session::new(memory, ByLeases::new(memory, number, GREETING, CAPABILITIES, false));
-            Line { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
+            TestConnection { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
         }
 
         /// Returns another connection of this near cache.
-        fn another(&self) -> Line {
-            Line::of(self.number + 1, &self.memory, self.frames.clone())
+        fn another(&self) -> TestConnection {
+            TestConnection::of(self.number + 1, &self.memory, self.frames.clone())
         }
 
         /// Lets the server send these messages on the feed, in the next frame.
@@ -833,7 +834,7 @@ mod tests {
     #[test]
     fn a_transaction_is_served_what_has_not_changed_since_its_snapshot() {
         for (snapshot, is_served) in [(Some(5), true), (Some(4), true), (Some(3), false), (None, false)] {
-            let mut line = Line::new();
+            let mut line = TestConnection::new();
             line.run(b"\x03BEGIN", INSIDE);
             line.read(READ, INSIDE, inside(2, snapshot));
             assert_eq!(line.served(READ), is_served.then(|| one_row(INSIDE)), "{snapshot:?}");
@@ -842,7 +843,7 @@ mod tests {
 
     #[test]
     fn sessions_inside_and_outside_of_transactions_share_results_and_get_flags_of_their_own() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, status::AUTOCOMMIT, inside(1, None));
         assert_eq!(line.served(READ), Some(one_row(status::AUTOCOMMIT)));
         line.run(b"\x03SET autocommit = 0", 0);
@@ -855,10 +856,10 @@ mod tests {
     #[test]
     fn what_is_not_told_to_be_for_transactions_is_served_outside_of_them() {
         let report = |command, snapshot| CommandReport { is_for_transactions: false, ..inside(command, snapshot) };
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, status::AUTOCOMMIT, report(1, None));
         assert!(line.served(READ).is_some());
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.run(b"\x03BEGIN", INSIDE);
         line.read(READ, INSIDE, report(2, Some(5)));
         assert!(line.served(READ).is_none());
@@ -866,10 +867,10 @@ mod tests {
 
     #[test]
     fn nothing_is_served_where_the_server_s_flags_and_what_it_told_differ() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, INSIDE, inside(1, None));
         assert!(line.served(READ).is_none());
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, status::AUTOCOMMIT, inside(1, Some(5)));
         assert!(line.served(READ).is_none());
     }
@@ -877,7 +878,7 @@ mod tests {
     #[test]
     fn after_anything_but_a_read_of_its_memory_a_transaction_is_unknown() {
         for other in [&b"\x03COMMIT"[..], b"\x03SAVEPOINT s", b"\x03SELECT 1 INTO @a", b"\x03UPDATE u SET v = 1"] {
-            let mut line = Line::new();
+            let mut line = TestConnection::new();
             line.run(b"\x03BEGIN", INSIDE);
             line.read(READ, INSIDE, inside(2, Some(5)));
             line.run(other, INSIDE);
@@ -887,7 +888,7 @@ mod tests {
 
     #[test]
     fn what_others_have_read_since_it_changed_is_not_served_in_an_earlier_snapshot() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.run(b"\x03BEGIN", INSIDE);
         line.read(READ, INSIDE, inside(2, Some(5)));
         line.receive(vec![ToNear::Closed { cells: vec![1] }, ToNear::Opened { cells: vec![(1, 6)] }]);
@@ -907,12 +908,12 @@ mod tests {
     const SHOWN_GREETING: u64 = 11;
 
     /// Returns a connection of an attached near cache that shares its results, and a process that maps them.
-    fn shared() -> (Line, Other) {
+    fn shared() -> (TestConnection, Other) {
         let layout = mapped::Layout::new(4, 4, 12).with_connections(0);
         let (map, file) = mapped::create_memory(layout).expect("memory");
         let published = crate::published::Published::new(map, layout, 3).expect("it is large enough");
         let results = crate::results::Results::with_published(4 << 20, Some(Arc::new(published)));
-        let mut line = Line::of(7, &Arc::new(Memory::with_results(results)), Rc::default());
+        let mut line = TestConnection::of(7, &Arc::new(Memory::with_results(results)), Rc::default());
         line.session.share(SHOWN_GREETING);
         line.attach(1);
         let reader = mapped::Reader::new(mapped::map_memory(&file).expect("a map")).expect("a writer's memory");
@@ -941,7 +942,7 @@ mod tests {
         }
     }
 
-    impl Line {
+    impl TestConnection {
         /// Lets the client prepare a statement with one parameter, to which the server gives this id.
         fn prepare(&mut self, id: u8) {
             assert!(self.served(b"\x16SELECT v FROM t WHERE id = ?").is_none());
@@ -1002,7 +1003,7 @@ mod tests {
     const INTEGER: Option<u8> = Some(8);
 
     /// Returns a connection that has prepared statement 7, and whose first execution the server has reported.
-    fn executed() -> (Line, Other) {
+    fn executed() -> (TestConnection, Other) {
         let (mut line, other) = shared();
         line.prepare(7);
         let report = CommandReport { holds_over_preparations: true, ..inside(2, None) };
@@ -1110,7 +1111,7 @@ mod tests {
 
     #[test]
     fn a_read_is_served_that_comes_in_one_write_with_the_close_of_a_statement() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, status::AUTOCOMMIT, inside(1, None));
         // A client may send any number of them.
         let closes = packet(0, CLOSE).repeat(100_000);
@@ -1131,7 +1132,7 @@ mod tests {
 
     #[test]
     fn rows_found_that_are_not_known_are_refused_in_one_write_with_the_close_of_a_statement() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.session.has_found_rows_diverged = true;
         match line.session.client_bytes(&mut line.follower, &[packet(0, CLOSE), packet(0, FOUND)].concat(), true) {
             Route::ReplaceAndAnswer { to_server, answer } => {
@@ -1145,17 +1146,17 @@ mod tests {
     fn rows_found_wait_for_the_answers_of_reads_that_were_sent_with_the_command_before() {
         let two_rows = text_result(&["v"], &vec![vec![Some("1".into())]; 2], CAPABILITIES, status::AUTOCOMMIT);
         for (rows, is_right) in [(one_row(status::AUTOCOMMIT), true), (two_rows, false)] {
-            let mut line = Line::new();
+            let mut line = TestConnection::new();
             line.read(READ, status::AUTOCOMMIT, inside(1, None));
             assert!(line.served(READ).is_some());
             assert!(line.served(b"\x02d").is_none());
             let found_rows = line.session.client_bytes(&mut line.follower, &packet(0, FOUND), true);
             assert!(matches!(found_rows, Route::Hold(bytes) if bytes.is_empty()));
-            let take = |line: &mut Line| {
+            let take = |line: &mut TestConnection| {
                 line.session.take_held(&mut Context::from_waker(std::task::Waker::noop()), &mut line.follower)
             };
             assert!(take(&mut line).is_none());
-            let Line { session, follower, .. } = &mut line;
+            let TestConnection { session, follower, .. } = &mut line;
             follower.server_bytes(&rows, |part| {
                 part.outcome.iter().for_each(|outcome| session.answer_completed(outcome, part.is_hidden));
             });

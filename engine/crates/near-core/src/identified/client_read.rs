@@ -63,7 +63,7 @@ pub struct ClientRead {
     pub is_in_transaction: bool,
     /// The command's payload, and the prepared statement that it executes, if any. None if other processes may not answer the
     /// command.
-    pub for_others: Option<(Vec<u8>, Option<mapped::Statement>)>,
+    pub for_others: Option<(Vec<u8>, Option<mapped::ServedStatement>)>,
 }
 
 /// The facts about an execution's prepared statement.

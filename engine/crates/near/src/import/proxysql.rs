@@ -37,7 +37,7 @@ const CONDITIONS: &[&str] = &["client_addr", "proxy_addr", "proxy_port", "digest
 const ACTIONS: &[&str] = &["replace_pattern", "error_msg", "ok_msg", "flagout"];
 
 /// A rule of ProxySQL's file. `line`: where it begins. `values`: by the key in lower case, the value and its line.
-struct Rule {
+struct ProxySqlRule {
     line: usize,
     values: BTreeMap<String, (String, usize)>,
 }
@@ -61,7 +61,7 @@ pub fn import(file: &str) -> Result<ConvertedRules, String> {
     Ok(out)
 }
 
-impl Rule {
+impl ProxySqlRule {
     /// Returns the value of a key in this rule. None if the rule does not have the key.
     fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|(value, _)| value.as_str())
@@ -222,7 +222,7 @@ enum Token {
 }
 
 /// Returns the rules in the list `mysql_query_rules`, in the order of the file. The error names the line.
-fn rules(file: &str) -> Result<Vec<Rule>, String> {
+fn rules(file: &str) -> Result<Vec<ProxySqlRule>, String> {
     let tokens = tokens(file)?;
     let start = tokens.iter().position(|(token, _)| *token == Token::Word("mysql_query_rules".into()));
     let start = start.ok_or("there is no mysql_query_rules in the file")?;
@@ -243,7 +243,7 @@ fn rules(file: &str) -> Result<Vec<Rule>, String> {
 }
 
 /// Reads one rule. `tokens`: those between its braces; `line`: where it begins.
-fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<Rule, String> {
+fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<ProxySqlRule, String> {
     let mut values = BTreeMap::new();
     let mut words = tokens.iter().filter(|(token, _)| !matches!(token, Token::Mark(',' | ';')));
     while let Some((key, line)) = words.next() {
@@ -254,7 +254,7 @@ fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<Rule, String> {
             _ => return Err(format!("line {line}: `key = value` is expected")),
         }
     }
-    Ok(Rule { line, values })
+    Ok(ProxySqlRule { line, values })
 }
 
 /// Splits the text of a configuration file into tokens, each with its line. Comments are left out, and adjacent strings joined.

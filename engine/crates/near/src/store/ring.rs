@@ -29,7 +29,7 @@ impl Ring {
     }
 
     /// Returns the index of each server once: first that of the server that has the key, then those of the servers that replace it in turn.
-    /// The indexes are those of the servers in the list given to [`of`](Self::of).
+    /// The indexes are those of the servers in the list given to [`new`](Self::new).
     pub fn candidates(&self, id: &StoreKey) -> impl Iterator<Item = usize> {
         let first = self.points.partition_point(|(at, _)| *at < position(id));
         let mut seen = vec![false; self.servers];

@@ -139,7 +139,7 @@ pub struct ReplyOrigin {
 /// The requests for one thread's connection to one server.
 type Requests = mpsc::UnboundedReceiver<Request>;
 /// The requests that were sent or are about to be, in their order, each with the deadline of its answer.
-type Due = VecDeque<(ExpectedReply, ReplyUse, Instant)>;
+type DueReplies = VecDeque<(ExpectedReply, ReplyUse, Instant)>;
 
 impl StoreServer {
     /// Makes the connections to a server. Connects to it when the first request is sent.
@@ -318,7 +318,7 @@ async fn exchange(state: &ServerState, first: Request, requests: &mut Requests) 
         origin,
         out: Vec::new(),
         sends_at: None,
-        due: Due::new(),
+        due: DueReplies::new(),
         received: Vec::new(),
         has_received: false,
     };
@@ -369,7 +369,7 @@ struct Exchange<'a> {
     out: Vec<u8>,
     /// The latest time at which `out` is sent; none if it is empty.
     sends_at: Option<Instant>,
-    due: Due,
+    due: DueReplies,
     /// The received bytes that are not parsed yet. They begin with the answer to the first request in `due`.
     received: Vec<u8>,
     /// True once the server has sent anything.
