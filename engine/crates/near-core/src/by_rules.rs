@@ -36,13 +36,13 @@ pub struct ByRules {
     store: Option<Arc<dyn Store>>,
     sleep: Sleep,
     /// The terms that the rules gave last, until the command is answered.
-    ruled: Option<Ruled>,
+    cached_terms: Option<CachedTerms>,
     /// The number of the settings that contain the rules for the last terms.
     settings: u64,
 }
 
 /// The last terms that the rules gave. Each command is examined several times on its way, and the rules are evaluated only once.
-struct Ruled {
+struct CachedTerms {
     text: Box<[u8]>,
     mode: LexMode,
     /// The session's identity, if it was known.
@@ -79,7 +79,7 @@ pub struct Claim {
 impl ByRules {
     /// `flights` is common to all connections. `sleep` provides the delays of the host's runtime.
     pub fn new(memory: &Arc<Memory>, flights: &Arc<Flights>, store: Option<Arc<dyn Store>>, sleep: Sleep) -> ByRules {
-        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, ruled: None, settings: 0 }
+        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, cached_terms: None, settings: 0 }
     }
 
     /// Returns the terms for serving a read of this text, by the present rules. None if it may not be served. Without `known`,
@@ -89,10 +89,10 @@ impl ByRules {
         self.settings = settings.number;
         let rules = settings.rules.clone()?;
         let (mode, identity) = (known.map_or(conditions.mode, |known| known.mode), known.map(|known| known.identity));
-        let same = self.ruled.as_ref().filter(|ruled| {
-            Arc::ptr_eq(&ruled.rules, &rules)
-                && (ruled.mode, ruled.identity) == (mode, identity)
-                && *ruled.text == *text
+        let same = self.cached_terms.as_ref().filter(|cached_terms| {
+            Arc::ptr_eq(&cached_terms.rules, &rules)
+                && (cached_terms.mode, cached_terms.identity) == (mode, identity)
+                && *cached_terms.text == *text
         });
         if let Some(same) = same {
             return same.terms.clone();
@@ -100,7 +100,7 @@ impl ByRules {
         let account = known.map(|known| known.account.as_str());
         let database = known.map(|known| known.database.as_str());
         let terms = rules.of(&Subject { text, mode, account, database });
-        self.ruled = Some(Ruled { text: text.into(), mode, identity, rules, terms: terms.clone() });
+        self.cached_terms = Some(CachedTerms { text: text.into(), mode, identity, rules, terms: terms.clone() });
         terms
     }
 
@@ -151,7 +151,7 @@ fn find(
     let times = (conditions.now_ns, invalid_before(conditions));
     let find = || aged_results::find(conditions.results.cache(), uses, &key, times, terms, publish);
     let found = conditions.may_stay_unseen.then(find).flatten()?;
-    conditions.is_for(read, &found).then_some(found)
+    conditions.is_suitable(read, &found).then_some(found)
 }
 
 /// Returns a time in microseconds. Results that were read earlier are not served, because the session has written since or
@@ -270,7 +270,7 @@ impl StalenessBound for ByRules {
     }
 
     fn answered(&mut self) {
-        self.ruled = None;
+        self.cached_terms = None;
     }
 
     fn keep(&mut self, conditions: &ReadConditions<'_>, answered: AnsweredRead<'_, ByRules>) {

@@ -43,9 +43,9 @@ pub struct Follower {
     /// The capabilities that client and server have agreed on.
     capabilities: u64,
     /// Splits the client's bytes into packets.
-    sent: Pieces,
+    client_pieces: Pieces,
     /// Splits the server's bytes into packets.
-    answered: Pieces,
+    server_pieces: Pieces,
     /// The answers that the server has not started to send, in the order of their commands.
     due: VecDeque<DueAnswer>,
     /// The answer that the server has started to send.
@@ -90,8 +90,8 @@ impl Follower {
     pub fn new(capabilities: u64) -> Follower {
         Follower {
             capabilities,
-            sent: Pieces::default(),
-            answered: Pieces::default(),
+            client_pieces: Pieces::default(),
+            server_pieces: Pieces::default(),
             due: VecDeque::new(),
             answering: None,
             is_in_file: false,
@@ -154,7 +154,7 @@ impl Follower {
 
     /// Returns true if the client's next byte starts a packet that belongs to no earlier command.
     pub fn is_between_commands(&self) -> bool {
-        self.unread.is_none() && self.sent.is_between() && !self.is_in_file
+        self.unread.is_none() && self.client_pieces.is_between() && !self.is_in_file
     }
 
     /// Returns true while the client sends the content of a file for LOAD DATA LOCAL.
@@ -194,7 +194,7 @@ impl Follower {
     pub fn client_bytes(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while self.unread.is_none()
-            && let Some(piece) = self.sent.next(&mut rest)
+            && let Some(piece) = self.client_pieces.next(&mut rest)
         {
             piece.begins.into_iter().for_each(|header| self.packet_of_client(header, piece.bytes.first().copied()));
         }
@@ -228,7 +228,7 @@ impl Follower {
         while self.unread.is_none() && !rest.is_empty() {
             // Answers to commands that were sent ahead may arrive together. So a tracker gets no byte beyond a packet.
             let before = rest;
-            self.answered.next(&mut rest);
+            self.server_pieces.next(&mut rest);
             match self.piece_of_server(&before[..before.len() - rest.len()]) {
                 Some(part) => see(part),
                 None => return before,

@@ -202,7 +202,7 @@ impl<'a> ReadConditions<'a> {
 
     /// Returns true if this result suits the read: in a transaction its flags can be set, and it has as many columns as the
     /// client expects of an execution.
-    pub fn is_for(&self, read: &ClientRead, found: &FoundResult) -> bool {
+    pub fn is_suitable(&self, read: &ClientRead, found: &FoundResult) -> bool {
         let has_as_many = |columns| columns_of(&found.answer, self.capabilities) == columns;
         let can_be_inside = !read.is_in_transaction || found.flag_offsets.is_some();
         can_be_inside && read.execution_facts.is_none_or(|prepared| has_as_many(prepared.columns))

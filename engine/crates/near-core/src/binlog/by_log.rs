@@ -87,7 +87,7 @@ impl StalenessBound for ByLog {
         let found = known_here.and_then(|known| {
             log.find(conditions.results.cache(), uses, &read.key, known, session, (now, conditions.publishable(read)))
         });
-        if let Some(found) = found.filter(|found| conditions.is_for(read, found)) {
+        if let Some(found) = found.filter(|found| conditions.is_suitable(read, found)) {
             self.store.iter().filter(|_| is_of_store).for_each(|store| store.count_hit());
             return Some(Decision::Serve(found));
         }

@@ -203,7 +203,7 @@ pub struct Changes {
     written: u64,
     visibility: Visibility,
     /// The moment at which everything changed last.
-    everything: u64,
+    everything_changed_at: u64,
     /// The number of times that definitions may have changed, including changes of everything.
     definitions_version: u64,
     /// The moment at which privileges changed last.
@@ -217,13 +217,13 @@ pub struct Changes {
     /// The numbers of the tables whose changes are tracked.
     numbers: HashMap<FoldedName, u32>,
     /// Tables that were changed in transactions whose time of visibility is not known. Their results are never stored.
-    barred: HashSet<FoldedName>,
+    unstorable_tables: HashSet<FoldedName>,
     /// True if the log has ever contained a part of an XA transaction.
     has_xa: bool,
     /// The tables of the current transaction.
-    open: HashSet<FoldedName>,
+    current_tables: HashSet<FoldedName>,
     /// The tables of the current transaction by the id that rows events use. None for tables without stored results.
-    mapped: HashMap<u64, Option<MappedTable>>,
+    table_maps: HashMap<u64, Option<MappedTable>>,
     /// The server's answers whose positions have not been received yet, oldest first.
     pending_statuses: VecDeque<PendingStatus>,
     /// The time up to which all visible changes have been received.
@@ -252,7 +252,7 @@ impl Changes {
             },
             None => Visibility::Position(from.at),
         };
-        let kept = (std::mem::take(&mut self.barred), self.has_xa);
+        let kept = (std::mem::take(&mut self.unstorable_tables), self.has_xa);
         *self = Changes {
             attachment: self.attachment + 1,
             is_attached: true,
@@ -262,7 +262,7 @@ impl Changes {
             written: from.at,
             visibility,
             definitions_version: self.definitions_version + 1,
-            barred: kept.0,
+            unstorable_tables: kept.0,
             has_xa: kept.1,
             ..Changes::default()
         };
@@ -335,10 +335,10 @@ impl Changes {
             Event::Format { created, .. } => self.begin_file(created),
             Event::AnonymousGtid => return Err(ANONYMOUS),
             Event::Table { schema, name, table_map } => self.touch(schema, name, &table_map, moment),
-            Event::Rows(_) if self.open.is_empty() => self.change_everything(moment),
+            Event::Rows(_) if self.current_tables.is_empty() => self.change_everything(moment),
             Event::Rows(rows) => self.change_rows(rows.as_ref(), moment),
             Event::Committed => self.end(),
-            Event::Ended => self.bar(moment),
+            Event::Ended => self.end_unordered(moment),
             Event::Xa => {
                 self.has_xa = true;
                 return Err(XA);
@@ -367,7 +367,7 @@ impl Changes {
                 received.add(gtid.source(), gtid.number);
                 waiting.push_back((gtid.source(), gtid.number, before));
                 (*is_begun, *is_empty) = (true, true);
-                self.look_again();
+                self.drop_visible();
             }
             Event::Committed | Event::Ended if *is_begun => {
                 *is_begun = false;
@@ -381,7 +381,7 @@ impl Changes {
     }
 
     /// Removes transactions from the front of the pending ones that are visible by now.
-    fn look_again(&mut self) {
+    fn drop_visible(&mut self) {
         if let Visibility::Gtids { visible, waiting, .. } = &mut self.visibility {
             while waiting.pop_front_if(|(source, number, _)| visible.has(source, *number)).is_some() {}
         }
@@ -419,14 +419,14 @@ impl Changes {
             let layout = versions.key.as_ref().and_then(|key| Some((RowLayout::of(table_map, key)?, key.clone())));
             MappedTable { number, layout }
         });
-        self.mapped.insert(table_map.id, mapped);
-        self.open.insert(name);
+        self.table_maps.insert(table_map.id, mapped);
+        self.current_tables.insert(name);
     }
 
     /// Notes which rows of a table change. If that is not known, any row may have changed.
     fn change_rows(&mut self, rows: Option<&Rows>, moment: u64) {
-        let Some((rows, mapped)) = rows.and_then(|rows| Some((rows, self.mapped.get(&rows.id)?))) else {
-            return self.change_open(moment);
+        let Some((rows, mapped)) = rows.and_then(|rows| Some((rows, self.table_maps.get(&rows.id)?))) else {
+            return self.change_current_tables(moment);
         };
         let Some(MappedTable { number, layout }) = mapped else { return };
         let versions = &mut self.versions[*number as usize];
@@ -447,8 +447,8 @@ impl Changes {
 
     /// Invalidates the tables of the transaction as far as rows are concerned: it is not known which rows have changed, or of
     /// which table.
-    fn change_open(&mut self, moment: u64) {
-        for number in self.open.iter().filter_map(|name| self.numbers.get(name)) {
+    fn change_current_tables(&mut self, moment: u64) {
+        for number in self.current_tables.iter().filter_map(|name| self.numbers.get(name)) {
             self.versions[*number as usize].whole = moment;
             self.changed.push((cell::whole(*number), moment));
         }
@@ -462,15 +462,15 @@ impl Changes {
 
     /// Ends the current transaction, which becomes visible in the order of the log.
     fn end(&mut self) {
-        self.open.clear();
-        self.mapped.clear();
+        self.current_tables.clear();
+        self.table_maps.clear();
     }
 
     /// Ends the current transaction, whose time of visibility is not known. Results of its tables are never stored any more.
-    fn bar(&mut self, moment: u64) {
-        self.mapped.clear();
-        for name in std::mem::take(&mut self.open) {
-            if self.barred.insert(name) {
+    fn end_unordered(&mut self, moment: u64) {
+        self.table_maps.clear();
+        for name in std::mem::take(&mut self.current_tables) {
+            if self.unstorable_tables.insert(name) {
                 // Stored results of this table must not be found any more, and only invalidating everything ensures that.
                 self.change_everything(moment);
             }
@@ -484,12 +484,12 @@ impl Changes {
 
     /// Invalidates all results, and forgets all tables.
     fn change_everything(&mut self, moment: u64) {
-        self.everything = moment;
+        self.everything_changed_at = moment;
         self.definitions_version += 1;
         self.tables.clear();
         self.numbers.clear();
         self.versions.clear();
-        self.mapped.clear();
+        self.table_maps.clear();
         self.changed.clear();
     }
 
@@ -511,7 +511,7 @@ impl Changes {
             _ => return Err(RESET),
         };
         self.written = written;
-        self.look_again();
+        self.drop_visible();
         self.pending_statuses.push_back(PendingStatus { asked, written, visible: numbers });
         self.advance()
     }
@@ -612,7 +612,8 @@ impl Changes {
     /// Returns true if, by the events received, none of these cells (tables or rows) has changed after `stamp`, nor everything. A
     /// result with this stamp is then current.
     pub fn is_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
-        self.everything <= stamp && cells.all(|cell| self.changed_at(cell).is_some_and(|version| version <= stamp))
+        self.everything_changed_at <= stamp
+            && cells.all(|cell| self.changed_at(cell).is_some_and(|version| version <= stamp))
     }
 
     /// Returns the moment of the cell's last change. None if the cell is not known.
@@ -667,7 +668,7 @@ impl Changes {
     /// Returns whether results of this table may be stored, or the reason why not. None if the catalogue has not been asked about
     /// the table. While the catalogue's answer is pending, the result is `Ok`.
     pub fn check_storable(&self, name: &QualifiedName) -> Option<Result<(), Own>> {
-        if self.barred.contains(&name.folded()) {
+        if self.unstorable_tables.contains(&name.folded()) {
             return Some(Err(Own::MixedEngines));
         }
         self.tables.get(name).map(|table| if let TableState::Unstorable(why, _) = table { Err(*why) } else { Ok(()) })
@@ -715,7 +716,7 @@ impl Changes {
     /// Returns up to eight names to look up in the catalogue now, and marks them as asked. Returns none while a received change
     /// of definitions may not be visible yet.
     pub fn take_lookups(&mut self) -> Vec<QualifiedName> {
-        if self.stamp() < self.everything {
+        if self.stamp() < self.everything_changed_at {
             return Vec::new();
         }
         let wanted = self.tables.iter_mut().filter(|(_, table)| matches!(table, TableState::Queued)).take(MOST_AT_ONCE);

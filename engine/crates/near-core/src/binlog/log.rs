@@ -106,17 +106,17 @@ impl Log {
         Duration::from_nanos(self.max_staleness_ns)
     }
 
-    fn look(&self) -> RwLockReadGuard<'_, Changes> {
+    fn read_changes(&self) -> RwLockReadGuard<'_, Changes> {
         self.changes.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, Changes> {
+    fn write_changes(&self) -> RwLockWriteGuard<'_, Changes> {
         self.changes.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state, and publishes the change to other processes before any thread can serve again.
-    fn follow<T>(&self, with: impl FnOnce(&mut Changes) -> T) -> T {
-        let mut changes = self.change();
+    fn update<T>(&self, with: impl FnOnce(&mut Changes) -> T) -> T {
+        let mut changes = self.write_changes();
         let outcome = with(&mut changes);
         let changed = changes.take_changed();
         if let Some(published) = &self.published {
@@ -137,58 +137,58 @@ impl Log {
     /// [`KnownSession::server`]. `visible` contains the visible transactions if the server has GTIDs: the server sends only the others.
     /// Without GTIDs, everything before the position must be visible.
     pub fn attach(&self, server: Vec<u8>, from: Position, visible: Option<Gtids>) {
-        self.follow(|changes| changes.attach(server, from, visible));
+        self.update(|changes| changes.attach(server, from, visible));
     }
 
     /// Returns true if the log has ever contained a part of an XA transaction. It cannot be followed then, also after another
     /// attachment.
     pub fn has_xa(&self) -> bool {
-        self.look().has_xa()
+        self.read_changes().has_xa()
     }
 
     /// Ends following the log: nothing is served by it until the next attachment.
     pub fn detach(&self) {
-        self.follow(Changes::detach);
+        self.update(Changes::detach);
     }
 
     /// Takes the next event of the log, and invalidates what it changes. An error says why the log can no longer be followed; the
     /// caller must then call [`detach`](Self::detach).
     pub fn receive(&self, event: &PlacedEvent) -> Result<(), &'static str> {
         let Event::CompressedTransaction(packed) = event.event else {
-            return self.follow(|changes| changes.receive(event));
+            return self.update(|changes| changes.receive(event));
         };
         let plain = packed::unpack(packed).unwrap_or_default();
         let events = packed::events(&plain).filter(|events| !events.is_empty());
         let events = events.unwrap_or(vec![Event::Privileges]);
-        self.follow(|changes| changes.receive_all(event.end, &events))
+        self.update(|changes| changes.receive_all(event.end, &events))
     }
 
     /// Takes the server's answer to the question how far its log has come, which was sent at the time `asked` in nanoseconds. An
     /// error says why the log can no longer be followed.
     pub fn apply_status(&self, asked: u64, status: LogStatus) -> Result<(), &'static str> {
-        self.follow(|changes| changes.apply_status(asked, status))
+        self.update(|changes| changes.apply_status(asked, status))
     }
 
     /// Returns the position up to which the log has been received.
     pub fn received(&self) -> Position {
-        self.look().received()
+        self.read_changes().received()
     }
 
     /// Returns true if, since the attachment, the log has been received at least once as far as the server said it had come.
     pub fn has_caught_up(&self) -> bool {
-        self.look().complete_until().is_some()
+        self.read_changes().complete_until().is_some()
     }
 
     /// Returns the time in nanoseconds of the oldest question whose answer names a position that has not been received yet. None
     /// if everything has been received.
     pub fn lags_since(&self) -> Option<u64> {
-        self.look().lags_since()
+        self.read_changes().lags_since()
     }
 
     /// Takes the names that the caller must now look up in the server's catalogue. Each answer is passed to
     /// [`learn`](Self::learn) with the returned count of definitions.
     pub fn take_lookups(&self) -> CatalogueLookups {
-        let mut changes = self.change();
+        let mut changes = self.write_changes();
         CatalogueLookups { names: changes.take_lookups(), definitions_version: changes.definitions_version() }
     }
 
@@ -202,7 +202,7 @@ impl Log {
         definitions_version: u64,
         now: u64,
     ) {
-        self.change().learn(name, outcome, definitions_version, now);
+        self.write_changes().learn(name, outcome, definitions_version, now);
     }
 
     /// Notes that a write through this program was answered, or may have been, at the time `now` in nanoseconds. Nothing is
@@ -217,7 +217,7 @@ impl Log {
     /// Returns the version of the privileges, to be noted before a session logs in. None if it is not certain; the session then
     /// shares no results with others.
     pub fn privileges(&self) -> Option<Privileges> {
-        self.look().privileges()
+        self.read_changes().privileges()
     }
 
     /// Registers a session after its login. `privileges` is the version that was noted before the login. The returned value is
@@ -229,7 +229,7 @@ impl Log {
 
     /// Returns how far the log has been received at the time `now`, in nanoseconds.
     pub fn progress(&self, now: u64) -> Progress {
-        let changes = self.look();
+        let changes = self.read_changes();
         let staleness = self.staleness_in(&changes, now);
         let lag = changes.lags_since().map_or(0, |since| now.saturating_sub(since));
         Progress {
@@ -275,7 +275,7 @@ impl Log {
         session: &SessionPrivileges,
         (now, publishable): (u64, Option<PublishableRead<'_>>),
     ) -> Option<FoundResult> {
-        let changes = self.look();
+        let changes = self.read_changes();
         self.staleness_in(&changes, now)?;
         if !changes.is_log_of(&known.server) {
             return None;
@@ -299,7 +299,7 @@ impl Log {
     /// Returns the state of the log, to be noted before a read is sent. None if the log is not followed; the result is then not
     /// stored.
     pub fn current_state(&self, session: &SessionPrivileges) -> Option<LogState> {
-        let changes = self.look();
+        let changes = self.read_changes();
         let group = group(&changes, session);
         changes.attachment().map(|attachment| LogState { attachment, stamp: changes.stamp(), group })
     }
@@ -309,7 +309,7 @@ impl Log {
     pub fn may_keep(&self, text: &[u8], known: &KnownSession) -> bool {
         let Some(names) = names(text, known) else { return false };
         let (unknown, may_keep) = {
-            let changes = self.look();
+            let changes = self.read_changes();
             let Some(tables) = changes.dependencies(&names).filter(|_| changes.is_log_of(&known.server)) else {
                 return false;
             };
@@ -321,7 +321,7 @@ impl Log {
             (unknown, !known.iter().any(|(_, verdict)| matches!(verdict, Some(Err(_)))))
         };
         if !unknown.is_empty() {
-            let mut changes = self.change();
+            let mut changes = self.write_changes();
             unknown.into_iter().for_each(|name| changes.queue_lookup(name));
             self.has_to_ask.set();
         }
@@ -337,7 +337,7 @@ impl Log {
         session: &SessionPrivileges,
         now: u64,
     ) -> Own {
-        let changes = self.look();
+        let changes = self.read_changes();
         let Some(names) = names(wording.text, known) else { return Own::TableName };
         let Some(tables) = changes.dependencies(&names) else { return Own::View };
         // A reason that will not go away by itself comes first.
@@ -365,7 +365,7 @@ impl Log {
     /// Stores the result of a read if it is current, and counts the miss. Returns the bytes to share with other near caches,
     /// which are the log position that the result includes and the result itself. None if others cannot use it.
     pub fn keep(&self, results: &Results, read: &StorableRead, known: &KnownSession) -> Option<Vec<u8>> {
-        let changes = self.look();
+        let changes = self.read_changes();
         let is_same = changes.attachment() == Some(read.state.attachment);
         let is_kept = is_same.then(|| put(&changes, results, read, known)).flatten()?;
         results.uses.count_miss(read.source, read.result.bytes.len(), is_kept);
@@ -382,7 +382,7 @@ impl Log {
         session: &SessionPrivileges,
         now: u64,
     ) -> bool {
-        let changes = self.look();
+        let changes = self.read_changes();
         self.staleness_in(&changes, now).is_some()
             && changes.is_log_of(&known.server)
             && group(&changes, session) == ALL_SESSIONS
@@ -400,7 +400,7 @@ impl Log {
         result: ResultSet<'_>,
         source: ResultSource,
     ) -> bool {
-        let changes = self.look();
+        let changes = self.read_changes();
         let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
         let state = LogState { attachment, stamp, group: ALL_SESSIONS };
         put(&changes, results, &StorableRead { wording: *wording, result, state, source }, known).is_some()
@@ -411,10 +411,10 @@ impl Log {
     /// time in nanoseconds.
     pub fn tidy(&self, cache: &Cache, now: u64) {
         const SEGMENTS: usize = 4;
-        self.follow(|changes| changes.forget_unstorable(now));
+        self.update(|changes| changes.forget_unstorable(now));
         cache.make_ready();
         // The lock is taken for each entry, so that no change waits for long.
-        cache.sweep(|entry| is_fresh(&self.look(), entry), SEGMENTS);
+        cache.sweep(|entry| is_fresh(&self.read_changes(), entry), SEGMENTS);
     }
 }
 
