@@ -220,17 +220,17 @@ impl Follower {
         }
     }
 
-    /// Takes bytes of the server, before the client gets them. `see` receives them in parts, each of one answer. Returns the
+    /// Takes bytes of the server, before the client gets them. `on_part` receives them in parts, each of one answer. Returns the
     /// bytes that are not understood; there are none while the connection is followed. They are the client's too, unless
     /// [`hides_something`](Self::hides_something) is true.
-    pub fn server_bytes<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(AnswerPart<'a>)) -> &'a [u8] {
+    pub fn server_bytes<'a>(&mut self, bytes: &'a [u8], mut on_part: impl FnMut(AnswerPart<'a>)) -> &'a [u8] {
         let mut rest = bytes;
         while self.unread.is_none() && !rest.is_empty() {
             // Answers to commands that were sent ahead may arrive together. So a tracker gets no byte beyond a packet.
             let before = rest;
             self.server_pieces.next(&mut rest);
             match self.piece_of_server(&before[..before.len() - rest.len()]) {
-                Some(part) => see(part),
+                Some(part) => on_part(part),
                 None => return before,
             }
         }

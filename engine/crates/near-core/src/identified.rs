@@ -690,13 +690,13 @@ impl<B: StalenessBound> Freshness for ByIdentity<B> {
         let may_run_it = match Command::from_byte(payload[0]) {
             Some(Command::Query) => {
                 let statement = self.query(payload).map(|(_, statement)| statement);
-                self.state.asks_by_text()
+                self.state.asks_for_found_rows_by_text()
                     && statement.is_none_or(|statement| may_run_prepared(&statement.kind, payload))
             }
             Some(Command::StmtExecute) => {
-                self.prepared.asks_for_found_rows(payload).unwrap_or(self.state.asks_by_command())
+                self.prepared.asks_for_found_rows(payload).unwrap_or(self.state.asks_for_found_rows_by_command())
             }
-            Some(Command::StmtBulkExecute | Command::Multi) => self.state.asks_by_command(),
+            Some(Command::StmtBulkExecute | Command::Multi) => self.state.asks_for_found_rows_by_command(),
             _ => false,
         };
         sql::may_ask_for_found_rows(payload) || may_run_it

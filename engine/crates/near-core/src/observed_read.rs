@@ -4,7 +4,7 @@ use crate::session_flags::FlagOffsets;
 use crate::uses::Use;
 use wire::{Outcome, OutcomeKind};
 
-/// The number of an answer that nothing but a trial needs. No other answer has it.
+/// The number of an answer that only an observed read needs. No other answer has it.
 const NUMBER: u64 = u64::MAX - 1;
 
 /// A read that memory has an answer for, and that is sent to the server instead. The two answers are compared.
@@ -35,12 +35,12 @@ impl ObservedRead {
         self.number.is_some()
     }
 
-    /// Returns true if the answer with this number is the one to the trial's read.
+    /// Returns true if the answer with this number is the one to this read.
     pub fn is_of(&self, number: u64) -> bool {
         self.number == Some(number)
     }
 
-    /// Returns true if this is the number of an answer that only a trial needs.
+    /// Returns true if this is the number of an answer that only an observed read needs.
     pub fn is_observed_number(number: u64) -> bool {
         number == NUMBER
     }
@@ -52,7 +52,7 @@ impl ObservedRead {
         }
     }
 
-    /// Ends the trial when the answer is complete. Returns true if it is the expected one, apart from the flags of a transaction.
+    /// Ends the comparison when the answer is complete. Returns true if it is the expected one, apart from the flags of a transaction.
     /// None if the server has answered with an error.
     pub fn end(mut self, outcome: &Outcome) -> Option<bool> {
         if matches!(outcome.kind, OutcomeKind::Err { .. }) {

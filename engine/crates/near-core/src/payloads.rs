@@ -36,9 +36,9 @@ impl Payloads {
         Payloads { most, first_packets_only, pieces, is_skipped: false, payload, is_whole: true }
     }
 
-    /// Takes the next bytes, and passes each payload that they complete to `see`. The flag is false if the payload is too long
+    /// Takes the next bytes, and passes each payload that they complete to `on_payload`. The flag is false if the payload is too long
     /// and only its beginning was kept. Empty payloads are not reported.
-    pub fn feed(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8], bool)) {
+    pub fn feed(&mut self, mut bytes: &[u8], mut on_payload: impl FnMut(&[u8], bool)) {
         while let Some(piece) = self.pieces.next(&mut bytes) {
             if let Some(header) = piece.begins {
                 (self.is_skipped, self.is_whole) = (self.first_packets_only && header.sequence != 0, true);
@@ -47,14 +47,14 @@ impl Payloads {
                 continue;
             }
             if piece.begins.is_some() && piece.ends && (1..=self.most).contains(&piece.bytes.len()) {
-                see(piece.bytes, true);
+                on_payload(piece.bytes, true);
                 continue;
             }
             self.keep(piece.bytes);
             if piece.ends {
                 let payload = std::mem::take(&mut self.payload);
                 if !payload.is_empty() {
-                    see(&payload, self.is_whole);
+                    on_payload(&payload, self.is_whole);
                 }
             }
         }

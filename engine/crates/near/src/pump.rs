@@ -94,16 +94,16 @@ fn poll_some(context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<i
     Poll::Ready(if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) })
 }
 
-/// Moves bytes from `from` to `to` until one of them is gone or has to be waited for. `see` gets all bytes that are read, and true if
-/// `from` has been sent everything that was for it; it decides where the bytes go. `rest` has the bytes that `to` has not taken yet, `back`
-/// those that `from` has not. Ready if one of the two is gone.
+/// Moves bytes from `from` to `to` until one of them is gone or has to be waited for. `route_bytes` gets all bytes that are read, and true
+/// if `from` has been sent everything that was for it; it decides where the bytes go. `rest` has the bytes that `to` has not taken yet,
+/// `back` those that `from` has not. Ready if one of the two is gone.
 fn poll_direction(
     context: &mut Context<'_>,
     from: &mut Stream,
     to: &mut Stream,
     rest: &mut OutputBuffer,
     back: &mut OutputBuffer,
-    see: &mut dyn FnMut(&[u8], bool) -> Route,
+    route_bytes: &mut dyn FnMut(&[u8], bool) -> Route,
 ) -> Poll<DirectionEnd> {
     loop {
         if ready!(rest.poll_delivered(context, to)).is_err() {
@@ -115,7 +115,7 @@ fn poll_direction(
             if outcome.is_err() || read.filled().is_empty() {
                 return Poll::Ready(Some(DirectionEnd::SenderGone));
             }
-            let outcome = match see(read.filled(), back.is_empty()) {
+            let outcome = match route_bytes(read.filled(), back.is_empty()) {
                 Route::Pass => ready!(rest.deliver(context, to, read.filled())),
                 Route::Replace(bytes) => ready!(rest.deliver(context, to, &bytes)),
                 Route::Hold(bytes) => {
@@ -187,14 +187,15 @@ pub async fn pump(
     poll_fn(|context| {
         is_draining = is_draining || drain.as_mut().poll(context).is_ready();
         // The server's bytes come first: a client whose connection the server has killed is not served from memory.
-        let mut see_server = |bytes: &[u8], _| {
+        let mut route_server_bytes = |bytes: &[u8], _| {
             counts.from_servers.add(bytes.len());
             let route = server_bytes(&mut follower, &mut session, bytes);
             let shown = if let Route::Replace(shown) = &route { shown.len() } else { bytes.len() };
             session.iter_mut().for_each(|session| session.count_shown(shown));
             route
         };
-        let polled = poll_direction(context, &mut server, &mut client, &mut to_client, &mut to_server, &mut see_server);
+        let polled =
+            poll_direction(context, &mut server, &mut client, &mut to_client, &mut to_server, &mut route_server_bytes);
         if polled.is_ready() {
             return Poll::Ready(());
         }
@@ -215,7 +216,7 @@ pub async fn pump(
             has_server_stopped_reading = true;
         }
         let is_holding = session.as_ref().is_some_and(Session::is_holding);
-        let mut see_client = |bytes: &[u8], has_client_received_all| {
+        let mut route_client_bytes = |bytes: &[u8], has_client_received_all| {
             counts.from_clients.add(bytes.len());
             let route = match &mut session {
                 Some(session) => session.client_bytes(&mut follower, bytes, has_client_received_all),
@@ -230,7 +231,7 @@ pub async fn pump(
         };
         if !has_server_stopped_reading && !is_holding {
             let (from, to) = (&mut client, &mut server);
-            match poll_direction(context, from, to, &mut to_server, &mut to_client, &mut see_client) {
+            match poll_direction(context, from, to, &mut to_server, &mut to_client, &mut route_client_bytes) {
                 Poll::Ready(DirectionEnd::SenderGone) => return Poll::Ready(()),
                 // The server's last packets, which are still read, may say why it has closed the connection.
                 Poll::Ready(DirectionEnd::ReceiverGone) => {

@@ -50,9 +50,9 @@ pub struct State {
     /// True if a prepared statement of the session may write.
     may_execute_writes: bool,
     /// True if a statement that was prepared by a PREPARE text may evaluate FOUND_ROWS().
-    asks_by_text: bool,
+    asks_for_found_rows_by_text: bool,
     /// True if a statement that was prepared by COM_STMT_PREPARE may evaluate FOUND_ROWS().
-    asks_by_command: bool,
+    asks_for_found_rows_by_command: bool,
     /// True if something may have been written that is not answered or not committed.
     is_writing: bool,
     /// True if a statement that may change accounts was sent and is not answered.
@@ -82,8 +82,8 @@ impl State {
             reset_generation: None,
             is_next_special: false,
             may_execute_writes: false,
-            asks_by_text: false,
-            asks_by_command: false,
+            asks_for_found_rows_by_text: false,
+            asks_for_found_rows_by_command: false,
             is_writing: false,
             is_about_accounts: false,
             may_execute_about_accounts: false,
@@ -162,13 +162,13 @@ impl State {
     }
 
     /// Returns true if a statement that was prepared by a PREPARE text may evaluate FOUND_ROWS().
-    pub fn asks_by_text(&self) -> bool {
-        self.asks_by_text
+    pub fn asks_for_found_rows_by_text(&self) -> bool {
+        self.asks_for_found_rows_by_text
     }
 
     /// Returns true if a statement that was prepared by COM_STMT_PREPARE may evaluate FOUND_ROWS().
-    pub fn asks_by_command(&self) -> bool {
-        self.asks_by_command
+    pub fn asks_for_found_rows_by_command(&self) -> bool {
+        self.asks_for_found_rows_by_command
     }
 
     /// From now on, results that were read before `now_us`, in microseconds, are stale for the session.
@@ -218,7 +218,7 @@ impl State {
         if begins && outcome.kind == OutcomeKind::Ok {
             (self.has_unknown_state, self.is_next_special) = (false, false);
             (self.may_execute_writes, self.may_execute_about_accounts) = (false, false);
-            (self.asks_by_text, self.asks_by_command) = (false, false);
+            (self.asks_for_found_rows_by_text, self.asks_for_found_rows_by_command) = (false, false);
             self.set.clear();
             self.mode = LexMode { charset: self.charset, ..LexMode::new(self.flavour()) };
         }
@@ -274,7 +274,7 @@ impl State {
             self.set.insert(VARIABLES.to_vec(), now.to_vec());
             self.change(Effect::Settings);
         }
-        self.asks_by_text |= matches!(kind, Kind::Prepare(_)) && may_ask_for_found_rows(text);
+        self.asks_for_found_rows_by_text |= matches!(kind, Kind::Prepare(_)) && may_ask_for_found_rows(text);
         let is_about_accounts = effect::is_about_accounts(kind, text);
         let executes = matches!(kind, Kind::Execute(_) | Kind::Executed(_)) && self.may_execute_about_accounts;
         self.is_about_accounts |= is_about_accounts || executes;
@@ -294,7 +294,7 @@ impl State {
     /// Notes the text of a statement that is about to be prepared. If its executions could change settings, the session's state
     /// counts as unknown from now on.
     fn note_prepared(&mut self, text: &[u8], is_whole: bool) {
-        self.asks_by_command |= !is_whole || may_ask_for_found_rows(text);
+        self.asks_for_found_rows_by_command |= !is_whole || may_ask_for_found_rows(text);
         let statement = is_whole.then(|| classify(text, self.mode));
         let effect = match statement {
             Some(statement) if effect::may_set_variables(&statement.kind, text) => Effect::Anything,
