@@ -118,7 +118,7 @@ impl Results {
     /// Passes the new state on to other processes. Must be called while `near` is locked, so that no thread serves anything
     /// during the change.
     fn follow_feed(&self, near: &Near, cells: &[u32]) {
-        self.published.iter().for_each(|published| published.follow_feed(&near, cells));
+        self.published.iter().for_each(|published| published.follow_feed(near, cells));
     }
 
     /// Drops all stored results.

@@ -174,8 +174,8 @@ impl near_core::store::Store for Store {
             let answer = server.ask(request, ExpectedReply::Entry).await;
             let lookup = StoreAnswer { server, id, lifetime, begun, damaged };
             match answer {
-                Some((Reply::Entry(item), origin)) => lookup.from_memcached(&item, origin),
-                Some((Reply::Value(read), origin)) => lookup.from_valkey(&read, origin),
+                Some((Reply::Entry(item), origin)) => lookup.memcached_outcome(&item, origin),
+                Some((Reply::Value(read), origin)) => lookup.valkey_outcome(&read, origin),
                 _ => StoreLookup::Nothing,
             }
         }))
@@ -261,7 +261,7 @@ struct StoreAnswer {
 impl StoreAnswer {
     /// Returns what memcached's answer means for the read. If this lookup has created the entry, the caller is to fill it. An empty entry
     /// that was reserved long ago is deleted.
-    fn from_memcached(self, item: &MemcachedEntry, origin: ReplyOrigin) -> StoreLookup {
+    fn memcached_outcome(self, item: &MemcachedEntry, origin: ReplyOrigin) -> StoreLookup {
         if item.is_won && item.version != 0 {
             return self.vacant(AgeStart::Version(item.version), origin);
         }
@@ -279,7 +279,7 @@ impl StoreAnswer {
 
     /// Returns what Valkey's answer means for the read. A value that was stamped with the clock of another process counts as missing; if
     /// the value is missing, the caller is to store the database server's answer.
-    fn from_valkey(self, there: &TimedValue, origin: ReplyOrigin) -> StoreLookup {
+    fn valkey_outcome(self, there: &TimedValue, origin: ReplyOrigin) -> StoreLookup {
         let Some(process) = origin.process else { return StoreLookup::Nothing };
         let young = age(&there.value, &process, there.now).filter(|(age, _)| *age < self.lifetime);
         match young.and_then(|(age, value)| Some((age, read(value, &self.id, &self.damaged)?))) {
