@@ -1,6 +1,6 @@
 //! The texts of statements, with all that follows from a text alone.
 
-use super::asked::What;
+use super::client_read::ReadKind;
 use crate::memo::Memo;
 use sql::{Kind, LexMode, Statement, classify};
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ pub struct Parsed {
     mode: LexMode,
     pub statement: Statement,
     /// The kind of data that the answer depends on. None if it may be neither stored nor served.
-    pub what: Option<What>,
+    pub kind: Option<ReadKind>,
     /// The number of warnings that the server gives for deprecated words in the text; zero if the answer is not stored.
     pub warnings: u16,
 }
@@ -41,9 +41,9 @@ impl Parsed {
 
     fn new(text: &[u8], mode: LexMode) -> Parsed {
         let statement = classify(text, mode);
-        let what = What::of(&statement, text, mode);
-        let warnings = what.map_or(0, |_| sql::deprecations(text, mode));
-        Parsed { text: text.into(), mode, statement, what, warnings }
+        let kind = ReadKind::of(&statement, text, mode);
+        let warnings = kind.map_or(0, |_| sql::deprecations(text, mode));
+        Parsed { text: text.into(), mode, statement, kind, warnings }
     }
 
     /// Returns true if this is the text, parsed in the mode.

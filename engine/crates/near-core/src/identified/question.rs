@@ -7,7 +7,7 @@ use sql::{Charset, LexMode, Value};
 use std::sync::LazyLock;
 
 /// The server's description of a session, from its answer to the near cache's question.
-pub struct Known {
+pub struct KnownSession {
     /// The account as CURRENT_USER() shows it, for example `app@%`.
     pub account: String,
     /// The current database, or `-` if there is none.
@@ -17,7 +17,7 @@ pub struct Known {
     /// The mode in which the server parses the session's texts.
     pub mode: LexMode,
     /// True if the session's isolation level is SERIALIZABLE, so that its reads in transactions lock rows.
-    pub locks_what_it_reads: bool,
+    pub is_serializable: bool,
     /// A hash of everything that can change a result. Sessions with the same identity get the same results at the same time.
     pub identity: [u8; 32],
     /// Like `identity`, but without the client's address. Only results of USER(), for example through a view, depend on the
@@ -54,7 +54,7 @@ pub fn is_question(text: &[u8]) -> bool {
     text.starts_with(BEGINS.as_bytes())
 }
 
-/// Returns the query for the value of [`Known::server`] alone.
+/// Returns the query for the value of [`KnownSession::server`] alone.
 pub fn server() -> String {
     format!("SELECT {SERVER}")
 }
@@ -82,7 +82,7 @@ pub fn question(flavour: &Flavour) -> String {
 }
 
 /// Returns true if the question covers the variable with this name, which is in lower case.
-pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
+pub fn covers_variable(flavour: &Flavour, name: &[u8]) -> bool {
     flavour.variables.is_askable(name)
         || flavour.asked.variables.iter().any(|known| known.as_bytes() == name)
         || unwanted(flavour).iter().any(|habit| habit.hangs_on(name))
@@ -90,28 +90,28 @@ pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
 
 /// Evaluates the values in the answer to [`question`]. The last argument contains further values that distinguish the session,
 /// such as the server's address. Returns none if nothing may be stored or served in this session.
-pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) -> Option<Known> {
+pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], extra: &[&[u8]]) -> Option<KnownSession> {
     let [account, database, sql_mode, charset, server, ..] = values else { return None };
     let habits = unwanted(flavour);
     let of_habits = values.len().checked_sub(habits.len())?;
     if !habits.iter().zip(&values[of_habits..]).all(|(habit, value)| habit.is_none(value)) {
         return None;
     }
-    let locks_what_it_reads = values[of_habits + UNCOMMITTED_AT] == SERIALIZABLE;
+    let is_serializable = values[of_habits + UNCOMMITTED_AT] == SERIALIZABLE;
     let charset = Charset::of_name(charset, &flavour.charsets);
     let mode = LexMode { charset, ..LexMode::new(flavour) }.with_sql_mode(&Value::Text(sql_mode.clone()))?;
     let is_readable = charset != Charset::Unreadable && !mode.is_foreign && !flavour.schemas.is_system(database);
     let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-    let beside = beside.iter().copied();
+    let extra = extra.iter().copied();
     let others = values.iter().enumerate().filter(|(at, _)| *at != USER_AT).map(|(_, value)| value.as_slice());
-    is_readable.then(|| Known {
+    is_readable.then(|| KnownSession {
         account: text(account),
         database: text(database),
         server: server.clone(),
         mode,
-        locks_what_it_reads,
-        identity: digest::of(values.iter().map(Vec::as_slice).chain(beside.clone())),
-        common: digest::of(others.chain(beside)),
+        is_serializable,
+        identity: digest::of(values.iter().map(Vec::as_slice).chain(extra.clone())),
+        common: digest::of(others.chain(extra)),
     })
 }
 

@@ -2,14 +2,14 @@
 
 use crate::account::{self, Account};
 use crate::config::Config;
-use crate::dial::to_server;
+use crate::dial::connect_to_server;
 use crate::server::Server;
-use crate::stream::{Packets, Stream};
+use crate::stream::{PacketReader, Stream};
 use flavour::Flavour;
-use near_core::binlog::changes::{Meaning, Name, Said};
+use near_core::binlog::changes::{CatalogueObject, LogStatus, QualifiedName};
 use near_core::binlog::gtid::Gtids;
-use near_core::binlog::place::Place;
-use near_core::binlog::product::Product;
+use near_core::binlog::position::Position;
+use near_core::binlog::product::BinlogProduct;
 use near_core::binlog::rows::RowKey;
 use near_core::reason::Own;
 use sql::{Against, TableName};
@@ -64,28 +64,29 @@ const VIEW: &[u8] = b"VIEW";
 const UNTOLD: &str = "the server does not tell how far its log can be seen";
 
 /// A connection to the database server for the program's own queries. After an error it must not be used any more.
-pub struct Asker(Packets);
+pub struct QueryConnection(PacketReader);
 
-impl Asker {
+impl QueryConnection {
     /// Connects to the configured server, and logs in with the account that reads the binary log.
-    pub async fn connect(config: &Config, account: &Account) -> io::Result<Asker> {
-        let stream = to_server(config, None).await?;
+    pub async fn connect(config: &Config, account: &Account) -> io::Result<QueryConnection> {
+        let stream = connect_to_server(config, None).await?;
         let is_local = matches!(config.server, Server::Unix(_));
-        let mut asker = Asker(account::log_in(stream, account, config.connector.as_ref(), is_local).await?);
-        asker.0.accept_long();
-        asker.ask_all(&SETTINGS).await?;
-        Ok(asker)
+        let mut connection =
+            QueryConnection(account::log_in(stream, account, config.connector.as_ref(), is_local).await?);
+        connection.0.accept_long();
+        connection.query_all(&SETTINGS).await?;
+        Ok(connection)
     }
 
     /// Sends a query and returns its rows; no rows for a statement without a result. If the server answers with an error, that is an error
     /// here.
-    pub async fn ask(&mut self, question: &str) -> io::Result<Vec<Row>> {
-        self.ask_all(&[question]).await.map(|mut answers| answers.pop().unwrap_or_default())
+    pub async fn query(&mut self, question: &str) -> io::Result<Vec<Row>> {
+        self.query_all(&[question]).await.map(|mut answers| answers.pop().unwrap_or_default())
     }
 
     /// Sends all queries together, and returns the rows of each, in the same order. Returns the first error of the server; the connection
     /// cannot be used any more then, as other answers stay unread.
-    pub async fn ask_all(&mut self, questions: &[&str]) -> io::Result<Vec<Vec<Row>>> {
+    pub async fn query_all(&mut self, questions: &[&str]) -> io::Result<Vec<Vec<Row>>> {
         let mut bytes = Vec::new();
         for question in questions {
             push_packet(&mut bytes, &mut 0, &[&[Command::Query as u8], question.as_bytes()].concat());
@@ -106,7 +107,7 @@ impl Asker {
         let payload = &first[Header::SIZE..];
         let columns = match payload.first() {
             Some(&OK) => return Ok(Vec::new()),
-            Some(&ERR) | None => return Err(account::refused(payload)),
+            Some(&ERR) | None => return Err(account::server_error(payload)),
             _ => Reader::new(payload).int().ok_or(io::ErrorKind::InvalidData)?,
         };
         for _ in 0..columns {
@@ -118,7 +119,7 @@ impl Asker {
             left = left.checked_sub(packet.len()).ok_or(io::ErrorKind::InvalidData)?;
             match packet.get(Header::SIZE) {
                 Some(0xFE) => return Ok(rows),
-                Some(&ERR) => return Err(account::refused(&packet[Header::SIZE..])),
+                Some(&ERR) => return Err(account::server_error(&packet[Header::SIZE..])),
                 _ => rows.push(row(&packet[Header::SIZE..], columns).ok_or(io::ErrorKind::InvalidData)?),
             }
         }
@@ -126,45 +127,57 @@ impl Asker {
 
     /// Asks the server about its log, and returns which part of it a new read can see, and the position where it ends. An error if the
     /// server does not report that.
-    pub async fn said(&mut self, product: &Product) -> io::Result<(Said, Place)> {
-        let said = if product.has_numbers { self.written(product).await? } else { self.shown(product).await? };
-        said.ok_or_else(|| io::Error::other(UNTOLD))
+    pub async fn log_status(&mut self, product: &BinlogProduct) -> io::Result<(LogStatus, Position)> {
+        let status = if product.has_gtids {
+            self.mysql_log_status(product).await?
+        } else {
+            self.mariadb_log_status(product).await?
+        };
+        status.ok_or_else(|| io::Error::other(UNTOLD))
     }
 
-    /// Asks MariaDB about its log, for [`said`](Self::said): a consistent snapshot has a log position, and contains exactly what the log
-    /// has before it. None if the server does not report the position.
-    async fn shown(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
+    /// Asks MariaDB about its log, for [`log_status`](Self::log_status): a consistent snapshot has a log position, and contains exactly
+    /// what the log has before it. None if the server does not report the position.
+    async fn mariadb_log_status(&mut self, product: &BinlogProduct) -> io::Result<Option<(LogStatus, Position)>> {
         let snapshot = "SHOW STATUS LIKE 'Binlog_snapshot_%'";
         let questions = ["START TRANSACTION WITH CONSISTENT SNAPSHOT", snapshot, "COMMIT", product.status];
-        let answers = self.ask_all(&questions).await?;
+        let answers = self.query_all(&questions).await?;
         let status = |name: &str| {
             let is_it = |row: &&Row| value(row, 0).is_some_and(|is| is.eq_ignore_ascii_case(name.as_bytes()));
             answers[1].iter().find(is_it).and_then(|row| value(row, 1))
         };
         let file = status("Binlog_snapshot_file");
-        let shown = file.zip(status("Binlog_snapshot_position")).and_then(|(file, at)| place(file, at));
-        let end = answers[3].first().and_then(|row| place(value(row, 0)?, value(row, 1)?));
-        Ok(shown.map(Said::Shown).zip(end))
+        let visible = file.zip(status("Binlog_snapshot_position")).and_then(|(file, at)| position(file, at));
+        let end = answers[3].first().and_then(|row| position(value(row, 0)?, value(row, 1)?));
+        Ok(visible.map(LogStatus::VisibleUpTo).zip(end))
     }
 
-    /// Asks MySQL about its log, for [`said`](Self::said): reads the executed GTIDs and the log position from one status query. The server
-    /// determines the GTIDs first, so the position is behind all of them. None if the row cannot be parsed.
-    async fn written(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
-        let rows = self.ask(product.status).await?;
-        let Some([Some(file), Some(at), _, _, Some(shown)]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
-        Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| (Said::Written(place, shown), place)))
+    /// Asks MySQL about its log, for [`log_status`](Self::log_status): reads the executed GTIDs and the log position from one status query.
+    /// The server determines the GTIDs first, so the position is behind all of them. None if the row cannot be parsed.
+    async fn mysql_log_status(&mut self, product: &BinlogProduct) -> io::Result<Option<(LogStatus, Position)>> {
+        let rows = self.query(product.status).await?;
+        let Some([Some(file), Some(at), _, _, Some(visible)]) = rows.first().map(Vec::as_slice) else {
+            return Ok(None);
+        };
+        Ok(position(file, at)
+            .zip(Gtids::parse(visible))
+            .map(|(position, visible)| (LogStatus::WrittenUpTo(position, visible), position)))
     }
 
     /// Looks a name up in the server's catalogue. Returns what it stands for if the log has everything that can change its rows: an InnoDB
     /// table whose columns have the same values at every read, with the parent tables whose changes cascade to it, or a view whose
     /// definition is understood. Otherwise the inner error is the reason why results of this name are not kept. The outer error means that
     /// the server could not be asked.
-    pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
+    pub async fn look_up(
+        &mut self,
+        flavour: &'static Flavour,
+        name: &QualifiedName,
+    ) -> io::Result<Result<CatalogueObject, Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
         let about = [catalogue.any_table, catalogue.parents, catalogue.columns];
         let questions = about.map(|question| flavour::ask(question, &schema, &table));
-        let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
+        let answers = self.query_all(&questions.each_ref().map(String::as_str)).await?;
         let [tables, parents, columns] = answers.as_slice() else {
             return Ok(Err(Own::TableHidden));
         };
@@ -179,7 +192,7 @@ impl Asker {
             _ => return Ok(Err(Own::TableHidden)),
         };
         if kind == VIEW {
-            return Ok(view(flavour, name, &self.ask(&flavour::ask(catalogue.view, &schema, &table)).await?));
+            return Ok(view(flavour, name, &self.query(&flavour::ask(catalogue.view, &schema, &table)).await?));
         }
         let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
         let mode = sql::LexMode::new(flavour);
@@ -187,7 +200,7 @@ impl Asker {
         Ok(if footprint::has_time(columns) {
             Err(Own::TimeColumn)
         } else if is_snapshot && kind == b"BASE TABLE" && are_fixed {
-            Ok(if parents.is_empty() { Meaning::Table(key(columns)) } else { Meaning::Child(parents) })
+            Ok(if parents.is_empty() { CatalogueObject::Table(key(columns)) } else { CatalogueObject::Child(parents) })
         } else {
             Err(Own::TableEngine)
         })
@@ -195,27 +208,27 @@ impl Asker {
 
     /// Sends a command that the server answers without end, such as a request for its log. Returns the payload of the first packet, and the
     /// stream that the other packets come on; an error if the server refuses the command.
-    pub async fn begin(mut self, command: &[u8]) -> io::Result<(Vec<u8>, Stream)> {
+    pub async fn start_stream(mut self, command: &[u8]) -> io::Result<(Vec<u8>, Stream)> {
         let mut packet = Vec::new();
         push_packet(&mut packet, &mut 0, command);
         self.0.stream.write_all(&packet).await?;
         self.0.stream.flush().await?;
         let first = self.0.next().await?.split_off(Header::SIZE);
-        if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
+        if first.first() == Some(&ERR) { Err(account::server_error(&first)) } else { Ok((first, self.0.stream)) }
     }
 }
 
 /// Returns the parent table of a foreign key, from its row in the catalogue. None if its name is not certain: the catalogue may report the
 /// name of a file, in which `@` and a number stand for a special character.
-fn parent(flavour: &'static Flavour, row: &Row) -> Option<Name> {
-    let [schema, table] = [0, 1].map(|place| value(row, place).filter(|name| !name.contains(&b'@')));
-    Name::of(TableName { db: Some(schema?.to_vec()), name: table?.to_vec() }, b"", flavour)
+fn parent(flavour: &'static Flavour, row: &Row) -> Option<QualifiedName> {
+    let [schema, table] = [0, 1].map(|index| value(row, index).filter(|name| !name.contains(&b'@')));
+    QualifiedName::of(TableName { db: Some(schema?.to_vec()), name: table?.to_vec() }, b"", flavour)
 }
 
 /// Returns the tables and views that a view reads, or the reason why its results are not kept. `name`: the view; `rows`: the catalogue's
 /// rows for it. Whether it runs with the rights of its definer or of its invoker does not matter, as the log has every change of
 /// privileges.
-fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning, Own> {
+fn view(flavour: &'static Flavour, name: &QualifiedName, rows: &[Row]) -> Result<CatalogueObject, Own> {
     let [row] = rows else { return Err(Own::TableHidden) };
     let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;
     let tables = sql::view(flavour, definition).map_err(|against| match against {
@@ -224,16 +237,16 @@ fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning,
         Against::SystemSchema => Own::ViewSystemSchema,
         Against::NoCacheHint => Own::NoCacheHint,
     })?;
-    let names = tables.into_iter().map(|table| Name::of(table, &name.schema, flavour)).collect::<Option<_>>();
-    names.map(Meaning::View).ok_or(Own::TableName)
+    let names = tables.into_iter().map(|table| QualifiedName::of(table, &name.schema, flavour)).collect::<Option<_>>();
+    names.map(CatalogueObject::View).ok_or(Own::TableName)
 }
 
 /// Returns the key column that identifies a table's rows. `columns`: the catalogue's rows for them. None if there is no single integer key,
 /// or if row events of the table cannot be read; then the table is invalidated as a whole.
 fn key(columns: &[Row]) -> Option<RowKey> {
     let is_known = |row: &Row| value(row, 1).is_some_and(|kind| IN_ROWS.iter().any(|known| known.as_bytes() == kind));
-    let (place, column) = footprint::key_of(columns).filter(|_| columns.iter().all(is_known))?;
-    Some(RowKey { column, place, columns: columns.len() })
+    let (index, column) = footprint::key_of(columns).filter(|_| columns.iter().all(is_known))?;
+    Some(RowKey { column, index, columns: columns.len() })
 }
 
 /// Returns a column's value. None if it is NULL, or if the row has no such column.
@@ -242,8 +255,8 @@ pub fn value(row: &Row, column: usize) -> Option<&[u8]> {
 }
 
 /// Reads a log position: the file's name and the offset in digits. None if either is malformed.
-fn place(file: &[u8], at: &[u8]) -> Option<Place> {
-    Place::of(file, std::str::from_utf8(at).ok()?.parse().ok()?)
+fn position(file: &[u8], at: &[u8]) -> Option<Position> {
+    Position::of(file, std::str::from_utf8(at).ok()?.parse().ok()?)
 }
 
 /// Parses a row with this number of columns. None if it is malformed.

@@ -10,7 +10,7 @@ const LONGEST: usize = 64;
 
 /// Returns the name of the clock that leases are measured by. Processes in different time namespaces have different clocks, so leases
 /// cannot be passed between them.
-pub fn clock() -> Vec<u8> {
+pub fn clock_name() -> Vec<u8> {
     let name = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     let mut name = name.into_os_string().into_encoded_bytes();
     name.truncate(LONGEST - 1);
@@ -42,7 +42,7 @@ fn with_message<T>(bytes: &mut [u8], with: impl FnOnce(&mut libc::msghdr) -> T) 
 /// Sends the descriptor of the mapped memory over the connected unix socket `to`, and the name of the clock for its leases. Does not
 /// block: fails with `WouldBlock` if the socket's buffer is full.
 pub fn send(to: RawFd, memory: &File) -> io::Result<()> {
-    with_message(&mut clock(), |message| {
+    with_message(&mut clock_name(), |message| {
         // SAFETY: the message has room for one header with one descriptor.
         unsafe {
             let header = libc::CMSG_FIRSTHDR(message);
@@ -66,7 +66,7 @@ pub fn receive(from: RawFd) -> io::Result<File> {
         count.map(|count| (count, descriptor(message)))
     })?;
     let file = file.ok_or_else(|| io::Error::other("no memory was handed over"))?;
-    if name[..count] != clock()[..] {
+    if name[..count] != clock_name()[..] {
         return Err(io::Error::other("the clock is another one"));
     }
     Ok(file)

@@ -6,7 +6,7 @@
 
 use crate::account;
 use crate::config::Config;
-use crate::dial::to_server;
+use crate::dial::connect_to_server;
 use crate::server::Server;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,17 +19,17 @@ const MOST_IN_A_ROW: usize = 10;
 
 /// The number of handshakes in a row that clients have broken off before they had logged in.
 #[derive(Default)]
-pub struct Unfinished(AtomicUsize);
+pub struct BrokenHandshakes(AtomicUsize);
 
-impl Unfinished {
+impl BrokenHandshakes {
     /// Starts the count again at zero, after a client's login: that has reset the server's count of broken handshakes, too.
-    pub fn end_row(&self) {
+    pub fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
     /// Counts one more handshake that was, or may have been, broken off. Returns true for every tenth one in a row: then call
     /// [`log_in_once`], before the server blocks this host.
-    pub fn add(&self) -> bool {
+    pub fn count(&self) -> bool {
         (self.0.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(MOST_IN_A_ROW)
     }
 }
@@ -40,7 +40,7 @@ pub async fn log_in_once(config: &Config) -> io::Result<()> {
     let is_counted_here = config.proxy.is_none() && matches!(config.server, Server::Tcp { .. });
     let Some(account) = config.account().filter(|_| is_counted_here) else { return Ok(()) };
     timeout(config.connect_timeout, async {
-        let stream = to_server(config, None).await?;
+        let stream = connect_to_server(config, None).await?;
         let mut server = account::log_in(stream, account, config.connector.as_ref(), false).await?;
         let mut packet = Vec::new();
         push_packet(&mut packet, &mut 0, &[Command::Quit as u8]);

@@ -1,14 +1,14 @@
 //! The state of a connection that readers need to answer its reads without the writer.
 
-use crate::layout::PLACE;
+use crate::layout::SLOT_WORDS;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// The circumstances in which a connection's reads may be answered. They were true when the writer had received `received` bytes from the
 /// client and had sent `shown` bytes to it. So a reader uses them only if the client has sent and received just as many; reads that
 /// readers have answered are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Connection {
-    /// Identifies the connection: the hash of the greeting that the client got. Zero: the place is free.
+pub struct ConnectionState {
+    /// Identifies the connection: the hash of the greeting that the client got. Zero: the slot is free.
     pub token: u64,
     /// The number of bytes that the writer has received from the client, after the login.
     pub received: u64,
@@ -23,10 +23,10 @@ pub struct Connection {
     /// The time in nanoseconds after which nothing is found, because the server must see a command before the connection looks idle to
     /// it.
     pub until: u64,
-    /// The attachment of the writer in which all of this is valid. [`Writer::serve`](crate::Writer::serve) sets it.
+    /// The attachment of the writer in which all of this is valid. [`Writer::set_connection`](crate::Writer::set_connection) sets it.
     pub generation: u64,
     /// The prepared statement whose execution this connection was last served. None if it was last served something else, or nothing.
-    pub statement: Option<Statement>,
+    pub statement: Option<ServedStatement>,
 }
 
 /// A number for everything except the read itself that can change a result, such as account, schema and settings.
@@ -40,7 +40,7 @@ pub struct Context {
 
 /// A prepared statement whose executions may be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub struct ServedStatement {
     /// The server's number of the statement on this connection.
     pub id: u32,
     /// The first part of the key of each result of this statement.
@@ -50,25 +50,25 @@ pub struct Statement {
 /// Identifies prepared statements with the same meaning and the same parameter types, also across connections.
 pub type Scope = [u8; 32];
 
-/// The place of one connection in the memory, which the writer reserves and readers look up. Its first word counts changes, and is odd
+/// The slot of one connection in the memory, which the writer reserves and readers look up. Its first word counts changes, and is odd
 /// while one is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place(usize);
+pub struct ConnectionSlot(usize);
 
 /// The number of words that describe the connection: those after the first word, without unused ones.
 const WORDS: usize = 15;
-const _: () = assert!(WORDS < PLACE);
+const _: () = assert!(WORDS < SLOT_WORDS);
 /// This bit of the word with a statement's number says that there is one.
 const IS_STATEMENT: u64 = 1 << 32;
 
-impl Connection {
+impl ConnectionState {
     /// Encodes the circumstances, for [`read`](Self::read).
     fn words(&self) -> [u64; WORDS] {
         let id = self.statement.map_or(0, |statement| IS_STATEMENT | u64::from(statement.id));
         let scope = self.statement.map_or([0; 32], |statement| statement.scope);
         let [first, second, third, fourth] =
             std::array::from_fn(|at| scope[8 * at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
-        let Connection { token, received, shown, since, text, binary, until, generation, .. } = *self;
+        let ConnectionState { token, received, shown, since, text, binary, until, generation, .. } = *self;
         [
             token,
             received,
@@ -88,36 +88,36 @@ impl Connection {
         ]
     }
 
-    fn read(words: [u64; WORDS]) -> Connection {
+    fn read(words: [u64; WORDS]) -> ConnectionState {
         let [token, received, shown, since, rest @ ..] = words;
         let [text, stamp, binary, stamp_of_binary, until, generation, id, rest @ ..] = rest;
         let mut scope = [0; 32];
         scope.chunks_exact_mut(8).zip(rest).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
-        let statement = (id & IS_STATEMENT != 0).then_some(Statement { id: id as u32, scope });
+        let statement = (id & IS_STATEMENT != 0).then_some(ServedStatement { id: id as u32, scope });
         let text = Context { number: text, stamp };
         let binary = Context { number: binary, stamp: stamp_of_binary };
-        Connection { token, received, shown, since, text, binary, until, generation, statement }
+        ConnectionState { token, received, shown, since, text, binary, until, generation, statement }
     }
 }
 
-impl Place {
-    /// Returns the place whose first word has this index.
-    pub(crate) fn at(word: usize) -> Place {
-        Place(word)
+impl ConnectionSlot {
+    /// Returns the slot whose first word has this index.
+    pub(crate) fn at(word: usize) -> ConnectionSlot {
+        ConnectionSlot(word)
     }
 
-    /// Returns true if the place belongs to the connection with this token.
-    pub(crate) fn has(&self, memory: &[AtomicU64], token: u64) -> bool {
+    /// Returns true if the slot belongs to the connection with this token.
+    pub(crate) fn belongs_to(&self, memory: &[AtomicU64], token: u64) -> bool {
         memory[self.0 + 1].load(Ordering::Relaxed) == token
     }
 
-    /// Returns true if the place belongs to no connection.
+    /// Returns true if the slot belongs to no connection.
     pub(crate) fn is_free(&self, memory: &[AtomicU64]) -> bool {
-        self.has(memory, Connection::default().token)
+        self.belongs_to(memory, ConnectionState::default().token)
     }
 
     /// Replaces the circumstances that readers find here. They see the new ones as a whole, or not at all.
-    pub(crate) fn write(&self, memory: &[AtomicU64], connection: &Connection) {
+    pub(crate) fn write(&self, memory: &[AtomicU64], connection: &ConnectionState) {
         let changes = memory[self.0].load(Ordering::Relaxed);
         memory[self.0].store(changes | 1, Ordering::Relaxed);
         // A reader that sees one of the words below sees the one above, too, after a fence of its own.
@@ -132,13 +132,13 @@ impl Place {
     }
 
     /// Returns the circumstances that the writer has stored here. None while it is changing them.
-    pub(crate) fn read(&self, memory: &[AtomicU64]) -> Option<Connection> {
+    pub(crate) fn read(&self, memory: &[AtomicU64]) -> Option<ConnectionState> {
         let changes = memory[self.0].load(Ordering::Acquire);
         let mut words = [0; WORDS];
         let source = &memory[self.0 + 1..][..WORDS];
         words.iter_mut().zip(source).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
         fence(Ordering::Acquire);
         let is_whole = changes & 1 == 0 && memory[self.0].load(Ordering::Relaxed) == changes;
-        is_whole.then(|| Connection::read(words))
+        is_whole.then(|| ConnectionState::read(words))
     }
 }

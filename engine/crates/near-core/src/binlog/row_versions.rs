@@ -4,36 +4,36 @@
 use std::hash::{BuildHasher, RandomState};
 
 /// The number of words, each for the rows that share a hash.
-const WORDS: usize = 1 << 20;
+const SLOTS: usize = 1 << 20;
 
 /// For each row, by the hash of its key, the moment of its last change: a number that grows with the log. Zero if it has not
 /// changed.
-pub struct Words {
-    words: Vec<u64>,
+pub struct RowVersions {
+    versions: Vec<u64>,
     // A random hasher for each attachment, so that no client can choose rows that share a word.
     hasher: RandomState,
 }
 
-impl Default for Words {
-    fn default() -> Words {
-        Words { words: vec![0; WORDS], hasher: RandomState::new() }
+impl Default for RowVersions {
+    fn default() -> RowVersions {
+        RowVersions { versions: vec![0; SLOTS], hasher: RandomState::new() }
     }
 }
 
-impl Words {
+impl RowVersions {
     /// Returns the number of the word for the row with this key in the table with this number. Other rows may have the same word.
-    pub fn of(&self, table: u32, key: i128) -> u32 {
-        self.hasher.hash_one((table, key)) as u32 % WORDS as u32
+    pub fn slot(&self, table: u32, key: i128) -> u32 {
+        self.hasher.hash_one((table, key)) as u32 % SLOTS as u32
     }
 
     /// Notes that the row with this key in the table with this number has changed at this moment.
-    pub fn change(&mut self, table: u32, key: i128, moment: u64) {
-        let word = self.of(table, key);
-        self.words[word as usize] = moment;
+    pub fn set(&mut self, table: u32, key: i128, moment: u64) {
+        let slot = self.slot(table, key);
+        self.versions[slot as usize] = moment;
     }
 
     /// Returns the moment at which one of the rows with this word changed last. Zero if none has changed.
-    pub fn changed_at(&self, word: u32) -> u64 {
-        self.words[word as usize % WORDS]
+    pub fn changed_at(&self, slot: u32) -> u64 {
+        self.versions[slot as usize % SLOTS]
     }
 }

@@ -5,35 +5,36 @@ use std::future::poll_fn;
 use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A flag with which one thread wakes tasks of others. It stays set until a task resets it with [`heard`](Self::heard).
+/// A flag with which one thread wakes tasks of others. It stays set until a task resets it with [`wait`](Self::wait).
 #[derive(Default)]
-pub struct Bell(Mutex<State>);
+pub struct WakeFlag(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    is_rung: bool,
+    is_set: bool,
     waiting: Vec<Waker>,
 }
 
-impl Bell {
+impl WakeFlag {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the flag, and wakes all tasks that wait for it.
-    pub fn ring(&self) {
+    pub fn set(&self) {
         let waiting = {
             let mut state = self.state();
-            state.is_rung = true;
+            state.is_set = true;
             std::mem::take(&mut state.waiting)
         };
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Is ready once the bell is rung, and does not reset it. If it is pending, the next ring wakes the task of `context`.
-    pub fn poll_rung(&self, context: &mut Context<'_>) -> Poll<()> {
+    /// Is ready once the flag is set, and does not reset it. If it is pending, the next call of [`set`](Self::set) wakes the task of
+    /// `context`.
+    pub fn poll_set(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        if state.is_rung {
+        if state.is_set {
             return Poll::Ready(());
         }
         if !state.waiting.iter().any(|one| one.will_wake(context.waker())) {
@@ -42,10 +43,10 @@ impl Bell {
         Poll::Pending
     }
 
-    /// Waits until the bell is rung, and resets it. To be awaited by one task at a time: a second one may see the flag reset.
-    pub async fn heard(&self) {
-        poll_fn(|context| self.poll_rung(context)).await;
-        self.state().is_rung = false;
+    /// Waits until the flag is set, and resets it. To be awaited by one task at a time: a second one may see the flag reset.
+    pub async fn wait(&self) {
+        poll_fn(|context| self.poll_set(context)).await;
+        self.state().is_set = false;
     }
 }
 
@@ -68,15 +69,15 @@ mod tests {
 
     #[test]
     fn a_ring_wakes_those_who_wait_and_is_remembered_until_it_is_heard() {
-        let bell = Bell::default();
+        let flag = WakeFlag::default();
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());
         let mut context = Context::from_waker(&waker);
-        assert!(bell.poll_rung(&mut context).is_pending() && bell.poll_rung(&mut context).is_pending());
-        bell.ring();
+        assert!(flag.poll_set(&mut context).is_pending() && flag.poll_set(&mut context).is_pending());
+        flag.set();
         assert_eq!(woken.0.load(Ordering::Relaxed), 1, "a task that looks twice waits once");
-        assert!(bell.poll_rung(&mut context).is_ready() && bell.poll_rung(&mut context).is_ready());
-        assert!(pin!(bell.heard()).poll(&mut context).is_ready());
-        assert!(pin!(bell.heard()).poll(&mut context).is_pending());
+        assert!(flag.poll_set(&mut context).is_ready() && flag.poll_set(&mut context).is_ready());
+        assert!(pin!(flag.wait()).poll(&mut context).is_ready());
+        assert!(pin!(flag.wait()).poll(&mut context).is_pending());
     }
 }

@@ -1,10 +1,10 @@
 //! The connections to one server of a store. Each thread has one connection to it, which all reads of this thread share. Requests are
 //! pipelined, and answers come in the same order. As a request stays on its thread, no other thread has to be woken for it.
 
-use super::Options;
+use super::StoreOptions;
 use super::breaker::Breaker;
 use super::dialect::Dialect;
-use super::reply::{About, Counted, Process, Reply, Unfit, Wants};
+use super::reply::{ExpectedReply, Process, ProtocolError, Reply, ServerInfo, Totals};
 use super::tls::{self, Tls};
 use crate::server::Server;
 use crate::stream::{Stream, connect};
@@ -35,9 +35,9 @@ const PIECE: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_millis(1);
 
 thread_local! {
-    /// The channels to this thread's connections, by the address of their `Peer`. The connection's task holds the `Peer`, so its address is
-    /// not reused while the channel is open.
-    static REQUESTS: RefCell<HashMap<*const Peer, mpsc::UnboundedSender<Request>>> = RefCell::default();
+    /// The channels to this thread's connections, by the address of their `ServerState`. The connection's task holds the `ServerState`, so
+    /// its address is not reused while the channel is open.
+    static REQUESTS: RefCell<HashMap<*const ServerState, mpsc::UnboundedSender<Request>>> = RefCell::default();
     /// The buffer for reads of all connections of this thread. It holds nothing between two polls.
     static READ: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
 }
@@ -46,7 +46,7 @@ thread_local! {
 pub struct Common {
     pub dialect: Dialect,
     /// The requests that each new connection begins with, such as the login, and the answers that they expect.
-    greeting: Vec<(Vec<u8>, Wants)>,
+    greeting: Vec<(Vec<u8>, ExpectedReply)>,
     tls: Option<Tls>,
     /// The limit for connecting to a server, and for each answer.
     pub timeout: Duration,
@@ -60,8 +60,8 @@ pub struct Common {
 
 impl Common {
     /// Takes the options that matter to connections.
-    pub fn new(options: &Options) -> Common {
-        let Options { dialect, timeout, user, password, tls, .. } = options;
+    pub fn new(options: &StoreOptions) -> Common {
+        let StoreOptions { dialect, timeout, user, password, tls, .. } = options;
         Common {
             dialect: *dialect,
             greeting: dialect.greeting(user, password),
@@ -82,13 +82,13 @@ impl Common {
 }
 
 /// One server of a store, with the connections of all threads to it. Connections are made when needed, and closed when this is dropped.
-pub struct Line {
-    peer: Arc<Peer>,
+pub struct StoreServer {
+    state: Arc<ServerState>,
     connections: Mutex<JoinSet<()>>,
 }
 
 /// The state of one server that all connections to it share.
-struct Peer {
+struct ServerState {
     common: Arc<Common>,
     server: Server,
     /// The number of connections made so far. A new connection takes the next number as its own.
@@ -102,7 +102,7 @@ struct Peer {
     /// How often a connection failed: the server did not answer, or not in time.
     failures: Counter,
     /// The server's totals, as of the last answer about them.
-    counted: Mutex<Counted>,
+    totals: Mutex<Totals>,
 }
 
 /// A request on its way to a connection.
@@ -111,25 +111,25 @@ struct Request {
     bytes: Vec<u8>,
     /// The number of the only connection that may send this request; none if any may.
     connection: Option<u64>,
-    wants: Wants,
-    then: Then,
+    expected: ExpectedReply,
+    reply_use: ReplyUse,
     /// The latest time at which the request is sent.
     sends_at: Instant,
 }
 
 /// What happens to the answer of a request.
-pub enum Then {
+pub enum ReplyUse {
     /// The answer goes to a read that waits for it. If the channel is closed without an answer, there will be none.
-    Told(oneshot::Sender<(Reply, Via)>),
+    Deliver(oneshot::Sender<(Reply, ReplyOrigin)>),
     /// The answer is counted as an insertion if it says that the server has stored the value.
-    Inserted,
+    CountInsert,
     /// The answer is dropped.
-    Nothing,
+    Drop,
 }
 
 /// The connection that an answer came on.
 #[derive(Clone, Copy)]
-pub struct Via {
+pub struct ReplyOrigin {
     /// The connection's number, unique among all connections to this server since the program started.
     pub connection: u64,
     /// The process of the server at the other end; none if the protocol does not identify it (memcached).
@@ -139,12 +139,12 @@ pub struct Via {
 /// The requests for one thread's connection to one server.
 type Requests = mpsc::UnboundedReceiver<Request>;
 /// The requests that were sent or are about to be, in their order, each with the deadline of its answer.
-type Due = VecDeque<(Wants, Then, Instant)>;
+type DueReplies = VecDeque<(ExpectedReply, ReplyUse, Instant)>;
 
-impl Line {
-    /// Makes the line to a server. Connects to it when the first request is sent.
-    pub fn new(common: &Arc<Common>, server: Server) -> Arc<Line> {
-        let peer = Peer {
+impl StoreServer {
+    /// Makes the connections to a server. Connects to it when the first request is sent.
+    pub fn new(common: &Arc<Common>, server: Server) -> Arc<StoreServer> {
+        let state = ServerState {
             common: common.clone(),
             server,
             connections: AtomicU64::new(0),
@@ -152,82 +152,84 @@ impl Line {
             breaker: Breaker::default(),
             trouble: Mutex::default(),
             failures: Counter::default(),
-            counted: Mutex::default(),
+            totals: Mutex::default(),
         };
-        Arc::new(Line { peer: Arc::new(peer), connections: Mutex::default() })
+        Arc::new(StoreServer { state: Arc::new(state), connections: Mutex::default() })
     }
 
     /// Returns the options and counters that all servers of the store share.
     pub fn common(&self) -> &Common {
-        &self.peer.common
+        &self.state.common
     }
 
     /// Returns the server's address.
-    pub fn server(&self) -> &Server {
-        &self.peer.server
+    pub fn address(&self) -> &Server {
+        &self.state.server
     }
 
     /// Returns true unless the last attempt to reach the server has failed. True if the server was not asked yet. Changes nothing.
     pub fn answers(&self) -> bool {
-        self.peer.breaker.is_closed()
+        self.state.breaker.is_closed()
     }
 
     /// Returns true if the caller may send a request: always while the server answers, otherwise for one caller a second, who should then
     /// ask. `now`: in nanoseconds of [`clock::now`].
     pub fn may_ask(&self, now: u64) -> bool {
-        self.peer.breaker.may_ask(now)
+        self.state.breaker.may_ask(now)
     }
 
     /// Returns the reason why the server does not answer, in one line; none if it answers.
     pub fn trouble(&self) -> Option<String> {
-        let trouble = self.peer.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let trouble = self.state.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         (!self.answers()).then(|| trouble.clone())
     }
 
     /// Returns how many times a connection to the server has failed since the program started.
     pub fn failures(&self) -> usize {
-        self.peer.failures.get()
+        self.state.failures.get()
     }
 
     /// Returns the server's totals as of the last call of [`count`](Self::count); zero before the first one.
-    pub fn counted(&self) -> Counted {
-        *self.peer.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn totals(&self) -> Totals {
+        *self.state.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the server for its totals, for [`counted`](Self::counted). If the server does not answer, the last totals stay.
-    pub async fn count(&self) {
+    /// Asks the server for its totals, for [`totals`](Self::totals). If the server does not answer, the last totals stay.
+    pub async fn refresh_totals(&self) {
         if !self.may_ask(clock::now()) {
             return;
         }
-        if let Some((Reply::Counted(counted), _)) = self.ask(self.common().dialect.count(), Wants::Counts).await {
-            *self.peer.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+        if let Some((Reply::Totals(totals), _)) =
+            self.ask(self.common().dialect.totals_request(), ExpectedReply::Totals).await
+        {
+            *self.state.totals.lock().unwrap_or_else(PoisonError::into_inner) = totals;
         }
     }
 
     /// Sends a request and waits for its answer. Returns none if the server does not answer in time, or if too many bytes are queued for
-    /// it. Call [`may_ask`](Self::may_ask) before, as this also sends to a server that does not answer. `wants`: the kind of answer that
+    /// it. Call [`may_ask`](Self::may_ask) before, as this also sends to a server that does not answer. `expected`: the kind of answer that
     /// the request expects.
-    pub async fn ask(&self, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, Via)> {
+    pub async fn ask(&self, bytes: Vec<u8>, expected: ExpectedReply) -> Option<(Reply, ReplyOrigin)> {
         let (sender, answer) = oneshot::channel();
-        self.queue(bytes, None, wants, Then::Told(sender));
+        self.queue(bytes, None, expected, ReplyUse::Deliver(sender));
         answer.await.ok()
     }
 
     /// Queues a request that no client waits for, and returns at once. It is dropped if the server does not answer at present. If
     /// `connection` is given, it is also dropped unless this thread's connection has that number.
-    pub fn send(&self, bytes: Vec<u8>, connection: Option<u64>, then: Then) {
+    pub fn send(&self, bytes: Vec<u8>, connection: Option<u64>, reply_use: ReplyUse) {
         if self.answers() {
-            self.queue(bytes, connection, Wants::Outcome, then);
+            self.queue(bytes, connection, ExpectedReply::Outcome, reply_use);
         }
     }
 
     /// Queues a request for this thread's connection. If too many bytes are queued, the request is dropped, which closes the channel in
-    /// `then`.
-    fn queue(&self, bytes: Vec<u8>, connection: Option<u64>, wants: Wants, then: Then) {
-        let (length, queued) = (bytes.len(), &self.peer.queued);
-        let patience = if matches!(then, Then::Told(_)) { Duration::ZERO } else { PATIENCE };
+    /// `reply_use`.
+    fn queue(&self, bytes: Vec<u8>, connection: Option<u64>, expected: ExpectedReply, reply_use: ReplyUse) {
+        let (length, queued) = (bytes.len(), &self.state.queued);
+        let patience = if matches!(reply_use, ReplyUse::Deliver(_)) { Duration::ZERO } else { PATIENCE };
         let sends_at = Instant::now() + patience;
-        let request = Request { bytes, connection, wants, then, sends_at };
+        let request = Request { bytes, connection, expected, reply_use, sends_at };
         if queued.fetch_add(length, Ordering::Relaxed) + length > MOST_QUEUED || !self.pass_on(request) {
             queued.fetch_sub(length, Ordering::Relaxed);
         }
@@ -237,25 +239,25 @@ impl Line {
     /// now; then the request is lost.
     fn pass_on(&self, request: Request) -> bool {
         REQUESTS.with_borrow_mut(|all| {
-            let peer = Arc::as_ptr(&self.peer);
-            if let Some(sender) = all.get(&peer).filter(|sender| !sender.is_closed()) {
+            let state = Arc::as_ptr(&self.state);
+            if let Some(sender) = all.get(&state).filter(|sender| !sender.is_closed()) {
                 return sender.send(request).is_ok();
             }
             let (sender, requests) = mpsc::unbounded_channel();
             let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-            connections.spawn(run(self.peer.clone(), requests));
+            connections.spawn(run(self.state.clone(), requests));
             all.retain(|_, sender| !sender.is_closed());
             let is_passed = sender.send(request).is_ok();
-            all.insert(peer, sender);
+            all.insert(state, sender);
             is_passed
         })
     }
 }
 
-impl Peer {
+impl ServerState {
     /// Notes that a connection to the server has failed: opens the breaker, and logs the reason if it is a new one.
     fn failed(&self, error: &io::Error) {
-        let why = tls::trouble(error);
+        let why = tls::explain_in_one_line(error);
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         self.failures.add(1);
         self.common.may_have_changed();
@@ -267,7 +269,7 @@ impl Peer {
     }
 
     /// Notes that the server has answered, which closes the breaker, and hands the answer to where it goes.
-    fn answered(&self, reply: Reply, then: Then, via: Via) {
+    fn answered(&self, reply: Reply, reply_use: ReplyUse, origin: ReplyOrigin) {
         if reply == Reply::Moved {
             self.common.may_have_changed();
         }
@@ -278,11 +280,11 @@ impl Peer {
                 trouble.clear();
             }
         }
-        match then {
+        match reply_use {
             // If the client has stopped waiting, the answer is dropped.
-            Then::Told(sender) => drop(sender.send((reply, via))),
-            Then::Inserted => self.common.inserts.add(usize::from(reply == Reply::Done)),
-            Then::Nothing => {}
+            ReplyUse::Deliver(sender) => drop(sender.send((reply, origin))),
+            ReplyUse::CountInsert => self.common.inserts.add(usize::from(reply == Reply::Done)),
+            ReplyUse::Drop => {}
         }
     }
 
@@ -294,53 +296,62 @@ impl Peer {
 
 /// Runs this thread's connection to the server: waits for a request, connects, and serves requests until the connection ends; then starts
 /// over. Requests that are queued when a connection fails are dropped. Ends when no request can come any more.
-async fn run(peer: Arc<Peer>, mut requests: Requests) {
+async fn run(state: Arc<ServerState>, mut requests: Requests) {
     while let Some(first) = requests.recv().await {
-        peer.forget(&first);
-        if let Err(error) = talk(&peer, first, &mut requests).await {
-            peer.failed(&error);
+        state.forget(&first);
+        if let Err(error) = exchange(&state, first, &mut requests).await {
+            state.failed(&error);
             while let Ok(request) = requests.try_recv() {
-                peer.forget(&request);
+                state.forget(&request);
             }
         }
     }
 }
 
 /// Connects and serves requests until the connection ends. Without an error, it has ended in order, or no request can come any more.
-async fn talk(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<()> {
-    let (mut stream, first) = begin(peer, first, requests).await?;
-    let connection = peer.connections.fetch_add(1, Ordering::Relaxed) + 1;
-    let via = Via { connection, process: None };
-    let mut talk =
-        Talk { peer, via, out: Vec::new(), sends_at: None, due: Due::new(), heard: Vec::new(), has_heard: false };
+async fn exchange(state: &ServerState, first: Request, requests: &mut Requests) -> io::Result<()> {
+    let (mut stream, first) = begin(state, first, requests).await?;
+    let connection = state.connections.fetch_add(1, Ordering::Relaxed) + 1;
+    let origin = ReplyOrigin { connection, process: None };
+    let mut exchange = Exchange {
+        state,
+        origin,
+        out: Vec::new(),
+        sends_at: None,
+        due: DueReplies::new(),
+        received: Vec::new(),
+        has_received: false,
+    };
     let since = first.as_ref().map_or_else(Instant::now, |first| first.sends_at);
-    for (bytes, wants) in &peer.common.greeting {
-        talk.push(bytes, *wants, Then::Nothing, since);
+    for (bytes, expected) in &state.common.greeting {
+        exchange.push(bytes, *expected, ReplyUse::Drop, since);
     }
-    first.into_iter().for_each(|first| talk.take(first));
-    let mut alarm = pin!(sleep_until(Instant::now() + peer.common.timeout));
-    let ended = poll_fn(|context| talk.poll(context, &mut stream, requests, alarm.as_mut())).await;
-    ended.map_err(|error| if talk.has_heard { error } else { tls::unanswered(error, peer.common.tls.is_some()) })
+    first.into_iter().for_each(|first| exchange.take(first));
+    let mut alarm = pin!(sleep_until(Instant::now() + state.common.timeout));
+    let ended = poll_fn(|context| exchange.poll(context, &mut stream, requests, alarm.as_mut())).await;
+    ended.map_err(
+        |error| if exchange.has_received { error } else { tls::explain_no_answer(error, state.common.tls.is_some()) },
+    )
 }
 
 /// Opens the connection, and returns it with the request to send first. If the TLS handshake has taken half of the request's time, the
 /// server counts as failed, and this request and those that follow during the handshake are dropped. The handshake goes on all the same,
 /// and the connection is then returned without a request: otherwise a server to which many clients connect at once would never complete a
 /// handshake.
-async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<(Stream, Option<Request>)> {
-    let limit = peer.common.timeout;
-    let stream = timeout(limit, connect(&peer.server)).await??;
-    let Some(tls) = &peer.common.tls else { return Ok((stream, Some(first))) };
-    let mut beginning = pin!(tls.begin(stream, peer.server.host()));
+async fn begin(state: &ServerState, first: Request, requests: &mut Requests) -> io::Result<(Stream, Option<Request>)> {
+    let limit = state.common.timeout;
+    let stream = timeout(limit, connect(&state.server)).await??;
+    let Some(tls) = &state.common.tls else { return Ok((stream, Some(first))) };
+    let mut beginning = pin!(tls.handshake(stream, state.server.host()));
     if let Ok(stream) = timeout_at(first.sends_at + limit / 2, &mut beginning).await {
         return Ok((stream?, Some(first)));
     }
-    peer.failed(&tls::late());
+    state.failed(&tls::handshake_timeout());
     drop(first);
     loop {
         tokio::select! {
             stream = &mut beginning => return Ok((stream?, None)),
-            Some(request) = requests.recv() => peer.forget(&request),
+            Some(request) = requests.recv() => state.forget(&request),
         }
     }
 }
@@ -351,21 +362,21 @@ fn is_eof(error: &io::Error) -> bool {
 }
 
 /// An open connection to a server of the store, with its requests and answers under way.
-struct Talk<'a> {
-    peer: &'a Peer,
-    via: Via,
+struct Exchange<'a> {
+    state: &'a ServerState,
+    origin: ReplyOrigin,
     /// The bytes of requests that are to be sent.
     out: Vec<u8>,
     /// The latest time at which `out` is sent; none if it is empty.
     sends_at: Option<Instant>,
-    due: Due,
+    due: DueReplies,
     /// The received bytes that are not parsed yet. They begin with the answer to the first request in `due`.
-    heard: Vec<u8>,
+    received: Vec<u8>,
     /// True once the server has sent anything.
-    has_heard: bool,
+    has_received: bool,
 }
 
-impl Talk<'_> {
+impl Exchange<'_> {
     /// Moves bytes both ways. Ready without an error if the server has closed the connection and no answer is due, or if no request can
     /// come any more; ready with an error if the connection broke or an answer is late. Never ready otherwise.
     fn poll(
@@ -376,7 +387,7 @@ impl Talk<'_> {
         mut alarm: Pin<&mut Sleep>,
     ) -> Poll<io::Result<()>> {
         // Answers are read before the time is checked: one that came in time counts, even if this task runs late.
-        if self.poll_heard(context, stream)?.is_ready() {
+        if self.poll_received(context, stream)?.is_ready() {
             return Poll::Ready(Ok(()));
         }
         loop {
@@ -414,7 +425,7 @@ impl Talk<'_> {
         while !self.is_full() {
             match ready!(requests.poll_recv(context)) {
                 Some(request) => {
-                    self.peer.forget(&request);
+                    self.state.forget(&request);
                     self.take(request);
                 }
                 None => return Poll::Ready(()),
@@ -425,18 +436,18 @@ impl Talk<'_> {
 
     /// Adds a request to the output. It is dropped instead if it is for another connection, or if its client has stopped waiting.
     fn take(&mut self, request: Request) {
-        let is_here = request.connection.is_none_or(|connection| connection == self.via.connection);
-        let is_awaited = !matches!(&request.then, Then::Told(sender) if sender.is_closed());
+        let is_here = request.connection.is_none_or(|connection| connection == self.origin.connection);
+        let is_awaited = !matches!(&request.reply_use, ReplyUse::Deliver(sender) if sender.is_closed());
         if is_here && is_awaited {
-            self.push(&request.bytes, request.wants, request.then, request.sends_at);
+            self.push(&request.bytes, request.expected, request.reply_use, request.sends_at);
         }
     }
 
     /// Adds a request to the output. `sends_at`: the latest time at which it is sent; its answer is due one timeout later.
-    fn push(&mut self, bytes: &[u8], wants: Wants, then: Then, sends_at: Instant) {
+    fn push(&mut self, bytes: &[u8], expected: ExpectedReply, reply_use: ReplyUse, sends_at: Instant) {
         self.sends_at = self.sends_at.into_iter().chain([sends_at]).min();
         self.out.extend_from_slice(bytes);
-        self.due.push_back((wants, then, sends_at + self.peer.common.timeout));
+        self.due.push_back((expected, reply_use, sends_at + self.state.common.timeout));
     }
 
     /// Writes what the connection takes of `out`, if `out` is full or its time has come. What it does not take stays in `out`.
@@ -459,12 +470,12 @@ impl Talk<'_> {
 
     /// Reads and handles all answers that have come. Ready without an error if the server has closed the connection and no answer is due;
     /// with an error if the connection broke.
-    fn poll_heard(&mut self, context: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+    fn poll_received(&mut self, context: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         loop {
             let count = READ.with_borrow_mut(|buffer| {
                 let mut read = ReadBuf::new(buffer);
                 ready!(Pin::new(&mut *stream).poll_read(context, &mut read))?;
-                self.heard.extend_from_slice(read.filled());
+                self.received.extend_from_slice(read.filled());
                 Poll::Ready(io::Result::Ok(read.filled().len()))
             });
             // A killed server ends the connection without closing TLS: that is treated like a plain end.
@@ -472,35 +483,37 @@ impl Talk<'_> {
             match count? {
                 0 if self.due.is_empty() => return Poll::Ready(Ok(())),
                 0 => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
-                _ => self.hear()?,
+                _ => self.handle_answers()?,
             }
         }
     }
 
-    /// Handles the complete answers in `heard`, in the order of their requests.
-    fn hear(&mut self) -> io::Result<()> {
-        self.has_heard = true;
+    /// Handles the complete answers in `received`, in the order of their requests.
+    fn handle_answers(&mut self) -> io::Result<()> {
+        self.has_received = true;
         let mut taken = 0;
-        while taken < self.heard.len() {
-            let Some((wants, ..)) = self.due.front() else { return Err(io::Error::other("it says what nobody asked")) };
-            let parsed = self.peer.common.dialect.parse(&self.heard[taken..], *wants);
-            let Some((reply, length)) = parsed.map_err(|Unfit(why)| io::Error::other(why))? else { break };
+        while taken < self.received.len() {
+            let Some((expected, ..)) = self.due.front() else {
+                return Err(io::Error::other("it says what nobody asked"));
+            };
+            let parsed = self.state.common.dialect.parse(&self.received[taken..], *expected);
+            let Some((reply, length)) = parsed.map_err(|ProtocolError(why)| io::Error::other(why))? else { break };
             taken += length;
-            let then = self.due.pop_front().map_or(Then::Nothing, |(_, then, _)| then);
-            if let Reply::About(about) = &reply {
-                self.learn(about);
+            let reply_use = self.due.pop_front().map_or(ReplyUse::Drop, |(_, reply_use, _)| reply_use);
+            if let Reply::ServerInfo(info) = &reply {
+                self.learn(info);
             }
-            self.peer.answered(reply, then, self.via);
+            self.state.answered(reply, reply_use, self.origin);
         }
-        self.heard.drain(..taken);
+        self.received.drain(..taken);
         Ok(())
     }
 
     /// Notes which process the server is, and whether it belongs to a cluster, whose slots are then read.
-    fn learn(&mut self, about: &About) {
-        self.via.process = Some(about.process);
-        self.peer.common.is_cluster.fetch_or(about.is_of_cluster, Ordering::Relaxed);
-        self.peer.common.may_have_changed();
+    fn learn(&mut self, info: &ServerInfo) {
+        self.origin.process = Some(info.process);
+        self.state.common.is_cluster.fetch_or(info.is_of_cluster, Ordering::Relaxed);
+        self.state.common.may_have_changed();
     }
 }
 
@@ -513,7 +526,7 @@ mod tests {
     #[tokio::test]
     async fn what_could_not_be_sent_is_not_queued_for_ever() {
         let nobody = Server::Unix("/nowhere/socket".into());
-        let options = Options {
+        let options = StoreOptions {
             dialect: Dialect::Valkey,
             servers: Vec::new(),
             timeout: Duration::from_secs(1),
@@ -522,11 +535,11 @@ mod tests {
             password: String::new(),
             tls: None,
         };
-        let line = Line::new(&Arc::new(Common::new(&options)), nobody);
+        let line = StoreServer::new(&Arc::new(Common::new(&options)), nobody);
         for _ in 0..3 {
-            assert!(line.ask(line.common().dialect.count(), Wants::Counts).await.is_none());
+            assert!(line.ask(line.common().dialect.totals_request(), ExpectedReply::Totals).await.is_none());
         }
-        assert_eq!((line.failures(), line.peer.queued.load(Ordering::Relaxed)), (3, 0));
+        assert_eq!((line.failures(), line.state.queued.load(Ordering::Relaxed)), (3, 0));
         assert!(line.trouble().is_some_and(|why| why.contains("No such file")));
     }
 }

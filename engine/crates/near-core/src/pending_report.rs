@@ -1,25 +1,25 @@
 //! A report that may show statements of other accounts. The server is first asked whether the account may see those, with the
 //! test that the server applies to its own reports.
 
-use crate::report::Asked;
+use crate::report::ReportRequest;
 use flavour::Flavour;
 use wire::{ErrPacket, Outcome, OutcomeKind, Query};
 
 const ACCESS_DENIED: u16 = 1227;
 
 /// A report on the cache that waits for the server's decision whether the client's account may see it.
-pub struct Inquiry {
-    asked: Asked,
-    /// The number of hidden answers that the server still sends before that of the inquiry.
-    behind: usize,
+pub struct PendingReport {
+    request: ReportRequest,
+    /// The number of hidden answers that the server still sends before that of the privilege check.
+    answers_before: usize,
     /// The server's decision, once it has arrived.
     outcome: Option<OutcomeKind>,
 }
 
-impl Inquiry {
-    /// `behind` is the number of unseen reads that are sent to the server before the inquiry.
-    pub fn new(asked: Asked, behind: usize) -> Inquiry {
-        Inquiry { asked, behind, outcome: None }
+impl PendingReport {
+    /// `answers_before` is the number of unseen reads that are sent to the server before the privilege check.
+    pub fn new(request: ReportRequest, answers_before: usize) -> PendingReport {
+        PendingReport { request, answers_before, outcome: None }
     }
 
     /// Returns the packet that the server gets instead of the client's command: a statement that needs the privilege to see other
@@ -29,22 +29,22 @@ impl Inquiry {
     }
 
     /// Takes the outcome of the next answer that the client must not receive.
-    pub fn hear(&mut self, outcome: &Outcome) {
-        match self.behind.checked_sub(1) {
-            Some(left) => self.behind = left,
+    pub fn hidden_answer_completed(&mut self, outcome: &Outcome) {
+        match self.answers_before.checked_sub(1) {
+            Some(left) => self.answers_before = left,
             None => self.outcome = Some(outcome.kind),
         }
     }
 
-    /// Returns true once the server has decided, so that [`ended`](Self::ended) may be called.
+    /// Returns true once the server has decided, so that [`decided`](Self::decided) may be called.
     pub fn is_over(&self) -> bool {
         self.outcome.is_some()
     }
 
     /// Returns the report to send to the client, or an error packet for the client if its account may not see it.
-    pub fn ended(self) -> Result<Asked, Vec<u8>> {
+    pub fn decided(self) -> Result<ReportRequest, Vec<u8>> {
         match self.outcome {
-            Some(OutcomeKind::ResultSet { .. }) => Ok(self.asked),
+            Some(OutcomeKind::ResultSet { .. }) => Ok(self.request),
             Some(OutcomeKind::Err { code }) if code != ACCESS_DENIED => Err(ErrPacket::build(
                 1,
                 code,
