@@ -37,7 +37,7 @@ pub struct Flavour {
     pub modes: Modes,
     pub habits: Habits,
     /// What `fqc-near`, which is outside of the server, asks the server about a session.
-    pub asked: Asked,
+    pub session_questions: SessionQuestions,
     pub engines: Engines,
     pub errors: Errors,
     pub capabilities: Capabilities,
@@ -375,7 +375,7 @@ impl Habits {
 /// The questions that `fqc-near`, which sees a session only from outside of the server, asks the server about the session. It also asks for
 /// the values of `Variables::askable`.
 #[derive(Clone, Copy)]
-pub struct Asked {
+pub struct SessionQuestions {
     /// SQL expressions whose values results depend on, besides the variables in `Variables::askable`.
     pub others: &'static [&'static str],
     /// The system variables that the expressions in `others` read. After a SET of one, the session must be asked again.

@@ -6,8 +6,8 @@ mod functions;
 use crate::capability::*;
 use crate::servers;
 use crate::{
-    Alias, Asked, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
-    Statements, Variables,
+    Alias, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
+    SessionQuestions, Statements, Variables,
 };
 
 /// MariaDB in its newest release series. For a given server use `flavour::of`.
@@ -59,7 +59,7 @@ pub static MARIADB: Flavour = Flavour {
         tells_quotes: true,
     },
     habits: HABITS,
-    asked: ASKED,
+    session_questions: SESSION_QUESTIONS,
     engines: Engines { snapshot: &["InnoDB"], plain: &["MyISAM", "MEMORY"], joining: &["Aria"] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
@@ -194,7 +194,7 @@ const HABITS: Habits = Habits {
 
 const COMMITTED: &[&str] = &["READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"];
 
-const ASKED: Asked = Asked {
+const SESSION_QUESTIONS: SessionQuestions = SessionQuestions {
     others: &[
         "CURRENT_ROLE()",
         "@@SESSION.old_mode",

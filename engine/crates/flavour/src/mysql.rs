@@ -6,7 +6,7 @@ mod functions;
 use crate::capability::*;
 use crate::servers;
 use crate::{
-    Asked, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
+    Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas, SessionQuestions,
     Statements, Variables,
 };
 
@@ -54,7 +54,7 @@ pub static MYSQL: Flavour = Flavour {
     variables: Variables { without_effect: WITHOUT_EFFECT, own_harmless_globals: HARMLESS_GLOBALS, askable: ASKABLE },
     modes: Modes { ansi: &["ANSI"], foreign: &[], tells_quotes: false },
     habits: HABITS,
-    asked: ASKED,
+    session_questions: SESSION_QUESTIONS,
     engines: Engines { snapshot: &["InnoDB"], plain: &[], joining: &[] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
@@ -168,7 +168,7 @@ const HABITS: Habits = Habits {
 
 /// What `fqc-near` asks about a session. MySQL 5.7 has no roles, and skips the version comment. Temporary tables cannot be counted: only
 /// SHOW STATUS has a counter of created tables, which includes others.
-const ASKED: Asked = Asked {
+const SESSION_QUESTIONS: SessionQuestions = SessionQuestions {
     others: &["CONCAT(/*!80000 CURRENT_ROLE(), */ '')"],
     variables: &[],
     uncommitted: Habit {

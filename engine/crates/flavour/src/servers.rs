@@ -18,7 +18,7 @@ pub enum Admission {
     /// The plugin loads with a warning in the error log.
     Warns,
     /// The plugin loads only if the administrator has allowed it (`fqc_allow_untested_server`).
-    Asked,
+    IfAllowed,
     /// The plugin does not load, whatever the administrator allows.
     Never,
 }
@@ -106,7 +106,7 @@ fn read(plugin: &str, exact: &str, log: &str) -> Line {
     let plugin = match plugin {
         "tested" => Admission::Tested,
         "warns" => Admission::Warns,
-        "asked" => Admission::Asked,
+        "asked" => Admission::IfAllowed,
         _ => Admission::Never,
     };
     Line { plugin, admits_nears: exact == "yes", has_followable_log: log == "yes" }
@@ -140,7 +140,7 @@ mod tests {
             assert_eq!(plugin(other), Admission::Warns, "{other}");
         }
         for other in ["8.0.36-28", "8.4.6", "9.70.1", "9.8.0", "10.0.1", ""] {
-            assert_eq!(plugin(other), Admission::Asked, "{other}");
+            assert_eq!(plugin(other), Admission::IfAllowed, "{other}");
         }
         for other in ["5.7.44-log", "5.6.51", "5.5.62"] {
             assert_eq!(plugin(other), Admission::Never, "{other}");
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_line_that_the_table_lacks_is_no_tested_one() {
         const WITHOUT: &str = "line\tMySQL\t8.0\tasked\tno\tyes\nline\tMySQL\tother\tasked\tno\tyes";
-        assert_eq!(line_in(WITHOUT, "9.7.4").plugin, Admission::Asked);
+        assert_eq!(line_in(WITHOUT, "9.7.4").plugin, Admission::IfAllowed);
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod views;
 pub use views::say as views_say;
 
 use crate::link::{Link, Row};
-use session::{Asked, Engine};
+use session::{Engine, LookUpRequest};
 
 /// Looks up what new sessions start with, the names of all views and whether there are triggers, each only if the engine does not have it
 /// yet, and gives the answers to the engine. An error is that of a failed query; the caller tries again in its next round.
@@ -30,33 +30,33 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 /// is that of a failed query: sessions ask again for what it was about.
 pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let present = &mut Present { link: &mut *link, engine, inherited: engine.settings().inherited() };
-    let settled = views::settle_asked(engine, present);
+    let settled = views::look_up_requested_definitions(engine, present);
     present.heed(settled)?;
     // Results that start waiting from here on are stored in the next round, because their tables are not in this list.
     let waiting = engine.late_count();
-    let settled = settle(engine, link, &engine.tables().take_asked());
+    let settled = settle(engine, link, &engine.tables().take_look_up_requests());
     engine.store_late(waiting);
     settled
 }
 
 /// Looks up the verdicts on these tables, that is, whether their results may be stored, and then their key columns. A table whose key
 /// column could not be looked up is asked for again.
-fn settle(engine: &Engine, link: &mut dyn Link, asked: &[Asked]) -> Result<(), String> {
+fn settle(engine: &Engine, link: &mut dyn Link, requests: &[LookUpRequest]) -> Result<(), String> {
     let mut with_columns = Vec::new();
-    for one in asked.iter().filter(|one| !one.table.is_settled(engine.catalogue().generation())) {
+    for one in requests.iter().filter(|one| !one.table.is_settled(engine.catalogue().generation())) {
         let present = &mut Present { link: &mut *link, engine, inherited: one.inherited };
         let settled = tables::settle(engine, present, &one.table);
         with_columns.extend(present.heed(settled)?.map(|columns| (one, columns)));
     }
     let mut settled = Ok(());
-    for (Asked { table, inherited }, columns) in &with_columns {
+    for (LookUpRequest { table, inherited }, columns) in &with_columns {
         let present = &mut Present { link: &mut *link, engine, inherited: *inherited };
         let key = if settled.is_ok() { tables::settle_key(engine, present, table, columns) } else { settled.clone() };
         match key {
             Ok(()) => {}
             Err(_) if present.is_past() => table.doubt(),
             Err(error) => {
-                engine.tables().ask(table, *inherited);
+                engine.tables().request_look_up(table, *inherited);
                 settled = Err(error);
             }
         }
@@ -75,7 +75,7 @@ struct Present<'a> {
 impl Present<'_> {
     /// True if further queries are refused, so that a look-up must be given up.
     fn is_past(&self) -> bool {
-        !self.engine.may_ask(self.inherited)
+        !self.engine.may_look_up(self.inherited)
     }
 
     /// Returns `settled`, or the default value if further queries are refused: then the next session that uses one of these tables or views
@@ -87,8 +87,8 @@ impl Present<'_> {
 
 impl Link for Present<'_> {
     fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
-        let question = self.engine.begin_question(self.inherited);
-        let _question = question.ok_or("what was asked about may have been flushed")?;
+        let look_up = self.engine.begin_look_up(self.inherited);
+        let _look_up = look_up.ok_or("what was asked about may have been flushed")?;
         self.link.query(text)
     }
 }

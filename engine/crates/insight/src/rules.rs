@@ -6,7 +6,7 @@
 //! `%` stands for any text. A rule with `never` fits a statement if it reads any such table. A rule with `always` fits only if all tables
 //! of the statement are such, because it serves a result for `ttl` seconds whatever is written in that time.
 //!
-//! The grammar is the same in the server and in `fqc-near`. A [`Place`] says what each of them supports. A rule that asks for more is
+//! The grammar is the same in the server and in `fqc-near`. A [`RuleHost`] says what each of them supports. A rule that asks for more is
 //! refused.
 
 mod pattern;
@@ -44,7 +44,7 @@ pub struct Terms {
 
 /// A program that reads rules, the server or `fqc-near`, and the settings that it supports. A rule with a setting that is not supported is
 /// an error.
-pub trait Place {
+pub trait RuleHost {
     /// The expressions for `text` and `shape`; [`Infallible`] if these are not supported.
     type Expression: Expression;
     /// The shortest `ttl`. If it is a second, every `ttl` is a whole number of seconds.
@@ -63,7 +63,7 @@ pub trait Expression: Sized {
     fn fits(&self, text: &[u8]) -> bool;
 }
 
-/// The expression of a [`Place`] that does not support expressions: parsing one is always an error.
+/// The expression of a [`RuleHost`] that does not support expressions: parsing one is always an error.
 impl Expression for Infallible {
     fn parse(_: &str) -> Result<Self, String> {
         Err("\"text\" and \"shape\" are words of fqc-near's rules".into())
@@ -116,7 +116,7 @@ pub trait Facts {
 /// One rule: the conditions that a statement has to meet, and the caching that the rule then sets. Deserializing one checks it.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Written", bound = "")]
-pub struct Rule<P: Place> {
+pub struct Rule<P: RuleHost> {
     /// The user's name for the rule, if it has one. It has no effect on what the rule fits.
     pub name: Option<String>,
     digest: Option<u128>,
@@ -159,7 +159,7 @@ const LONGEST_WAIT_MS: u64 = 60_000;
 
 /// Parses a list of rules from JSON, in order. Blank text is an empty list. The error says what is wrong and what would be right, for the
 /// user; where it can, with line and column. One wrong rule makes the whole list an error.
-pub fn of_json<P: Place>(text: &str) -> Result<Vec<Rule<P>>, String> {
+pub fn of_json<P: RuleHost>(text: &str) -> Result<Vec<Rule<P>>, String> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -169,7 +169,7 @@ pub fn of_json<P: Place>(text: &str) -> Result<Vec<Rule<P>>, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-impl<P: Place> Rule<P> {
+impl<P: RuleHost> Rule<P> {
     /// True if the statement meets all conditions of this rule. A condition on a fact that is not known counts as [`Fact`] says.
     pub fn fits(&self, facts: &impl Facts) -> bool {
         let fits_shape = |shape: &P::Expression| self.holds(facts.shape(), |told| shape.fits(told));
@@ -211,7 +211,7 @@ impl<P: Place> Rule<P> {
     }
 }
 
-impl<P: Place> TryFrom<Written> for Rule<P> {
+impl<P: RuleHost> TryFrom<Written> for Rule<P> {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Rule<P>, String> {
@@ -235,7 +235,7 @@ impl<P: Place> TryFrom<Written> for Rule<P> {
 
 impl Written {
     /// Checks `cache` and the settings that belong to it. The error is for the user who wrote the rule.
-    fn caching<P: Place>(&self) -> Result<Caching, String> {
+    fn caching<P: RuleHost>(&self) -> Result<Caching, String> {
         let &Written { cache, ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
         let has_further = soft_ttl.is_some() || coalesce_ms.is_some() || in_transactions.is_some();
         if has_further && !P::HAS_FURTHER_TERMS {
@@ -264,7 +264,7 @@ impl Written {
 }
 
 /// Checks a number of seconds that is required. `name` is the setting's name for the error.
-fn seconds<P: Place>(name: &str, written: Option<f64>) -> Result<Duration, String> {
+fn seconds<P: RuleHost>(name: &str, written: Option<f64>) -> Result<Duration, String> {
     let read = written.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let is_right = |read: &Duration| (P::STEP..=P::LONGEST).contains(read) && is_multiple(*read, P::STEP);
     read.filter(is_right).ok_or_else(|| {

@@ -6,7 +6,7 @@
 //! not known.
 
 use crate::counter::Counter;
-use insight::rules::{self, Caching, Expression, Fact, Facts, Place, of_json};
+use insight::rules::{self, Caching, Expression, Fact, Facts, RuleHost, of_json};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use sql::{LexMode, TableName};
@@ -25,7 +25,7 @@ const HINT: &str = "hint";
 #[derive(Debug)]
 struct Beside;
 
-impl Place for Beside {
+impl RuleHost for Beside {
     type Expression = Words;
     const STEP: Duration = Duration::from_millis(1);
     const LONGEST: Duration = OLDEST;

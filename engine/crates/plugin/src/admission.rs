@@ -15,8 +15,10 @@ pub fn check() -> Result<(), String> {
     };
     match servers::line(&version).plugin {
         Admission::Tested | Admission::Warns => Ok(()),
-        Admission::Asked if variables::allows_untested_server() => Ok(()),
-        Admission::Asked => refuse("; to load it all the same, start the server with fqc_allow_untested_server = ON"),
+        Admission::IfAllowed if variables::allows_untested_server() => Ok(()),
+        Admission::IfAllowed => {
+            refuse("; to load it all the same, start the server with fqc_allow_untested_server = ON")
+        }
         Admission::Never => refuse(", which cannot be loaded into it"),
     }
 }

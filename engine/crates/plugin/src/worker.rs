@@ -43,7 +43,7 @@ pub fn start() {
 pub fn stop() {
     server::get().unlink();
     signal::stop();
-    if !signal::is_this_thread() {
+    if !signal::is_worker_thread() {
         await_end();
     }
 }
@@ -164,7 +164,7 @@ impl Worker {
 }
 
 fn tell_overtaken(engine: &Engine) {
-    if engine.questions().was_overtaken() {
+    if engine.look_ups().was_overtaken() {
         log::warning(
             "a FLUSH went on while a question of the engine about a table was still running: the table's definition may have been read again after it",
         );

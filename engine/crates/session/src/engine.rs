@@ -7,9 +7,9 @@ pub mod durations;
 pub mod feed;
 pub mod insight;
 pub mod late;
+pub mod look_ups;
 pub(crate) mod marks;
 pub mod near_counts;
-pub mod questions;
 pub mod settings;
 pub mod tables;
 pub mod vigil;
@@ -20,7 +20,7 @@ use crate::engine::departure::Departure;
 use crate::engine::feed::Feed;
 use crate::engine::insight::Insight;
 use crate::engine::late::Late;
-use crate::engine::questions::Questions;
+use crate::engine::look_ups::CatalogueLookUps;
 use crate::engine::settings::Settings;
 use crate::engine::tables::{Table, Tables};
 use crate::engine::vigil::{TRIAL_BYTES, Vigil};
@@ -59,7 +59,7 @@ pub struct Engine {
     /// The host should query the server's catalogue: it has changed, or a session needs the type of a table or the definition
     /// of a view.
     wants_catalogue: AtomicBool,
-    questions: Questions,
+    look_ups: CatalogueLookUps,
     departure: Departure,
     repeats: Repeats,
     ages: Ages,
@@ -92,7 +92,7 @@ impl Engine {
             vigil: Vigil::default(),
             readings: Readings::default(),
             wants_catalogue: AtomicBool::new(false),
-            questions: Questions::default(),
+            look_ups: CatalogueLookUps::default(),
             departure: Departure::default(),
             repeats: Repeats::default(),
             ages: Ages::new(clock),
@@ -126,8 +126,8 @@ impl Engine {
         &self.catalogue
     }
 
-    pub fn questions(&self) -> &Questions {
-        &self.questions
+    pub fn look_ups(&self) -> &CatalogueLookUps {
+        &self.look_ups
     }
 
     pub fn departure(&self) -> &Departure {

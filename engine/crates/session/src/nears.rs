@@ -207,11 +207,11 @@ impl Engine {
 
     /// Reports a result to a near cache. `cells` and `tables` are what the result depends on, and the cells of any change of its tables. No
     /// report is sent if the result is not current by now.
-    pub(crate) fn tell_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], told: CommandReport) {
+    pub(crate) fn report_to_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], report: CommandReport) {
         let (tables, cells) = (numbers(tables), numbers(cells));
         let basis = Basis { tables: &tables, cells: &cells };
         let mut state = self.feed().state();
-        state.nears.tell(id, basis, told, |cell| self.versions().version_if_open(CellId(cell)));
+        state.nears.tell(id, basis, report, |cell| self.versions().version_if_open(CellId(cell)));
         self.feed().ring(state);
     }
 

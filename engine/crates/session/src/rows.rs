@@ -60,9 +60,9 @@ impl Session {
     ) where
         T: AsRef<[u8]> + Into<Arc<[u8]>>,
     {
-        let is_told =
+        let is_state_known =
             may_write_rows(&reading.statement.kind) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
-        if let Some(running) = self.work.running.as_mut().filter(|_| is_told) {
+        if let Some(running) = self.work.running.as_mut().filter(|_| is_state_known) {
             running.wording = Some(Wording { text: text.into(), terms, reading: reading.clone(), numbers });
         }
     }

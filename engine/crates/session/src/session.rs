@@ -7,9 +7,9 @@ pub mod identity;
 pub mod near;
 pub mod read_counts;
 pub mod recent_tables;
+pub mod report_coverage;
 pub mod reuse;
 pub mod temporary;
-pub mod told;
 pub mod work;
 
 use crate::engine::Engine;
@@ -25,9 +25,9 @@ use identity::{Agreement, Identity};
 use near::Near;
 use read_counts::ReadCounts;
 use recent_tables::RecentTables;
+use report_coverage::ReportCoverage;
 use reuse::Reuse;
 use temporary::TemporaryTables;
-use told::Told;
 use work::Work;
 
 /// How far a connection has come, and whether the engine follows what it does.
@@ -51,7 +51,7 @@ pub enum Phase {
 pub struct Session {
     pub(crate) phase: Phase,
     pub(crate) identity: Identity,
-    pub(crate) told: Told,
+    pub(crate) coverage: ReportCoverage,
     /// This session is counted in `Vigil::wishes`, the number of sessions that have the cache on.
     pub(crate) wishes: bool,
     pub(crate) transaction: Transaction,
@@ -78,7 +78,7 @@ impl Session {
         Session {
             phase: Phase::default(),
             identity: Identity::new(flavour),
-            told: Told { accepted_under, ..Told::default() },
+            coverage: ReportCoverage { accepted_under, ..ReportCoverage::default() },
             wishes: false,
             transaction: Transaction::default(),
             writes: Writes::default(),
@@ -183,11 +183,11 @@ impl Session {
 
     /// True if the session's state is known: the server has reported it since the engine last woke, and it is decided that
     /// nothing that the session did in light mode was missed. Otherwise nothing is served or stored.
-    pub(crate) fn is_told(&self, engine: &Engine) -> bool {
+    pub(crate) fn is_state_known(&self, engine: &Engine) -> bool {
         self.phase == Phase::Commands
-            && self.told.dozed_in == 0
+            && self.coverage.dozed_in == 0
             && engine.vigil().is_awake()
-            && self.told.in_epoch == engine.vigil().epoch()
+            && self.coverage.in_epoch == engine.vigil().epoch()
     }
 
     /// Returns the number of the session context, which is everything about the session that can change a result, for the text

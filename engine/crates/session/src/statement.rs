@@ -2,11 +2,11 @@
 
 pub mod given;
 pub mod prepared;
-pub mod question;
 pub mod recording;
 pub mod rendering;
 pub mod rows;
 pub mod running;
+pub mod settings_query;
 pub mod terms;
 pub mod unseen;
 pub mod verification;

@@ -172,14 +172,14 @@ fn found_rows_of_a_served_read_are_told_after_one_that_fails_before_it_begins() 
     let columns = half.len() - wire::packets(half).last().map_or(0, |end| end.payload.len() + 4);
     let error = |sequence| ErrPacket::build(sequence, 1690, b"22003", "out of range");
     let begun = [&half[..columns], &error(5)].concat();
-    for (answer, is_told) in [(error(1), true), (begun, false)] {
+    for (answer, is_state_known) in [(error(1), true), (begun, false)] {
         let engine = engine();
         let mut a = connect(&engine);
         a.read(READ, "one", AUTOCOMMIT);
         assert!(a.is_served(READ));
         assert_eq!(a.ask("SELECT v - 3 FROM t"), Decision::Forward);
         assert_eq!(a.reply(&answer), Reply::Send);
-        assert_eq!(matches!(a.ask("SELECT FOUND_ROWS()"), Decision::Inject(_)), is_told);
+        assert_eq!(matches!(a.ask("SELECT FOUND_ROWS()"), Decision::Inject(_)), is_state_known);
     }
 }
 
@@ -244,7 +244,7 @@ fn results_of_views_are_stored_once_their_definitions_are_known() {
         let views = publish(b"t");
         b.read(read, "one", AUTOCOMMIT);
         assert!(!b.is_served(read), "the view is unknown");
-        let asked = views.take_asked();
+        let asked = views.take_requested_definitions();
         assert_eq!(asked.len(), 1);
         views.settle(&asked[0], Definition { against, views: Vec::new() });
         b.reply(&rows("one", AUTOCOMMIT));

@@ -86,7 +86,7 @@ fn of_a_read_that_makes_its_session_another_one_nothing_is_told() {
     let views = engine.catalogue().views().expect("they are known");
     let mut a = connect(&engine);
     a.read(OF_VIEW, "one", AUTOCOMMIT);
-    let asked = views.take_asked();
+    let asked = views.take_requested_definitions();
     views.settle(&asked[0], Definition { against: None, views: Vec::new() });
     let near = attached(&engine, feed::VERSION);
     mark(&a, near);

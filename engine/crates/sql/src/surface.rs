@@ -36,9 +36,9 @@ pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
     }
     let mut out = Rewrite { text: Vec::new(), renamed: Vec::new() };
     let mut copied = 0;
-    let mut places = Places::of(text, mode);
+    let mut tokens = TokensInContext::of(text, mode);
     loop {
-        let Place { token, is_variable, is_for_statement } = places.next();
+        let TokenInContext { token, is_variable, is_for_statement } = tokens.next();
         match token.kind {
             TokenKind::End => break,
             TokenKind::Broken => return None,
@@ -69,9 +69,9 @@ fn names_variable(text: &[u8], mode: LexMode) -> bool {
     if mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) && !says(text, OWN_PREFIX) {
         return false;
     }
-    let mut places = Places::of(text, mode);
+    let mut tokens = TokensInContext::of(text, mode);
     loop {
-        let Place { token, is_variable, .. } = places.next();
+        let TokenInContext { token, is_variable, .. } = tokens.next();
         match token.kind {
             TokenKind::End | TokenKind::Broken => return false,
             _ if is_variable && (alias(&token, statements).is_some() || is_own(&token)) => return true,
@@ -91,7 +91,7 @@ fn installs_plugin(text: &[u8], mode: LexMode) -> bool {
 }
 
 /// Iterates over the tokens of a text, and finds names of system variables among them.
-struct Places<'a> {
+struct TokensInContext<'a> {
     lexer: Lexer<'a>,
     position: Position,
     /// True while the settings of SET STATEMENT are read.
@@ -99,7 +99,7 @@ struct Places<'a> {
 }
 
 /// A token, and what its position means.
-struct Place<'a> {
+struct TokenInContext<'a> {
     token: Token<'a>,
     /// True if the token is a name in the position of a system variable.
     is_variable: bool,
@@ -107,20 +107,20 @@ struct Place<'a> {
     is_for_statement: bool,
 }
 
-impl<'a> Places<'a> {
-    fn of(text: &'a [u8], mode: LexMode) -> Places<'a> {
-        Places { lexer: Lexer::new(text, mode), position: Position::StatementStart, is_for_statement: false }
+impl<'a> TokensInContext<'a> {
+    fn of(text: &'a [u8], mode: LexMode) -> TokensInContext<'a> {
+        TokensInContext { lexer: Lexer::new(text, mode), position: Position::StatementStart, is_for_statement: false }
     }
 
-    fn next(&mut self) -> Place<'a> {
+    fn next(&mut self) -> TokenInContext<'a> {
         let token = self.lexer.next();
         let is_variable = token.is_name() && self.position.is_variable(&mut self.lexer);
-        let place = Place { token, is_variable, is_for_statement: self.is_for_statement };
+        let in_context = TokenInContext { token, is_variable, is_for_statement: self.is_for_statement };
         let next = self.position.after(&token);
         self.is_for_statement |= self.position == Position::Target && token.is("statement");
         self.is_for_statement &= next != Position::StatementStart;
         self.position = next;
-        place
+        in_context
     }
 }
 

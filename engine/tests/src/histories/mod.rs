@@ -10,8 +10,8 @@ mod chaos;
 mod definitions;
 mod own;
 mod register;
+mod session;
 mod stage;
-mod voice;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,8 +27,8 @@ use crate::server::Server;
 use beside::Beside;
 use definitions::Definitions;
 use register::{Board, KEYS, WAYS};
+use session::{Session, Trouble};
 use stage::Stage;
-use voice::{Trouble, Voice};
 
 /// Arguments for the tested server. Deadlocks and lock waits must end well before a client gives up, and a killed server must not find
 /// half-written pages.
@@ -255,22 +255,22 @@ fn roles(plan: &Plan) -> Vec<Role> {
 
 fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()> {
     let seed = stage.plan.seed.wrapping_mul(1000) + index as u64;
-    let voice = |name| Voice::new(stage, name, seed);
+    let session = |name| Session::new(stage, name, seed);
     match role {
         Role::RegisterWriter(board, share) => {
             debug_assert_eq!(KEYS % share.1, 0);
-            world.boards[board].writer(&mut voice("register writes")?, stage, share)
+            world.boards[board].writer(&mut session("register writes")?, stage, share)
         }
-        Role::RegisterReader(board) => world.boards[board].reader(&mut voice("register reads")?, stage),
-        Role::BankWriter => bank::writer(&mut voice("bank writes")?, stage),
-        Role::BankReader => bank::reader(&mut voice("bank reads")?, stage),
-        Role::Own => own::worker(&mut voice("own statements")?, stage, index),
+        Role::RegisterReader(board) => world.boards[board].reader(&mut session("register reads")?, stage),
+        Role::BankWriter => bank::writer(&mut session("bank writes")?, stage),
+        Role::BankReader => bank::reader(&mut session("bank reads")?, stage),
+        Role::Own => own::worker(&mut session("own statements")?, stage, index),
         Role::DefinitionWriter if !stage.plan.redefines => Ok(()),
-        Role::DefinitionWriter => world.definitions.writer(&mut voice("definition writes")?, stage),
+        Role::DefinitionWriter => world.definitions.writer(&mut session("definition writes")?, stage),
         // These include a function, which would prevent light mode.
         Role::DefinitionReader if stage.plan.dozes => Ok(()),
-        Role::DefinitionReader => world.definitions.reader(&mut voice("definition reads")?, stage),
-        Role::Chaos => chaos::worker(&mut voice("chaos statements")?, stage),
+        Role::DefinitionReader => world.definitions.reader(&mut session("definition reads")?, stage),
+        Role::Chaos => chaos::worker(&mut session("chaos statements")?, stage),
     }
 }
 
@@ -294,11 +294,11 @@ fn await_the_last_session(server: &Server) -> io::Result<()> {
 
 /// Compares cached reads with the tables after the last write.
 fn settle(stage: &Stage, world: &World) -> io::Result<()> {
-    let mut voice = Voice::new(stage, "last reads", 0)?;
+    let mut session = Session::new(stage, "last reads", 0)?;
     for board in &world.boards {
-        match board.settle(&mut voice, stage) {
+        match board.settle(&mut session, stage) {
             Ok(()) => {}
-            Err(Trouble::InVain) => {}
+            Err(Trouble::MatchedNoRow) => {}
             Err(Trouble::Lost) => return Err(io::Error::other("the connection of the last reads was lost")),
             Err(Trouble::Refused(failure)) => return Err(io::Error::other(format!("a last read failed: {failure}"))),
         }

@@ -2,7 +2,7 @@
 //! any other.
 
 use crate::beside::bring;
-use crate::shared::{Place, enter};
+use crate::shared::{TestTurn, enter};
 use crate::traps::{all, said, said_binary, small_table, until};
 use fqc_tests::client::{Client, Login, Prepared, Response, command};
 
@@ -45,7 +45,7 @@ fn execute(client: &mut Client, prepared: &Prepared, values: Values) -> Response
 }
 
 /// Enters the shared server with a table `t`. Returns two sessions that send attributes; the last one is never served.
-fn clients(db: &str) -> (Place, Client, Client) {
+fn clients(db: &str) -> (TestTurn, Client, Client) {
     let arena = enter(db);
     small_table(&mut arena.client(), "t", "InnoDB");
     let login = arena.login();
@@ -56,7 +56,7 @@ fn clients(db: &str) -> (Place, Client, Client) {
 }
 
 /// Installs the server's function that reads an attribute. Returns false if this server has none.
-fn tells_attributes(arena: &Place) -> bool {
+fn tells_attributes(arena: &TestTurn) -> bool {
     let library = "component_query_attributes";
     if !bring(&arena.server, &format!("{library}.so")) {
         assert!(std::env::var_os("FQC_MYSQLD").is_some());

@@ -1,6 +1,6 @@
 //! Results that the server warns about because of their text alone are kept together with their warnings.
 
-use crate::shared::{Place, enter};
+use crate::shared::{TestTurn, enter};
 use crate::traps::{all, said};
 use fqc_tests::client::{Client, Login, Response, capability, command};
 
@@ -13,7 +13,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(place: &Place, login: &Login) -> Pair {
+    fn new(place: &TestTurn, login: &Login) -> Pair {
         let mut plain = place.client_as(login);
         plain.must("SET SESSION fqc_type = OFF").unwrap();
         Pair { served: place.client_as(login), plain }
@@ -31,14 +31,14 @@ impl Pair {
     }
 
     #[track_caller]
-    fn hit(&mut self, place: &mut Place, read: &str) {
+    fn hit(&mut self, place: &mut TestTurn, read: &str) {
         let (served, is_hit) = place.ask(&mut self.served, read);
         assert_eq!(served, self.plain.query(read).unwrap(), "{read}");
         assert!(is_hit, "`{read}` was not answered from memory:\n{}", place.server.reasons());
     }
 }
 
-fn with_texts(db: &str) -> Place {
+fn with_texts(db: &str) -> TestTurn {
     let place = enter(db);
     place.client_with(&[
         "CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(9), v INT)",
@@ -47,7 +47,7 @@ fn with_texts(db: &str) -> Place {
     place
 }
 
-fn logins(place: &Place) -> [Login; 2] {
+fn logins(place: &TestTurn) -> [Login; 2] {
     let capabilities = capability::BASE | capability::MULTI_STATEMENTS;
     [place.login(), Login { capabilities, ..place.login() }]
 }

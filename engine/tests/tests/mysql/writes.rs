@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
-pub fn with_table(db: &str) -> (crate::shared::Place, Client, Client) {
+pub fn with_table(db: &str) -> (crate::shared::TestTurn, Client, Client) {
     let arena = enter(db);
     let (mut writer, reader) = (arena.client(), arena.client());
     small_table(&mut writer, "t", "InnoDB");

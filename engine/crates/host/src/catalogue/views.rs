@@ -64,9 +64,9 @@ fn has_no_views(error: &str) -> bool {
 
 /// Looks up the view definitions that sessions have asked for, and those of the views inside them, and publishes them. Does nothing while
 /// the names of all views are not known.
-pub fn settle_asked(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+pub fn look_up_requested_definitions(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let Some(views) = engine.catalogue().views() else { return Ok(()) };
-    let mut left = views.take_asked();
+    let mut left = views.take_requested_definitions();
     while let Some(name) = left.pop() {
         if !views.is_settled(&name) {
             let definition = look_up(engine.flavour(), link, &views, &name)?;

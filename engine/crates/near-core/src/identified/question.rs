@@ -39,8 +39,15 @@ const MEANS_LAST: Habit =
 
 /// Returns the behaviours of a session for which nothing may be stored or served in it, each with the setting that enables it.
 fn unwanted(flavour: &Flavour) -> [Habit; 6] {
-    let Flavour { asked, habits, .. } = flavour;
-    [asked.temporaries, asked.uncommitted, habits.traces, habits.reports, habits.numbers, MEANS_LAST]
+    let Flavour { session_questions, habits, .. } = flavour;
+    [
+        session_questions.temporaries,
+        session_questions.uncommitted,
+        habits.traces,
+        habits.reports,
+        habits.numbers,
+        MEANS_LAST,
+    ]
 }
 
 /// The index in [`unwanted`] of the behaviour whose question returns the isolation level.
@@ -64,7 +71,7 @@ fn parts(flavour: &Flavour) -> Vec<String> {
     let first =
         [ACCOUNT, DATABASE, SQL_MODE, CHARSET, SERVER, USER, "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
     let settings = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
-    let others = flavour.asked.others.iter().copied();
+    let others = flavour.session_questions.others.iter().copied();
     let unwanted = unwanted(flavour);
     first
         .into_iter()
@@ -84,7 +91,7 @@ pub fn question(flavour: &Flavour) -> String {
 /// Returns true if the question covers the variable with this name, which is in lower case.
 pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
     flavour.variables.is_askable(name)
-        || flavour.asked.variables.iter().any(|known| known.as_bytes() == name)
+        || flavour.session_questions.variables.iter().any(|known| known.as_bytes() == name)
         || unwanted(flavour).iter().any(|habit| habit.hangs_on(name))
 }
 

@@ -19,7 +19,7 @@ const LIMIT_DEFAULT: u64 = 1_048_576;
 static SIZE: Shared<c_ulonglong> = Shared::new(0);
 static LIMIT: Shared<c_ulonglong> = Shared::new(LIMIT_DEFAULT);
 static MIN_RES_UNIT: Shared<c_ulonglong> = Shared::new(4096);
-static MINOR: Shared<c_ulonglong> = Shared::new(version::MINOR);
+static RELEASE_DATE: Shared<c_ulonglong> = Shared::new(version::RELEASE_DATE);
 static VERSION: Shared<*const c_char> = Shared::new(version::TEXT.as_ptr());
 static COMPATIBILITY: Shared<*const c_char> = Shared::new(c"5.7".as_ptr());
 static VERIFY_PPM: Shared<c_ulonglong> = Shared::new(0);
@@ -81,8 +81,8 @@ static VAR_MINOR: Shared<GlobalNumber> = Shared::new(GlobalNumber {
         c"minor_version",
         c"Release date of the engine as a number",
     ),
-    value: MINOR.get(),
-    default: version::MINOR,
+    value: RELEASE_DATE.get(),
+    default: version::RELEASE_DATE,
     min: 0,
     max: u64::MAX,
     block: 1,

@@ -78,7 +78,7 @@ pub fn forget() {
 /// Calls `work` with the bystander for a server thread whose packets the engine does not see. It is created if there is none. Does nothing
 /// on the worker's thread, and while the plugin is not loaded.
 pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
-    if signal::is_this_thread() {
+    if signal::is_worker_thread() {
         return;
     }
     if let Some(all) = all().as_mut() {

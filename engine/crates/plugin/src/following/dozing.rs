@@ -8,7 +8,7 @@ use crate::following::waking;
 use crate::log;
 use crate::server;
 use host::{Link, catalogue};
-use insight::While;
+use insight::Interval;
 use locks::Mutex;
 use session::Engine;
 use std::path::Path;
@@ -38,7 +38,7 @@ type Rows = Vec<Vec<Option<Vec<u8>>>>;
 #[derive(Clone, Copy)]
 struct Seen {
     at: Instant,
-    total: While,
+    total: Interval,
 }
 
 /// What `dozing` remembers from one round of the worker to the next.
@@ -124,7 +124,7 @@ pub fn tend(engine: &Engine) {
 /// saved for some seconds. Does not if there are stored functions or triggers, whose writes would go unseen. An error is that of a failed
 /// query.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-    if !engine.vigil().is_awake() || !waking::is_settled() || !may_doze(engine) || !is_in_vain(engine) {
+    if !engine.vigil().is_awake() || !waking::is_settled() || !may_doze(engine) || !costs_more_than_it_saves(engine) {
         return Ok(());
     }
     let Some(made) = programs_made(link)? else { return Ok(()) };
@@ -184,12 +184,12 @@ fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
 
 /// True if the cache has cost more than it saved in `IN_VAIN` intervals in a row. Call in each round of the worker: each call may end an
 /// interval.
-fn is_in_vain(engine: &Engine) -> bool {
+fn costs_more_than_it_saves(engine: &Engine) -> bool {
     if let Some(wish) = wish() {
         return wish;
     }
     let counts = engine.counts();
-    let total = While {
+    let total = Interval {
         statements: counts.followed.sum(),
         hits: counts.hits.sum(),
         inserts: counts.inserts.sum(),
@@ -207,15 +207,15 @@ fn is_in_vain(engine: &Engine) -> bool {
             return false;
         }
         state.seen = Some(Seen { at: now, total });
-        let is_in_vain = since(seen.total, total, elapsed).is_in_vain();
-        state.windows_in_vain = if is_in_vain { state.windows_in_vain + 1 } else { 0 };
+        let costs_more_than_it_saves = since(seen.total, total, elapsed).costs_more_than_it_saves();
+        state.windows_in_vain = if costs_more_than_it_saves { state.windows_in_vain + 1 } else { 0 };
         state.windows_in_vain >= IN_VAIN
     })
 }
 
 /// Returns by how much the counters have grown from `then` to `now`, a time of `elapsed`.
-fn since(then: While, now: While, elapsed: Duration) -> While {
-    While {
+fn since(then: Interval, now: Interval, elapsed: Duration) -> Interval {
+    Interval {
         // A FLUSH STATUS resets the counters.
         statements: now.statements.saturating_sub(then.statements),
         hits: now.hits.saturating_sub(then.hits),
@@ -236,7 +236,7 @@ fn is_worth_a_try(engine: &Engine) -> bool {
     }
     let repeats = engine.repeats();
     let now = Instant::now();
-    let total = |statements| While { statements, cpu_ns: server::processor_ns(), ..While::default() };
+    let total = |statements| Interval { statements, cpu_ns: server::processor_ns(), ..Interval::default() };
     with_state(|state| {
         if state.looks_from.is_none_or(|from| now < from) {
             return false;

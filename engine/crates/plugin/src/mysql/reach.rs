@@ -51,7 +51,7 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
         return T::default();
     }
     let work = || {
-        if signal::is_this_thread() {
+        if signal::is_worker_thread() {
             return T::default();
         }
         let outcome = work(Actor::of(thd));

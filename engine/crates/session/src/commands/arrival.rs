@@ -1,7 +1,7 @@
 //! Entry points for the client's commands. A command is answered from the cache, or the cells of what it may change are
 //! closed and it goes to the server.
 
-use crate::commands::hits::{Asked, Served};
+use crate::commands::hits::{ReadRequest, ServeOutcome};
 use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
 use crate::reason::{Own, Reason};
@@ -163,15 +163,15 @@ impl Session {
         // passed over is it classified first, because then a hit is not expected.
         let early = self.reuse.expects_none().then(|| self.read(engine, text));
         let shape = early.as_ref().and_then(|reading| self.adaptive_shape(engine, reading));
-        self.reuse.ask(engine, shape);
+        self.reuse.decide_lookup(engine, shape);
         if let Some(context) = context.filter(|_| !has_attributes) {
             let (read, parameters): (&[u8], &[u8]) = counted.map_or((text, &[]), |counted| (&counted.text, text));
-            let asked = Asked { context, text: read, parameters, packet, types: &[], columns: None };
-            match self.serve(engine, &asked, outlet) {
-                Served::Answered => return Decision::Answered,
-                Served::Inject(packet) => return Decision::Inject(packet),
-                Served::No if counted.is_some() => self.reuse.forget_hash(),
-                Served::No => {}
+            let request = ReadRequest { context, text: read, parameters, packet, types: &[], columns: None };
+            match self.serve(engine, &request, outlet) {
+                ServeOutcome::Answered => return Decision::Answered,
+                ServeOutcome::Inject(packet) => return Decision::Inject(packet),
+                ServeOutcome::No if counted.is_some() => self.reuse.forget_hash(),
+                ServeOutcome::No => {}
             }
         }
         let reading = early.unwrap_or_else(|| self.read(engine, text));
@@ -224,21 +224,21 @@ impl Session {
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
         let is_read = matches!(reading.statement.kind, Kind::Read(_));
         let shape = self.adaptive_shape(engine, &reading).filter(|_| is_read);
-        self.reuse.ask(engine, shape);
+        self.reuse.decide_lookup(engine, shape);
         let is_certain = has_metadata && columns.is_some();
         if let (true, Some(context), Some(parameters), None, true) =
             (is_read, context, &parameters, refusal, is_certain)
         {
-            let asked = Asked { context, text: &text, parameters, packet, types: &metadata.types, columns };
-            match self.serve(engine, &asked, outlet) {
-                Served::Answered => {
+            let request = ReadRequest { context, text: &text, parameters, packet, types: &metadata.types, columns };
+            match self.serve(engine, &request, outlet) {
+                ServeOutcome::Answered => {
                     if let Some(prepared) = self.statements.get_mut(execute.id) {
                         prepared.given.note_served(|| wire::with_types(packet, &metadata.types, capabilities));
                     }
                     return Decision::Answered;
                 }
-                Served::Inject(packet) => return Decision::Inject(packet),
-                Served::No => {}
+                ServeOutcome::Inject(packet) => return Decision::Inject(packet),
+                ServeOutcome::No => {}
             }
         }
         if let Some(decision) = self.before_server(engine, &reading, &text, packet, outlet) {
@@ -300,7 +300,7 @@ impl Session {
         packet: &[u8],
         outlet: &mut dyn Outlet,
     ) -> Option<Decision> {
-        if let Some(question) = self.ask(engine, &reading.statement, text) {
+        if let Some(question) = self.query_settings(engine, &reading.statement, text) {
             return Some(Decision::Inject(question));
         }
         if let Some(answer) = self.begin_later(engine, &reading.statement, packet, outlet) {

@@ -3,7 +3,7 @@
 //! Invariant: the answer depends on what the result of that read depends on, and is served only if both are fresh when it is asked
 //! for. So both describe the same state of the tables.
 
-use crate::commands::hits::Asked;
+use crate::commands::hits::ReadRequest;
 use crate::engine::Engine;
 use crate::entries::layout::Layout;
 use crate::reason::Reason;
@@ -23,12 +23,12 @@ impl Session {
 
     /// Called after a hit. If it is a read with SQL_CALC_FOUND_ROWS outside of a transaction, notes it, so that the SELECT FOUND_ROWS()
     /// after it can be a hit.
-    pub(crate) fn note_counted(&mut self, asked: &Asked, entry: &Entry) {
-        let is_text = asked.columns.is_none() && asked.parameters.is_empty();
-        if is_text && sql::may_count_found_rows(asked.text) {
+    pub(crate) fn note_counted(&mut self, request: &ReadRequest, entry: &Entry) {
+        let is_text = request.columns.is_none() && request.parameters.is_empty();
+        if is_text && sql::may_count_found_rows(request.text) {
             let is_by_rows = Layout(entry.flags()).is_by_rows();
             self.diagnostics.counted = self.transaction.is_outside().then(|| Counted {
-                text: asked.text.to_vec(),
+                text: request.text.to_vec(),
                 cells: entry.cells().to_vec(),
                 stamp: entry.stamp(),
                 is_by_rows,

@@ -56,7 +56,7 @@ impl Session {
         if is_passed_over && !self.transaction.heeds_reads() {
             engine.insight().missed(shape, Some(Own::NotReused.into()), 0);
             self.note_refusal(engine, Own::NotReused);
-            self.told.is_uneventful = true;
+            self.coverage.is_uneventful = true;
             return None;
         }
         let keeps = refusal.is_none() && !is_passed_over;
@@ -150,7 +150,7 @@ impl Session {
     ) {
         engine.counts().followed.add(1);
         self.close_for(engine, &statement.kind);
-        self.told.note_given(may_move(&statement.kind));
+        self.coverage.note_given(may_move(&statement.kind));
         self.statements.note_sent(&statement.kind);
         let replaced = self.diagnostics.note_forwarded(engine.flavour(), statement);
         if !self.transaction.is_open {
@@ -187,7 +187,7 @@ impl Session {
             self.writes.close_everything(engine, closing.defines);
         }
         if closing.flushes {
-            engine.questions().await_end();
+            engine.look_ups().await_end();
         }
         if let Kind::Ddl(DdlScope::Tables(names)) = kind {
             self.close_defined(engine, names);

@@ -47,7 +47,7 @@ impl Session {
         }
         let reading = (command == Some(Command::StmtPrepare)).then(|| self.read(engine, &packet[5..]));
         if let Some(reading) = &reading
-            && let Some(question) = self.ask(engine, &reading.statement, b"")
+            && let Some(question) = self.query_settings(engine, &reading.statement, b"")
         {
             return Decision::Inject(question);
         }
@@ -87,7 +87,7 @@ impl Session {
         command: Option<Command>,
     ) -> Option<Vec<u8>> {
         let body = payload.get(1..).unwrap_or_default();
-        self.told.note_given(true);
+        self.coverage.note_given(true);
         let effect = match command {
             Some(Command::StmtPrepare) => return self.on_prepare(engine, body),
             Some(Command::StmtClose) => {

@@ -184,11 +184,11 @@ struct Known {
 pub struct Tables {
     known: RwLock<Known>,
     /// Tables that the host has yet to look up, because a read found no verdict on them.
-    asked: Mutex<Vec<Asked>>,
+    look_up_requests: Mutex<Vec<LookUpRequest>>,
 }
 
 /// A table that the host must look up in the server's catalogue, because a read needs its verdict.
-pub struct Asked {
+pub struct LookUpRequest {
     pub table: Arc<Table>,
     /// The value of `Settings::inherited` from before that read. Once it has changed, the look-up is not allowed any more.
     pub inherited: u64,
@@ -231,17 +231,17 @@ impl Tables {
     }
 
     /// Asks the host to look up this table. `inherited` is the value of `Settings::inherited` from before the read that needs it.
-    pub fn ask(&self, table: &Arc<Table>, inherited: u64) {
-        let mut asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
-        match asked.iter_mut().find(|other| Arc::ptr_eq(&other.table, table)) {
+    pub fn request_look_up(&self, table: &Arc<Table>, inherited: u64) {
+        let mut requests = self.look_up_requests.lock().unwrap_or_else(|e| e.into_inner());
+        match requests.iter_mut().find(|other| Arc::ptr_eq(&other.table, table)) {
             Some(other) => other.inherited = other.inherited.max(inherited),
-            None => asked.push(Asked { table: table.clone(), inherited }),
+            None => requests.push(LookUpRequest { table: table.clone(), inherited }),
         }
     }
 
     /// Returns the tables that the host is to look up, and removes them from the list.
-    pub fn take_asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut self.asked.lock().unwrap_or_else(|e| e.into_inner()))
+    pub fn take_look_up_requests(&self) -> Vec<LookUpRequest> {
+        std::mem::take(&mut self.look_up_requests.lock().unwrap_or_else(|e| e.into_inner()))
     }
 }
 

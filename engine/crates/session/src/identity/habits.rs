@@ -25,7 +25,7 @@ impl Habits {
         Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true };
 
     /// Returns the habits that follow from the values of system variables. `values` are the server's answers to the
-    /// `question` of each habit, in the order of `flavour.habits.all()`.
+    /// `settings_query` of each habit, in the order of `flavour.habits.all()`.
     pub fn told(flavour: &Flavour, values: [&[u8]; 5]) -> Habits {
         let all = flavour.habits.all();
         let [traces, limits_idleness, reports, limits_joins, numbers] =

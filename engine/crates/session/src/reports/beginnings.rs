@@ -14,13 +14,13 @@ impl Session {
             return;
         }
         self.identity.set_account(Some(account));
-        let accepted_under = self.told.accepted_under;
+        let accepted_under = self.coverage.accepted_under;
         self.identity.set_granted(engine.number_of(accepted_under));
         self.begin_anew(engine, accepted_under);
         // The client asked for this database at login; the server has not made it the current one yet.
         let database = self.identity.database().to_vec();
         self.take_state(engine, &SessionState { database: Some(&database), ..*state });
-        self.told.has_moved = true;
+        self.coverage.has_moved = true;
         // `init_connect` may have raised warnings.
         let beginnings = engine.settings().usual_beginnings(accepted_under, false);
         self.diagnostics.has_warnings = beginnings.is_none_or(|known| known.with_first);

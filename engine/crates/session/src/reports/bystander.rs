@@ -24,11 +24,11 @@ pub struct Bystander {
     /// of anything.
     is_past_unknown: bool,
     /// Tables for which the thread closes only the cells of rows that are reported, see `Report::LocksRows`.
-    told: Vec<Told>,
+    row_reported: Vec<RowReportedTable>,
 }
 
 /// A table whose changed rows the server reports one by one.
-struct Told {
+struct RowReportedTable {
     /// The number with which the server reports the table's rows.
     handler: usize,
     table: Arc<Table>,
@@ -41,7 +41,7 @@ impl Bystander {
     /// A thread with no cell closed. `is_new`: everything that the thread ever did has been reported here. Otherwise each
     /// statement may end a transaction that has written anything, until the thread is seen outside of one.
     pub fn new(is_new: bool) -> Bystander {
-        Bystander { writes: Writes::default(), is_past_unknown: !is_new, told: Vec::new() }
+        Bystander { writes: Writes::default(), is_past_unknown: !is_new, row_reported: Vec::new() }
     }
 
     /// Handles a report about this thread. Blocks while near caches may still serve results that the thread is about to change.
@@ -51,7 +51,7 @@ impl Bystander {
             Report::Locked { db, name, .. } => self.writes(engine, db, name),
             Report::LocksRows { db, name, handler } => self.writes_rows(engine, db, name, handler),
             Report::Row { handler, key } => self.writes_row(engine, handler, key),
-            Report::Commits => self.closes_untold(engine),
+            Report::Commits => self.close_tables_without_rows(engine),
             Report::Defined { db, name } => {
                 self.writes.close_everything(engine, true);
                 self.writes(engine, db, name);
@@ -60,7 +60,7 @@ impl Bystander {
             Report::Applies { state } => self.applies(engine, &state),
             Report::Ended { state, executed } => self.ends(engine, &state, executed),
             Report::Gone => {
-                self.told.clear();
+                self.row_reported.clear();
                 self.writes.is_locked = false;
                 self.writes.open(engine);
             }
@@ -77,43 +77,43 @@ impl Bystander {
     /// True if the server must report each changed row (`Report::Row`) with this `handler`. False for all other handlers: their
     /// tables are closed as a whole.
     pub fn tells_rows_of(&self, handler: usize) -> bool {
-        self.told.iter().any(|told| told.handler == handler)
+        self.row_reported.iter().any(|reported| reported.handler == handler)
     }
 
     /// Handles `Report::LocksRows`: closes the cell of any change of the table, and leaves its rows to further reports. The
     /// table's verdict and key hold until the transaction ends, because the server allows no definition of the table before.
     fn writes_rows(&mut self, engine: &Engine, db: &[u8], name: &[u8], handler: usize) {
         if self.tells_rows_of(handler) {
-            self.closes_untold(engine);
-            self.told.retain(|told| told.handler != handler);
+            self.close_tables_without_rows(engine);
+            self.row_reported.retain(|reported| reported.handler != handler);
         }
         let table = engine.tables().find(engine.versions(), db, name);
         let has_snapshots = table.verdict(engine.catalogue().generation()) == Verdict::Snapshot;
         let key = engine.key_of(&table).filter(|_| has_snapshots && !self.is_past_unknown && db != b"mysql");
         let Some(key) = key else { return self.writes(engine, db, name) };
         self.writes.close(engine, table.any);
-        self.told.push(Told { handler, table, key, has_rows: false });
+        self.row_reported.push(RowReportedTable { handler, table, key, has_rows: false });
     }
 
     /// Handles `Report::Row`: closes the cells of the row, or those of the whole table if the row is not known.
     fn writes_row(&mut self, engine: &Engine, handler: usize, key: Option<[u8; 8]>) {
-        let Some(told) = self.told.iter_mut().find(|told| told.handler == handler) else { return };
-        told.has_rows = true;
-        if self.writes.is_closed(told.table.whole) {
+        let Some(reported) = self.row_reported.iter_mut().find(|reported| reported.handler == handler) else { return };
+        reported.has_rows = true;
+        if self.writes.is_closed(reported.table.whole) {
             return;
         }
         let fits = self.writes.cells().len() + 2 <= MOST_REMEMBERED;
-        let Some(key) = key.filter(|_| fits) else { return self.writes.close(engine, told.table.whole) };
-        for cell in row_cells(engine, &told.table, told.key.read(key)) {
+        let Some(key) = key.filter(|_| fits) else { return self.writes.close(engine, reported.table.whole) };
+        for cell in row_cells(engine, &reported.table, reported.key.read(key)) {
             self.writes.close(engine, cell);
         }
     }
 
     /// Closes a whole table if no changed row of it was reported. A thread that locks a table for its rows changes some of
     /// them, so they are unknown.
-    fn closes_untold(&mut self, engine: &Engine) {
-        for told in self.told.iter().filter(|told| !told.has_rows) {
-            self.writes.close(engine, told.table.whole);
+    fn close_tables_without_rows(&mut self, engine: &Engine) {
+        for reported in self.row_reported.iter().filter(|reported| !reported.has_rows) {
+            self.writes.close(engine, reported.table.whole);
         }
     }
 
@@ -137,7 +137,7 @@ impl Bystander {
             self.writes.close_everything(engine, closing.defines);
         }
         if closing.flushes {
-            engine.questions().await_end();
+            engine.look_ups().await_end();
         }
     }
 
@@ -145,7 +145,7 @@ impl Bystander {
     /// transaction. Most of these are reported only after their effect is visible. Inside a transaction it only writes tables,
     /// and locks them before.
     fn applies(&mut self, engine: &Engine, state: &SessionState) {
-        self.closes_untold(engine);
+        self.close_tables_without_rows(engine);
         if self.is_past_unknown || is_outside(state) {
             self.writes.close_everything(engine, true);
         }
@@ -164,7 +164,7 @@ impl Bystander {
             // A table that was locked before the engine was watching may be written without a report, and tables that depend on
             // it too.
             self.is_past_unknown &= state.in_lock_tables;
-            self.told.clear();
+            self.row_reported.clear();
             self.writes.open(engine);
         } else {
             self.writes.open_everything(engine);

@@ -29,14 +29,14 @@ impl Session {
         if self.phase != Phase::Commands || !engine.vigil().is_dozing() {
             return None;
         }
-        if self.told.dozed_in != engine.vigil().epoch() {
+        if self.coverage.dozed_in != engine.vigil().epoch() {
             // The server first gets whatever it still lacks.
             if let Some(first) = self.before_pieces(engine) {
                 return Some(Decision::Inject(first));
             }
             self.begin_doze(engine);
         }
-        if self.told.has_missed {
+        if self.coverage.has_missed {
             return None;
         }
         let passes = match command {
@@ -45,7 +45,7 @@ impl Session {
             _ => false,
         };
         passes.then(|| {
-            self.told.is_dozing = true;
+            self.coverage.is_dozing = true;
             engine.repeats().note(FixedState::with_seed(0).hash_one(body));
             Decision::Forward
         })
@@ -57,13 +57,13 @@ impl Session {
         self.look_back(engine);
         self.note_doze(engine.vigil().last_doze());
         let is_known = self.identity.known_database().is_some_and(|name| !name.eq_ignore_ascii_case(SYSTEM));
-        self.told.has_missed |= !is_known || self.writes.is_locked || self.transaction.is_branch;
+        self.coverage.has_missed |= !is_known || self.writes.is_locked || self.transaction.is_branch;
         self.verification = None;
     }
 
     /// Notes that the session is active in the light mode with this epoch, where the server does not report its statements.
     pub(crate) fn note_doze(&mut self, doze: u64) {
-        (self.told.dozed_in, self.told.is_dozing) = (doze, true);
+        (self.coverage.dozed_in, self.coverage.is_dozing) = (doze, true);
     }
 
     /// True if this text only reads or writes rows, or begins or ends a transaction, and names neither the schema `sys` nor
@@ -101,7 +101,7 @@ impl Session {
     /// True if a command that is examined in light mode may do something that does not show in its packets. The session must
     /// then rest, that is, it is served nothing any more.
     pub(crate) fn hides_in_doze(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
-        if self.told.dozed_in != engine.vigil().epoch() {
+        if self.coverage.dozed_in != engine.vigil().epoch() {
             self.begin_doze(engine);
         }
         let names_system = || sql::says(body, SYSTEM);
@@ -115,15 +115,15 @@ impl Session {
             Some(Command::InitDb | Command::ChangeUser) => names_system(),
             Some(_) => false,
         };
-        self.told.is_dozing = true;
-        self.told.has_missed || hides
+        self.coverage.is_dozing = true;
+        self.coverage.has_missed || hides
     }
 
     /// Updates what is known of the session if a light mode is over in which it was active: a transaction may be open, and
     /// something may have been missed. Does nothing otherwise. To be called before each command.
     #[inline]
     pub(crate) fn look_back(&mut self, engine: &Engine) {
-        if self.told.dozed_in != 0 && self.told.dozed_in != engine.vigil().epoch() {
+        if self.coverage.dozed_in != 0 && self.coverage.dozed_in != engine.vigil().epoch() {
             self.come_back(engine);
         }
     }
@@ -132,22 +132,22 @@ impl Session {
     fn come_back(&mut self, engine: &Engine) {
         let vigil = engine.vigil();
         // This is read before the verdict: a session that sees the doze as decided also sees the decision.
-        let is_judged = vigil.is_judged(self.told.dozed_in);
-        self.told.has_missed |= vigil.is_lost(self.told.dozed_in);
-        if std::mem::take(&mut self.told.is_dozing) {
+        let is_judged = vigil.is_judged(self.coverage.dozed_in);
+        self.coverage.has_missed |= vigil.is_lost(self.coverage.dozed_in);
+        if std::mem::take(&mut self.coverage.is_dozing) {
             self.transaction.lose_sight();
             self.diagnostics.has_warnings = true;
         }
         // Until the doze is decided, this session is served nothing.
         if is_judged {
-            self.told.dozed_in = 0;
+            self.coverage.dozed_in = 0;
         }
     }
 
     /// Called when the server reports the end of a statement that is not known as running. If it was sent in light mode and
     /// reported after the engine woke, opens the cells that its reports have closed.
     pub(crate) fn ends_unseen(&mut self, engine: &Engine) {
-        if self.told.dozed_in != 0 && self.work.running.is_none() {
+        if self.coverage.dozed_in != 0 && self.work.running.is_none() {
             self.writes.open(engine);
         }
     }

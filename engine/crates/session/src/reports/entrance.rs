@@ -33,15 +33,15 @@ impl Session {
     /// True if the state at the end of the statement that has just run may differ from the state before it. If not, the host
     /// may leave out the report `Ended`. To be called once for each statement. `has_failed`: the statement failed.
     pub fn expects_end(&mut self, engine: &Engine, has_failed: bool) -> bool {
-        !std::mem::take(&mut self.told.is_uneventful)
+        !std::mem::take(&mut self.coverage.is_uneventful)
             || self.transaction.has_failed
             || has_failed && self.work.running.is_some()
-            || !self.is_told(engine)
+            || !self.is_state_known(engine)
     }
 
     /// True if the next report `Ended` must include the current database. Otherwise it may leave it out.
     pub fn expects_database(&self, engine: &Engine) -> bool {
-        self.told.has_moved || self.identity.known_database().is_none() || !self.is_told(engine)
+        self.coverage.has_moved || self.identity.known_database().is_none() || !self.is_state_known(engine)
     }
 
     /// Handles `Report::Ended`, which the server sends before the response of a statement.
@@ -63,12 +63,12 @@ impl Session {
 
     /// Takes the state that the server reports for this session at its login and at the end of a statement.
     pub(crate) fn take_state(&mut self, engine: &Engine, state: &SessionState) {
-        self.told.in_epoch = engine.vigil().epoch();
+        self.coverage.in_epoch = engine.vigil().epoch();
         self.transaction.take_state(state.autocommit, state.is_read_only, Isolation::from_number(state.isolation));
         self.writes.is_locked |= state.in_lock_tables;
         if let Some(database) = state.database {
             self.identity.set_database(database);
-            self.told.has_moved = self.told.may_move;
+            self.coverage.has_moved = self.coverage.may_move;
         }
         if self.identity.cache_type() != state.cache_type {
             self.set_cache_type(engine, state.cache_type);

@@ -15,7 +15,7 @@ impl Session {
             return false;
         }
         self.look_back(engine);
-        if self.told.has_missed {
+        if self.coverage.has_missed {
             return true;
         }
         if engine.vigil().is_dozing() {

@@ -30,7 +30,7 @@ impl Session {
         if verdict == Verdict::Unknown {
             let running = self.work.running.as_ref();
             let inherited = running.map_or_else(|| engine.settings().inherited(), |running| running.inherited);
-            engine.tables().ask(table, inherited);
+            engine.tables().request_look_up(table, inherited);
             engine.want_catalogue();
         }
         let recording = self.work.running.as_mut().and_then(|running| running.read.as_mut());
@@ -53,7 +53,7 @@ impl Session {
     /// Handles the report that the running statement writes a table: its cells are closed, and the statement's own
     /// result is not stored.
     fn on_write(&mut self, engine: &Engine, table: &Arc<Table>) {
-        self.told.is_uneventful = false;
+        self.coverage.is_uneventful = false;
         self.work.running.iter_mut().for_each(|running| running.is_inert = false);
         self.close_written_table(engine, table);
         if table.db == b"mysql" {
@@ -86,7 +86,7 @@ impl Session {
             return;
         }
         running.is_inert = false;
-        self.told.is_uneventful = false;
+        self.coverage.is_uneventful = false;
         let statement = sql::classify(text, self.identity.mode());
         if !matches!(statement.kind, Kind::Read(_) | Kind::Write) {
             self.identity.note_habits(text);

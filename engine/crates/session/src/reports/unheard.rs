@@ -27,7 +27,7 @@ impl Unheard {
         let mut writes = Writes::default();
         writes.close_everything(engine, true);
         writes.announce(engine);
-        engine.questions().await_end();
+        engine.look_ups().await_end();
         engine.settings().note_grants();
         Unheard(writes)
     }

@@ -20,7 +20,7 @@ impl Session {
             recording.record(bytes, engine.settings().limit());
         }
         let is_held = running.rendering.is_some();
-        if is_held || running.begins() || matches!(running.purpose, Purpose::Ask) {
+        if is_held || running.begins() || matches!(running.purpose, Purpose::QuerySettings) {
             running.held.extend_from_slice(bytes);
         }
         let is_kept_back = running.is_kept_back();
@@ -82,7 +82,7 @@ impl Session {
             self.transaction.take_begun(has_begun);
         }
         self.note_hidden_error(engine, &mut running, &outcome, has_failed);
-        if matches!(running.purpose, Purpose::Ask) {
+        if matches!(running.purpose, Purpose::QuerySettings) {
             self.learn(engine, &running.held);
         }
         self.note_execution(running.execution.take(), &outcome, has_failed);

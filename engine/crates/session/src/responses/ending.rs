@@ -28,7 +28,7 @@ impl Session {
         if running.is_plain && kind.is_some_and(shows_all) && engine.vigil().has_only_dozed_since(running.epoch) {
             self.note_doze(engine.vigil().last_doze());
         } else {
-            self.told.has_missed = true;
+            self.coverage.has_missed = true;
         }
     }
 

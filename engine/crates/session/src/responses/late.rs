@@ -73,7 +73,7 @@ impl Engine {
         }
         // A look-up that has just run may have been for earlier results only, so these tables are asked for again.
         let recording = &finished.recording;
-        recording.unsettled.iter().for_each(|table| self.tables().ask(table, recording.inherited));
+        recording.unsettled.iter().for_each(|table| self.tables().request_look_up(table, recording.inherited));
         let terms = &mut finished.recording.terms;
         terms.database = terms.database.take().or(database.map(Arc::from));
         self.late().push(&mut list, Box::new(LateResult { finished, counted_in: counted_in.clone() }));

@@ -28,7 +28,7 @@ impl Session {
         if let Some(stored) = finish(engine, &mut finished) {
             self.own.misses.count(stored);
             if stored.is_ok() {
-                self.tell_stored(engine, &finished.recording);
+                self.report_stored(engine, &finished.recording);
                 self.note_counted_miss(&finished.recording);
             }
         }

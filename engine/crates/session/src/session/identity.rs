@@ -344,8 +344,8 @@ impl Identity {
         self.variables.doubt_all(assignments)
     }
 
-    /// Takes the values that the server was queried for, in the order of `question`. None if its answer was not understood: nothing is
-    /// cached for this session then.
+    /// Takes the values that the server was queried for, in the order of `settings_query::packet`. None if its answer was not understood:
+    /// nothing is cached for this session then.
     pub fn learn(&mut self, values: Option<&[Vec<u8>]>) {
         match values {
             Some(values) => self.variables.learn(values),

@@ -34,7 +34,7 @@ impl Reuse {
 
     /// Called for each read, before the lookup: decides whether to look it up. `shape` is where the read is counted;
     /// None if it is to be looked up in any case.
-    pub fn ask(&mut self, engine: &Engine, shape: Option<ShapeId>) {
+    pub fn decide_lookup(&mut self, engine: &Engine, shape: Option<ShapeId>) {
         (self.shape, self.hash) = (shape, None);
         self.is_hopeless = shape.is_some_and(|shape| {
             self.requests = self.requests.wrapping_add(1);

@@ -5,12 +5,12 @@
 //! An execution is cached only if its parameters have the types that the statement was prepared for, or if they got other types all
 //! at once, never others since, and every value shows its type.
 
-use wire::{BoundType, Parameter, Params, Taken, TakenFor};
+use wire::{BoundType, Interpretation, Parameter, ParameterTypes, Params};
 
 /// The parameter types that the executions of one prepared statement have had so far.
 #[derive(Debug, Default)]
 pub struct Given {
-    taken_for: TakenFor,
+    parameter_types: ParameterTypes,
     /// The current execution does not give the server all types by itself.
     is_part: bool,
     /// An execution has had other types than those that the statement was prepared again for, or types that are not clear. From then on no
@@ -24,28 +24,28 @@ pub struct Given {
 
 impl Given {
     pub fn new(parameters: Vec<Parameter>) -> Given {
-        Given { taken_for: TakenFor::new(parameters), ..Given::default() }
+        Given { parameter_types: ParameterTypes::new(parameters), ..Given::default() }
     }
 
     /// Takes note of the types of an execution, served or not. `params` is None if they cannot be read.
     pub fn take(&mut self, params: Option<&Params>) {
-        let taken = params.map_or(Taken::Unclear, |params| self.taken_for.take(params));
-        self.is_mixed |= matches!(taken, Taken::Mixed | Taken::Unclear);
-        self.is_part = !matches!(taken, Taken::Alike | Taken::Reprepared(_));
-        if let Taken::Reprepared(types) = taken {
-            self.taken_for.reprepare(types);
+        let interpretation = params.map_or(Interpretation::Unclear, |params| self.parameter_types.interpret(params));
+        self.is_mixed |= matches!(interpretation, Interpretation::Mixed | Interpretation::Unclear);
+        self.is_part = !matches!(interpretation, Interpretation::Alike | Interpretation::Reprepared(_));
+        if let Interpretation::Reprepared(types) = interpretation {
+            self.parameter_types.reprepare(types);
         }
     }
 
     /// The types that the server has prepared the statement again for. Empty if it has not.
     fn types(&self) -> &[BoundType] {
-        self.taken_for.reprepared_for()
+        self.parameter_types.reprepared_for()
     }
 
     /// Bytes for the key of an execution's result: everything that the result depends on besides its own types and values, namely the types
     /// that the server has prepared the statement for.
     pub fn basis(&self) -> Vec<u8> {
-        self.taken_for.parameter_bytes().chain(self.types().as_flattened().iter().copied()).collect()
+        self.parameter_types.parameter_bytes().chain(self.types().as_flattened().iter().copied()).collect()
     }
 
     /// True if the result of the current execution depends only on its own types and those in `basis`, so that it may be cached. If it

@@ -22,7 +22,7 @@ pub(crate) enum Purpose {
     /// Like `Begin`, but the snapshot is opened at once. The stamp was read before.
     OpenSnapshot(Stamp),
     /// The engine's query for settings of the session that are not certain.
-    Ask,
+    QuerySettings,
     /// A command without effect, for a host that needs the server to ask for the next command in its own way.
     Idle,
     /// Gives the server parameter types of a prepared statement that it has not seen, because the executions with them were

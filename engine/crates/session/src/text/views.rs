@@ -37,7 +37,7 @@ pub struct Views {
     /// The names without their schemas, in ASCII lower case.
     names: HashSet<Vec<u8>>,
     /// Views whose definitions the host has yet to look up.
-    asked: Mutex<Vec<ViewName>>,
+    requested_definitions: Mutex<Vec<ViewName>>,
 }
 
 struct View {
@@ -89,7 +89,7 @@ impl Views {
         let mut met = Vec::new();
         for source in sources {
             let db = source.db.as_deref().unwrap_or(database);
-            if !self.is_told(db) || !self.is_told(&source.name) {
+            if !self.is_name_certain(db) || !self.is_name_certain(&source.name) {
                 return Reads::Refused(Own::View);
             }
             self.meet(db, &source.name, &mut met);
@@ -102,7 +102,7 @@ impl Views {
         let mut met = Vec::new();
         for source in sources {
             let db = source.db.as_deref().unwrap_or(schema);
-            (self.is_told(db) && self.is_told(&source.name)).then_some(())?;
+            (self.is_name_certain(db) && self.is_name_certain(&source.name)).then_some(())?;
             self.meet(db, &source.name, &mut met);
         }
         Some(met.into_iter().map(|view| view.name.clone()).collect())
@@ -116,7 +116,7 @@ impl Views {
         let mut judged = 0;
         while let Some(view) = met.get(judged) {
             let Some(definition) = view.definition.get() else {
-                self.ask(&view.name);
+                self.request_definition(&view.name);
                 return Reads::Refused(Own::ViewUnknown);
             };
             if let Some(own) = definition.against {
@@ -140,7 +140,7 @@ impl Views {
     }
 
     /// True if it is certain which views this name can mean. It is not where the server folds the case of letters beyond ASCII.
-    fn is_told(&self, name: &[u8]) -> bool {
+    fn is_name_certain(&self, name: &[u8]) -> bool {
         !self.folds_case || name.is_ascii()
     }
 
@@ -152,16 +152,16 @@ impl Views {
         key
     }
 
-    fn ask(&self, name: &ViewName) {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if !asked.contains(name) {
-            asked.push(name.clone());
+    fn request_definition(&self, name: &ViewName) {
+        let mut requested = self.requested_definitions.lock().unwrap_or_else(PoisonError::into_inner);
+        if !requested.contains(name) {
+            requested.push(name.clone());
         }
     }
 
     /// Returns the views whose definitions the host must look up, and removes them from the list.
-    pub fn take_asked(&self) -> Vec<ViewName> {
-        std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn take_requested_definitions(&self) -> Vec<ViewName> {
+        std::mem::take(&mut self.requested_definitions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// True if the definition of this view need not be looked up: it is known, or there is no such view.
@@ -213,8 +213,8 @@ mod tests {
         assert_eq!(read(&views, &["t", "e.v", "w", "d.w", "V", "D.v"]), Reads::Tables);
         assert_eq!(read(&views, &["t", "v"]), Reads::Refused(Own::ViewUnknown));
         assert_eq!(read(&views, &["e.w"]), Reads::Refused(Own::ViewUnknown));
-        assert_eq!(views.take_asked(), [view("d.v"), view("e.w")]);
-        assert!(views.take_asked().is_empty());
+        assert_eq!(views.take_requested_definitions(), [view("d.v"), view("e.w")]);
+        assert!(views.take_requested_definitions().is_empty());
         assert_eq!(views.read_by(None, b"d"), Reads::Refused(Own::View));
         assert_eq!(self::views(false, &[]).read_by(None, b"d"), Reads::Tables);
     }
@@ -225,7 +225,7 @@ mod tests {
         settle(&views, "d.v", None, &["d.w", "e.x"]);
         settle(&views, "d.w", None, &["d.v"]);
         assert_eq!(read(&views, &["v"]), Reads::Refused(Own::ViewUnknown));
-        assert_eq!(views.take_asked(), [view("e.x")]);
+        assert_eq!(views.take_requested_definitions(), [view("e.x")]);
         settle(&views, "e.x", None, &[]);
         assert_eq!(read(&views, &["v", "t"]), Reads::Views);
         settle(&views, "e.y", Some(Own::ViewFunction), &[]);

@@ -91,7 +91,7 @@ impl fmt::Display for Aim {
 
 /// The generator's assumptions about the state of a session.
 #[derive(Clone, Debug)]
-struct Standing {
+struct SessionAssumptions {
     database: String,
     in_transaction: bool,
     /// The connection was lost, so the session has to reconnect.
@@ -104,7 +104,7 @@ pub struct Generator {
     aim: Aim,
     model: Model,
     memory: Memory,
-    standings: Vec<Standing>,
+    assumptions: Vec<SessionAssumptions>,
     /// Steps that have been generated and come next.
     queue: VecDeque<Action>,
     /// The parameters so far of a statement that is being generated for the binary protocol. None if it is generated as text.
@@ -139,13 +139,13 @@ impl Generator {
     /// A generator for MariaDB, with the steps of the prelude queued: they create databases, accounts, tables and routines. `is_calm`:
     /// statements that invalidate everything are rare. `is_followed`: a near cache follows the binary log.
     pub fn new(random: Random, sessions: usize, aim: Aim, is_calm: bool, is_followed: bool) -> Self {
-        let standing = Standing { database: "d0".into(), in_transaction: false, is_lost: false };
+        let assumed = SessionAssumptions { database: "d0".into(), in_transaction: false, is_lost: false };
         let mut generator = Self {
             random,
             aim,
             model: Model::default(),
             memory: Memory::default(),
-            standings: vec![standing; sessions],
+            assumptions: vec![assumed; sessions],
             queue: VecDeque::new(),
             bound: None,
             session: 0,
@@ -219,7 +219,7 @@ impl Generator {
         if self.aim == Aim::Rows {
             self.rows_filling();
         }
-        for session in 0..self.standings.len() {
+        for session in 0..self.assumptions.len() {
             // Sessions reconnect because a near cache that follows the log shares results only among sessions that began after the last
             // change of privileges.
             let begin = match self.is_followed {
@@ -280,9 +280,9 @@ impl Generator {
         if let Some(action) = self.queue.pop_front() {
             return action;
         }
-        let session = self.random.below(self.standings.len());
+        let session = self.random.below(self.assumptions.len());
         self.session = session;
-        if self.standings[session].is_lost {
+        if self.assumptions[session].is_lost {
             self.settle(session);
             return Action {
                 session,
@@ -302,7 +302,7 @@ impl Generator {
     /// A repeated read. In a transaction further repeated reads are often queued, because only after its first read is it known what may be
     /// served.
     fn repeats(&mut self, session: usize) -> (Kind, Deed) {
-        if self.standings[session].in_transaction && self.random.percent(40) {
+        if self.assumptions[session].in_transaction && self.random.percent(40) {
             for _ in 0..1 + self.random.below(5) {
                 let again = self.repeat();
                 self.later(session, Kind::Repeat, again);
@@ -313,7 +313,7 @@ impl Generator {
 
     /// Writes a random step of this session, which begins a transaction or a scene of several queued steps at times.
     fn step(&mut self, session: usize) -> (Kind, Deed) {
-        if self.standings[session].in_transaction && self.random.percent(12) {
+        if self.assumptions[session].in_transaction && self.random.percent(12) {
             return (Kind::Transaction, Deed::Query(self.ending()));
         }
         if self.is_followed && self.random.percent(FRESH) {
@@ -337,7 +337,7 @@ impl Generator {
         }
         // Only the last two sessions get many disturbing statements. The others must share entries, or there would be no hits. The
         // weights are in the order of the match below.
-        let restless = if session + 2 >= self.standings.len() { 8 } else { 1 };
+        let restless = if session + 2 >= self.assumptions.len() { 8 } else { 1 };
         let weights = [
             600,
             110,
@@ -497,13 +497,13 @@ impl Generator {
 
     /// A random table, mostly of the session's database.
     fn table(&mut self, with_views: bool) -> Table {
-        let database = self.standings[self.session].database.clone();
+        let database = self.assumptions[self.session].database.clone();
         self.model.pick(&mut self.random, &database, with_views)
     }
 
     /// The table's name as a statement may write it: with or without its database.
     fn reference(&mut self, table: &Table) -> String {
-        let is_near = table.database == self.standings[self.session].database;
+        let is_near = table.database == self.assumptions[self.session].database;
         match self.random.below(20) {
             0..=12 if is_near => table.name.clone(),
             0 | 1 => format!("`{}`.`{}`", table.database, table.name),
@@ -514,25 +514,25 @@ impl Generator {
     /// Updates the assumptions about a session after the answer to its step. `is_lost`: the connection was lost. Returns true if the schema
     /// may have changed; then call [`Self::learn`].
     pub fn observe(&mut self, action: &Action, responses: &[Response], is_lost: bool) -> bool {
-        let standing = &mut self.standings[action.session];
-        standing.is_lost = is_lost;
+        let assumed = &mut self.assumptions[action.session];
+        assumed.is_lost = is_lost;
         if let Some(status) = responses.last().and_then(Response::status) {
-            standing.in_transaction = status & IN_TRANSACTION != 0;
+            assumed.in_transaction = status & IN_TRANSACTION != 0;
         }
         let has_failed = responses.last().is_some_and(|last| last.failure().is_some());
         if has_failed && matches!(action.kind, Kind::Read | Kind::Repeat) && self.random.percent(70) {
             self.memory.forget(&action.deed);
         }
         match &action.deed {
-            Deed::InitDb(database) if database != "nowhere" => standing.database = database.clone(),
+            Deed::InitDb(database) if database != "nowhere" => assumed.database = database.clone(),
             Deed::Query(text) | Deed::Run(text, _)
                 if ["USE d", "USE D"].contains(&text.get(..5).unwrap_or_default()) =>
             {
-                standing.database = text[4..].to_lowercase();
+                assumed.database = text[4..].to_lowercase();
             }
             Deed::ChangeUser(account) | Deed::Reconnect(account, _) => {
-                standing.database = account.database.clone().unwrap_or("d0".into());
-                standing.in_transaction = false;
+                assumed.database = account.database.clone().unwrap_or("d0".into());
+                assumed.in_transaction = false;
             }
             _ => {}
         }

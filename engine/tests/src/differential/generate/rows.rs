@@ -363,7 +363,7 @@ impl Generator {
         let name = format!("{}.{}", table.database, table.name);
         let look = |key: u64| Deed::Query(format!("SELECT id, a FROM {name} WHERE id = {key}"));
         let (key, other) = (1 + self.random.below(6) as u64, 7 + self.random.below(6) as u64);
-        let [writer, reader] = [1, 2].map(|others| (session + others) % self.standings.len());
+        let [writer, reader] = [1, 2].map(|others| (session + others) % self.assumptions.len());
         for one in [reader, session] {
             // From here on these sessions share results.
             self.later(one, Kind::Connection, Deed::Reconnect(Account::root().in_database("d0"), false));
@@ -452,7 +452,7 @@ impl Generator {
 
     /// A statement that begins or ends a transaction in which reads are served.
     pub(super) fn row_transaction(&mut self, session: usize) -> String {
-        let choices: &[&str] = match self.standings[session].in_transaction {
+        let choices: &[&str] = match self.assumptions[session].in_transaction {
             true => &[
                 "COMMIT",
                 "COMMIT",

@@ -40,7 +40,7 @@ impl Generator {
 
     /// Queues the same read in two sessions after the same settings, made in one order and in the other.
     fn settings_scene(&mut self, session: usize) -> (Kind, Deed) {
-        let partner = self.random.below(self.standings.len());
+        let partner = self.random.below(self.assumptions.len());
         let settings: Vec<_> = (0..2 + self.random.below(2)).map(|_| *self.random.pick(SETTINGS)).collect();
         let table = self.table(false);
         let name = format!("{}.{}", table.database, table.name);
@@ -68,7 +68,7 @@ impl Generator {
 
     /// Queues a setting that is made again after a statement that may have changed it without saying so in its text.
     fn again_scene(&mut self, session: usize) -> (Kind, Deed) {
-        let partner = self.random.below(self.standings.len());
+        let partner = self.random.below(self.assumptions.len());
         let table = self.table(false);
         let read = Deed::Query(format!(
             "SELECT FROM_UNIXTIME(0), DATE_FORMAT('2026-01-05', '%M'), 1 / 3, 'a' = 'A', 'a\nb' REGEXP 'a.b', COUNT(*) FROM {}.{}",
@@ -122,8 +122,8 @@ impl Generator {
             self.later(session, first.0, first.1);
             first = (Kind::Connection, Deed::ResetConnection);
         }
-        let partner = self.random.below(self.standings.len());
-        if self.standings[partner].in_transaction && self.random.percent(60) {
+        let partner = self.random.below(self.assumptions.len());
+        if self.assumptions[partner].in_transaction && self.random.percent(60) {
             let ending = self.ending();
             self.later(partner, Kind::Transaction, Deed::Query(ending));
         }
@@ -131,14 +131,14 @@ impl Generator {
             let reader = match self.random.below(10) {
                 0..=4 => session,
                 5..=8 => partner,
-                _ => self.random.below(self.standings.len()),
+                _ => self.random.below(self.assumptions.len()),
             };
             let again = self.otherwise(&read);
             self.later(reader, Kind::Repeat, again);
             self.aftermath(reader);
             self.disturbance(reader);
             if is_of_views && self.random.percent(12) {
-                let definer = self.random.below(self.standings.len());
+                let definer = self.random.below(self.assumptions.len());
                 let change = self.view_change();
                 self.later(definer, Kind::Routine, Deed::Query(change));
             }
@@ -164,7 +164,7 @@ impl Generator {
 
     /// Queues at times a write, or the begin or end of a transaction, while a scene goes on.
     fn disturbance(&mut self, reader: usize) {
-        let writer = self.random.below(self.standings.len());
+        let writer = self.random.below(self.assumptions.len());
         match self.random.below(100) {
             0..=9 => {
                 self.session = writer;

@@ -10,7 +10,7 @@ impl Generator {
     /// A statement that begins, ends or configures a transaction of this session.
     pub(super) fn transaction(&mut self, session: usize) -> String {
         let level = self.random.word(LEVELS);
-        if self.standings[session].in_transaction && self.random.percent(60) {
+        if self.assumptions[session].in_transaction && self.random.percent(60) {
             return self.ending();
         }
         match self.random.below(20) {
@@ -109,13 +109,13 @@ impl Generator {
         self.later(session, Kind::Xa, Deed::Query(format!("XA PREPARE 'x{name}'")));
         let mut finisher = session;
         if self.random.percent(60) {
-            finisher = self.random.below(self.standings.len());
+            finisher = self.random.below(self.assumptions.len());
             let is_abrupt = self.random.percent(50);
             self.later(session, Kind::Connection, Deed::Reconnect(Account::root().in_database("d0"), is_abrupt));
             self.settle(session);
         }
         for _ in 0..self.random.below(4) {
-            let (reader, repeat) = (self.random.below(self.standings.len()), self.repeat());
+            let (reader, repeat) = (self.random.below(self.assumptions.len()), self.repeat());
             self.later(reader, Kind::Repeat, repeat);
         }
         self.later(finisher, Kind::Xa, Deed::Query(format!("XA {finish} 'x{name}'")));
@@ -129,7 +129,7 @@ impl Generator {
         for _ in 0..self.random.below(4) {
             let text = if self.random.percent(50) { self.write() } else { self.read() };
             self.later(session, Kind::Lock, Deed::Query(text));
-            let (reader, repeat) = (self.random.below(self.standings.len()), self.repeat());
+            let (reader, repeat) = (self.random.below(self.assumptions.len()), self.repeat());
             self.later(reader, Kind::Repeat, repeat);
         }
         match self.random.below(5) {

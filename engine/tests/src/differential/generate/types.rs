@@ -48,7 +48,7 @@ impl Generator {
     /// Queues executions of one statement in two sessions. Each session binds values of several types in its own order. Returns the first
     /// step.
     pub(super) fn types_scene(&mut self, session: usize) -> (Kind, Deed) {
-        let partner = self.random.below(self.standings.len());
+        let partner = self.random.below(self.assumptions.len());
         let table = self.table(false);
         let column = table.column(&mut self.random).to_string();
         let name = format!("{}.{}", table.database, table.name);

@@ -1,12 +1,12 @@
 //! The reports that near caches get about results of the connections that they have marked, and how a connection becomes a feed. A near
 //! cache is a cache next to clients; its feed is the connection over which it gets reports and invalidations.
 
-use crate::commands::hits::Asked;
+use crate::commands::hits::ReadRequest;
 use crate::engine::Engine;
 use crate::entries::cells::table_cells;
 use crate::entries::layout::Layout;
 use crate::session::Session;
-use crate::session::near::What;
+use crate::session::near::CommandReportContent;
 use crate::statement::recording::Recording;
 use crate::transaction::admission::Admission;
 use cache::{CellId, Entry, Stamp};
@@ -21,25 +21,25 @@ impl Session {
 
     /// Reports a result that was just stored to the near cache that has marked this connection, if any. Not if the statement has changed
     /// the session context: the result then says nothing about the session's next reads.
-    pub(crate) fn tell_stored(&mut self, engine: &Engine, recording: &Recording) {
-        if self.may_tell(&recording.text)
+    pub(crate) fn report_stored(&mut self, engine: &Engine, recording: &Recording) {
+        if self.may_report_results(&recording.text)
             && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context))
         {
             let layout = Layout::default().by_rows(recording.is_by_rows).joining(recording.joins);
-            self.tell(engine, recording.context, recording.stamp, &recording.cells, layout);
+            self.report_result(engine, recording.context, recording.stamp, &recording.cells, layout);
         }
     }
 
     /// Reports a hit in the server's own cache to the near cache that has marked this connection, if any.
-    pub(crate) fn tell_served(&mut self, engine: &Engine, asked: &Asked, entry: &Entry) {
-        if self.may_tell(asked.text) {
-            self.tell(engine, asked.context, entry.stamp(), entry.cells(), Layout(entry.flags()));
+    pub(crate) fn report_served(&mut self, engine: &Engine, request: &ReadRequest, entry: &Entry) {
+        if self.may_report_results(request.text) {
+            self.report_result(engine, request.context, entry.stamp(), entry.cells(), Layout(entry.flags()));
         }
     }
 
     /// True if results of this text can be reported to a near cache that has marked this connection. It cannot learn how many rows a read
     /// has found in addition to those that it returns.
-    fn may_tell(&self, text: &[u8]) -> bool {
+    fn may_report_results(&self, text: &[u8]) -> bool {
         self.near.mark.is_some() && !sql::may_count_found_rows(text)
     }
 
@@ -47,7 +47,7 @@ impl Session {
     /// report about the result of the command, it gets one about the session, provided that the server's own cache would answer a read that
     /// came now.
     pub(crate) fn report_session(&mut self, engine: &Engine) {
-        let Some(is_binary) = self.near.awaits().filter(|_| self.work.running.is_none()) else { return };
+        let Some(is_binary) = self.near.awaits_report().filter(|_| self.work.running.is_none()) else { return };
         // The stamp is noted before the session is looked at, so that a later change of everything invalidates the message.
         let stamp = engine.versions().now();
         let is_private = self.temporary.may_exist() || self.writes.is_locked || self.identity.cache_type() == 0;
@@ -58,16 +58,22 @@ impl Session {
         if let Some(context) = self.cacheable_context(engine, is_binary) {
             let holds_over_preparations = self.is_granted_as_then(engine);
             let (is_for_transactions, snapshot) = (false, None);
-            let what =
-                What { context, stamp, holds_over_preparations, is_for_transactions, snapshot, is_of_session: true };
-            self.near.tell(engine, what, &[], &[]);
+            let content = CommandReportContent {
+                context,
+                stamp,
+                holds_over_preparations,
+                is_for_transactions,
+                snapshot,
+                is_of_session: true,
+            };
+            self.near.report(engine, content, &[], &[]);
         }
     }
 
     /// Reports a result to the near cache: its context, its stamp, and the cells that it depends on.
-    fn tell(&mut self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], layout: Layout) {
+    fn report_result(&mut self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], layout: Layout) {
         let tables: Vec<_> = table_cells(cells, layout.is_by_rows()).collect();
-        let what = What {
+        let content = CommandReportContent {
             context,
             stamp,
             holds_over_preparations: self.is_granted_as_then(engine),
@@ -75,7 +81,7 @@ impl Session {
             snapshot: self.snapshot_beside(),
             is_of_session: false,
         };
-        self.near.tell(engine, what, cells, &tables);
+        self.near.report(engine, content, cells, &tables);
     }
 
     /// The snapshot's stamp, if a near cache may answer reads in the open transaction. None if it may not. One reason is a limit on idle

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether a look-up of a table is running, for the statements that must wait for its end.
 #[derive(Default)]
-pub struct Questions {
+pub struct CatalogueLookUps {
     present: Mutex<Present>,
     over: Condvar,
 }
@@ -31,9 +31,9 @@ struct Present {
 /// A look-up of tables or views on the server that is running. Dropping it ends the look-up, and lets statements run that wait
 /// for that.
 #[must_use]
-pub struct Question<'a>(&'a Questions);
+pub struct CatalogueLookUp<'a>(&'a CatalogueLookUps);
 
-impl Questions {
+impl CatalogueLookUps {
     fn present(&self) -> MutexGuard<'_, Present> {
         self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -56,7 +56,7 @@ impl Questions {
     }
 }
 
-impl Drop for Question<'_> {
+impl Drop for CatalogueLookUp<'_> {
     fn drop(&mut self) {
         self.0.present().is_under_way = false;
         self.0.over.notify_all();
@@ -67,20 +67,20 @@ impl Engine {
     /// True if the server may still be asked about tables for a read that ran when `Settings::inherited` had this value. False
     /// once something that affects all sessions has changed or is changing, as a FLUSH announces it: the need for this look-up
     /// is then to be dropped.
-    pub fn may_ask(&self, inherited: u64) -> bool {
+    pub fn may_look_up(&self, inherited: u64) -> bool {
         self.vigil().is_awake() && self.settings().is_unchanged_since(inherited)
     }
 
     /// Starts a look-up for a read that ran when `Settings::inherited` had this value. None if it is not allowed any more (see
-    /// `may_ask`). Hold the result until the server has answered. The caller must not start two at a time.
-    pub fn begin_question(&self, inherited: u64) -> Option<Question<'_>> {
-        let questions = self.questions();
-        // The lock comes first: a statement that does not see this look-up has announced its change before, and then `may_ask`
+    /// `may_look_up`). Hold the result until the server has answered. The caller must not start two at a time.
+    pub fn begin_look_up(&self, inherited: u64) -> Option<CatalogueLookUp<'_>> {
+        let look_ups = self.look_ups();
+        // The lock comes first: a statement that does not see this look-up has announced its change before, and then `may_look_up`
         // sees the change.
-        let mut present = questions.present();
-        self.may_ask(inherited).then(|| {
+        let mut present = look_ups.present();
+        self.may_look_up(inherited).then(|| {
             present.is_under_way = true;
-            Question(questions)
+            CatalogueLookUp(look_ups)
         })
     }
 }
@@ -104,46 +104,46 @@ mod tests {
     #[test]
     fn a_question_is_waited_for_and_none_begins_before_the_change_is_over() {
         let (engine, inherited) = awake();
-        let question = engine.begin_question(inherited).expect("nothing has changed");
+        let look_up = engine.begin_look_up(inherited).expect("nothing has changed");
         let has_waited = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
                 engine.settings().begin_change();
-                engine.questions().await_end_for(LONG);
+                engine.look_ups().await_end_for(LONG);
                 has_waited.store(true, Ordering::SeqCst);
             });
-            while engine.may_ask(inherited) {
+            while engine.may_look_up(inherited) {
                 thread::yield_now();
             }
             assert!(!has_waited.load(Ordering::SeqCst));
-            assert!(engine.begin_question(inherited).is_none());
-            drop(question);
+            assert!(engine.begin_look_up(inherited).is_none());
+            drop(look_up);
         });
-        assert!(has_waited.load(Ordering::SeqCst) && !engine.questions().was_overtaken());
+        assert!(has_waited.load(Ordering::SeqCst) && !engine.look_ups().was_overtaken());
         engine.settings().end_change();
-        assert!(engine.begin_question(inherited).is_none(), "it is asked for a read from before the change");
-        assert!(engine.begin_question(engine.settings().inherited()).is_some());
+        assert!(engine.begin_look_up(inherited).is_none(), "it is asked for a read from before the change");
+        assert!(engine.begin_look_up(engine.settings().inherited()).is_some());
     }
 
     #[test]
     fn a_question_that_takes_too_long_is_overtaken_and_that_is_told_once() {
         let (engine, inherited) = awake();
-        let question = engine.begin_question(inherited).expect("nothing has changed");
-        engine.questions().await_end_for(Duration::from_millis(1));
-        drop(question);
-        assert!(engine.questions().was_overtaken() && !engine.questions().was_overtaken());
-        engine.questions().await_end_for(LONG);
-        assert!(!engine.questions().was_overtaken());
+        let look_up = engine.begin_look_up(inherited).expect("nothing has changed");
+        engine.look_ups().await_end_for(Duration::from_millis(1));
+        drop(look_up);
+        assert!(engine.look_ups().was_overtaken() && !engine.look_ups().was_overtaken());
+        engine.look_ups().await_end_for(LONG);
+        assert!(!engine.look_ups().was_overtaken());
     }
 
     #[test]
     fn nothing_is_asked_while_nobody_follows_what_is_flushed() {
         let (engine, inherited) = awake();
         engine.doze();
-        assert!(engine.begin_question(inherited).is_none());
+        assert!(engine.begin_look_up(inherited).is_none());
         engine.begin_epoch();
-        assert!(engine.begin_question(inherited).is_some());
+        assert!(engine.begin_look_up(inherited).is_some());
         engine.rest();
-        assert!(engine.begin_question(inherited).is_none());
+        assert!(engine.begin_look_up(inherited).is_none());
     }
 }

@@ -15,14 +15,14 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const MOST_PREPARED: usize = 200;
 const POLL: Duration = Duration::from_millis(5);
 
-/// The reason why a statement has no result. None of them is a violation by itself: chaos kills and cuts. Pass it to [`Voice::recover`].
+/// The reason why a statement has no result. None of them is a violation by itself: chaos kills and cuts. Pass it to [`Session::recover`].
 #[derive(Debug)]
 pub enum Trouble {
     /// The server answered with an error.
     Refused(Failure),
     /// An UPDATE was killed while it was planned, and reported success without looking for a row. MariaDB 11.8 does that without the
     /// plugin, too.
-    InVain,
+    MatchedNoRow,
     /// The connection broke, or no answer came in time. It is unknown whether the statement ran.
     Lost,
 }
@@ -30,7 +30,7 @@ pub enum Trouble {
 pub type Outcome<T> = Result<T, Trouble>;
 
 /// A connection with its random choices. After an error call [`Self::recover`] before anything else.
-pub struct Voice<'a> {
+pub struct Session<'a> {
     stage: &'a Stage,
     client: Client,
     /// The number of times that the server had been killed when this connection was made.
@@ -40,7 +40,7 @@ pub struct Voice<'a> {
     role: &'static str,
 }
 
-impl<'a> Voice<'a> {
+impl<'a> Session<'a> {
     /// Connects. `role` is the name of the count of this session's statements.
     pub fn new(stage: &'a Stage, role: &'static str, seed: u64) -> io::Result<Self> {
         let (client, life) = connect(stage)?;
@@ -128,9 +128,9 @@ impl<'a> Voice<'a> {
                 self.stage.count("errors");
                 Err(Trouble::Refused(failure.clone()))
             }
-            None if is_in_vain(statement, &response.parts) => {
+            None if matched_no_row(statement, &response.parts) => {
                 self.stage.count("updates in vain");
-                Err(Trouble::InVain)
+                Err(Trouble::MatchedNoRow)
             }
             None => Ok(response.rows(is_binary)),
         }
@@ -185,7 +185,7 @@ impl<'a> Voice<'a> {
 
 /// True if an UPDATE (or EXECUTE) succeeded without matching a row. Every UPDATE here has a row to find, and the server reports how many
 /// rows it matched.
-fn is_in_vain(statement: &str, parts: &[Part]) -> bool {
+fn matched_no_row(statement: &str, parts: &[Part]) -> bool {
     let is_update = |one: &str| one.starts_with("UPDATE") || one.starts_with("EXECUTE");
     statement.split("; ").zip(parts).any(|(one, part)| match part {
         Part::Ok(finish) if is_update(one) => {

@@ -2,8 +2,8 @@
 
 use crate::engine::Engine;
 use crate::session::Session;
-use crate::statement::question;
 use crate::statement::running::Purpose;
+use crate::statement::settings_query;
 use sql::{Kind, Read, Refusal, Statement};
 use wire::Expect;
 
@@ -11,13 +11,13 @@ impl Session {
     /// Returns the packet of a query for the session's uncertain settings, or of a served read that the server must
     /// replay before it. None if the settings are certain, do not matter to this statement, or may not be queried now.
     /// `text` is the text of a query, and empty for a statement that is being prepared.
-    pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn query_settings(&mut self, engine: &Engine, statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
         let matters = match &statement.kind {
             Kind::Read(read) => self.is_cached(engine) && self.may_be_kept(read, text),
             _ => self.may_tell_rows(engine, statement),
         };
         let is_uncertain = self.identity.variables().is_uncertain;
-        if !is_uncertain || !matters || statement.reads_diagnostics || !self.may_be_asked() {
+        if !is_uncertain || !matters || statement.reads_diagnostics || !self.may_query_settings() {
             return None;
         }
         // The engine's query also reads FOUND_ROWS(), so a pending read is replayed first.
@@ -25,8 +25,8 @@ impl Session {
         unseen.or_else(|| {
             Some(self.inject(
                 engine,
-                Purpose::Ask,
-                (question::question(engine.flavour(), self.identity.capabilities()), Expect::Query),
+                Purpose::QuerySettings,
+                (settings_query::packet(engine.flavour(), self.identity.capabilities()), Expect::Query),
             ))
         })
     }
@@ -41,7 +41,7 @@ impl Session {
     }
 
     /// True if the engine may send a query of its own on this connection now, without any effect that the client sees.
-    fn may_be_asked(&self) -> bool {
+    fn may_query_settings(&self) -> bool {
         let is_unseen = !self.identity.may_report() || self.transaction.is_outside();
         is_unseen
             && !self.identity.must_run()
@@ -55,6 +55,6 @@ impl Session {
         statement.kind == Kind::Write
             && engine.settings().is_on()
             && engine.settings().tells_rows()
-            && self.is_told(engine)
+            && self.is_state_known(engine)
     }
 }

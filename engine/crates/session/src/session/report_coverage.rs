@@ -1,7 +1,7 @@
 //! How far the server's reports about this session can be relied on.
 
 #[derive(Default)]
-pub struct Told {
+pub struct ReportCoverage {
     /// The value of `Vigil::epoch` when the server last reported the session's state; it changes whenever the engine
     /// wakes, is suspended or enters light mode. Nothing is served unless it is the current one.
     pub in_epoch: u64,
@@ -23,7 +23,7 @@ pub struct Told {
     pub accepted_under: u64,
 }
 
-impl Told {
+impl ReportCoverage {
     /// Called when a command goes to the server. `may_move` says whether it may change the current database.
     pub fn note_given(&mut self, may_move: bool) {
         self.may_move = may_move;

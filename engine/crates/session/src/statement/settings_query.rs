@@ -5,7 +5,7 @@ use wire::Query;
 
 /// Returns the packet of a query for the variables that a session may have set by an expression, and for its habits.
 /// The first columns are FOUND_ROWS(), which the query itself overwrites, and `init_connect`, which sessions run first.
-pub fn question(flavour: &Flavour, capabilities: u64) -> Vec<u8> {
+pub fn packet(flavour: &Flavour, capabilities: u64) -> Vec<u8> {
     let askable = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
     let of_habits = flavour.habits.all().map(|habit| habit.question.to_owned());
     let names: Vec<String> = askable.chain(of_habits).collect();
