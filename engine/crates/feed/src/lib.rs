@@ -46,7 +46,7 @@ pub use connection::{Connection, Protocol, SessionContext};
 pub use kept_out::{KeptOut, Pause};
 pub use message::{CommandReport, Counts, Frame, FromNear, Malformed, ToNear};
 pub use near_end::{Heard, Lost, Near};
-pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
+pub use server_end::{Attached, Basis, LeaseTerms, NearId, Nears, Wait, Who};
 
 /// The newest version of the feed's protocol that this crate speaks.
 pub const VERSION: u16 = 4;

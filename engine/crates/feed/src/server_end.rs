@@ -36,16 +36,16 @@ const MOST_AT_ONCE: usize = 512;
 
 /// The length of leases, that is, of the time for which a near cache may serve results after its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Terms {
+pub struct LeaseTerms {
     /// The length of a lease by the near cache's clock.
     pub lease_ns: u64,
     /// The time for which the server counts a lease longer than that, because clocks run at different speeds.
     pub margin_ns: u64,
 }
 
-impl Default for Terms {
-    fn default() -> Terms {
-        Terms { lease_ns: 100_000_000, margin_ns: 2_000_000 }
+impl Default for LeaseTerms {
+    fn default() -> LeaseTerms {
+        LeaseTerms { lease_ns: 100_000_000, margin_ns: 2_000_000 }
     }
 }
 
@@ -115,7 +115,7 @@ pub struct Basis<'a> {
 /// results of, and the messages queued for each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nears {
-    terms: Terms,
+    terms: LeaseTerms,
     /// The first half of all attachments, different for each start of the server.
     life: u64,
     next: NearId,
@@ -127,7 +127,7 @@ pub struct Nears {
 impl Nears {
     /// Creates the server's end, without near caches. `life` must be different for each start of any server, since it makes
     /// [`Attachment`](crate::Attachment)s unique.
-    pub fn new(terms: Terms, life: u64) -> Nears {
+    pub fn new(terms: LeaseTerms, life: u64) -> Nears {
         Nears { terms, life, next: 1, attached: BTreeMap::new(), missed: Vec::new() }
     }
 
@@ -358,7 +358,7 @@ impl Nears {
     }
 
     /// Returns the length of leases, as it was given to [`new`](Self::new).
-    pub fn terms(&self) -> Terms {
+    pub fn terms(&self) -> LeaseTerms {
         self.terms
     }
 }
@@ -426,7 +426,7 @@ mod tests {
     }
 
     fn with_result(stamp: u64, version: u64) -> (Nears, NearId) {
-        let mut nears = Nears::new(Terms::default(), 1);
+        let mut nears = Nears::new(LeaseTerms::default(), 1);
         let id = nears.attach("near", Who::default(), 1, 0);
         nears.hear(id, &FromNear::Renew { sent: 0 }, 0);
         assert!(nears.tell(id, Basis { tables: &[TABLE], cells: &[TABLE] }, report(stamp), |_| Some(version)));
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn of_a_session_alone_only_near_caches_are_told_that_understand_it() {
         for version in [1, TRANSACTIONS, SESSIONS] {
-            let mut nears = Nears::new(Terms::default(), 1);
+            let mut nears = Nears::new(LeaseTerms::default(), 1);
             let id = nears.attach("near", Who::default(), version, 0);
             let report = CommandReport { is_of_session: true, ..CommandReport::default() };
             assert_eq!(nears.tell(id, Basis { tables: &[], cells: &[] }, report, |_| Some(0)), version == SESSIONS);
@@ -461,7 +461,7 @@ mod tests {
     #[test]
     fn near_caches_of_earlier_versions_are_told_in_their_words() {
         for (version, knows) in [(1, [false; 3]), (2, [true, false, false]), (3, [true; 3])] {
-            let mut nears = Nears::new(Terms::default(), 1);
+            let mut nears = Nears::new(LeaseTerms::default(), 1);
             let id = nears.attach("near", Who::default(), version, 0);
             assert!(nears.tell(id, Basis { tables: &[], cells: &[] }, report(1), |_| Some(1)));
             let messages = nears.take(id).expect("a frame").messages;
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn who_lets_a_writer_wait_for_its_whole_lease_has_missed_its_time_also_if_its_feed_has_ended() {
-        let after = Terms::default().lease_ns + Terms::default().margin_ns;
+        let after = LeaseTerms::default().lease_ns + LeaseTerms::default().margin_ns;
         for (ends, asks) in [(false, true), (true, true), (true, false)] {
             let (mut nears, id) = with_result(1, 1);
             let mut wait = nears.close(&[TABLE], 0);

@@ -10,7 +10,7 @@
 //!
 //! Each flaw below must make the search find a violation. That shows that the search can find one.
 
-use feed::{Basis, CommandReport, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, VERSION, Wait, Who};
+use feed::{Basis, CommandReport, Frame, FromNear, Heard, LeaseTerms, Near, NearId, Nears, ToNear, VERSION, Wait, Who};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -195,7 +195,7 @@ impl System {
             in_flight: 0,
             value: 0,
             seen: 0,
-            nears: Nears::new(Terms { lease_ns: LEASE, margin_ns }, 9),
+            nears: Nears::new(LeaseTerms { lease_ns: LEASE, margin_ns }, 9),
             writers: vec![Writer::Idle; bounds.writers],
             caches: vec![cache; bounds.caches],
             lost: bounds.lost,

@@ -16,7 +16,7 @@ use session::{Engine, LookUpRequest};
 /// yet, and gives the answers to the engine. An error is that of a failed query; the caller tries again in its next round.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let knows_beginnings = engine.settings().knows_beginnings() && engine.settings().known_hosts().is_some();
-    if engine.vigil().is_awake() && !knows_beginnings {
+    if engine.mode().is_awake() && !knows_beginnings {
         beginnings::look_up(engine, link)?;
     }
     if engine.catalogue().views().is_none() {
@@ -33,9 +33,9 @@ pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String
     let settled = views::look_up_requested_definitions(engine, present);
     present.heed(settled)?;
     // Results that start waiting from here on are stored in the next round, because their tables are not in this list.
-    let waiting = engine.late_count();
+    let waiting = engine.late_result_count();
     let settled = settle(engine, link, &engine.tables().take_look_up_requests());
-    engine.store_late(waiting);
+    engine.store_late_results(waiting);
     settled
 }
 

@@ -385,7 +385,7 @@ impl Connection {
     /// Reads the next command right after a response. The client cannot have sent it yet, so waiting briefly may pay off. Returns what
     /// `recv` would return.
     fn await_command(&mut self, engine: &Engine, io: &mut dyn Io) -> isize {
-        if engine.vigil().is_awake() && self.patience.is_due(io) {
+        if engine.mode().is_awake() && self.patience.is_due(io) {
             let count = self.fill(|room| io.read_patiently(room));
             self.patience.note(count > 0);
             return count;

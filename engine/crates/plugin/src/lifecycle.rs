@@ -22,7 +22,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     server.begin()?;
     faults::arm();
     engine().forget();
-    engine().departure().set_host(signal::wake);
+    engine().uninstallation().set_host(signal::wake);
     settings::note_obstacle();
     // Statements that ran at the last unload ended unseen. Their writes would count as in progress until their connection is used again.
     descriptors::visit(|taken| _ = connections::lets_go(taken));

@@ -2,7 +2,7 @@
 
 use flavour::Flavour;
 use host::Link;
-use session::{Engine, Older, Settings};
+use session::{EarlierStatement, Engine, Settings};
 use std::sync::OnceLock;
 
 /// The severity of a line in the server's error log.
@@ -88,10 +88,10 @@ pub trait Server: Sync {
 
     /// Returns the statements that are running, and instead of statements the open transactions of threads that show none, such as
     /// replication appliers.
-    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String>;
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String>;
     /// Returns threads that keep the list of plugins that they started with for as long as they live, so that they may never report to this
     /// plugin.
-    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<Older>, String>;
+    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String>;
 }
 
 /// Returns the processor time used by this process so far, in nanoseconds.

@@ -155,7 +155,7 @@ impl Worker {
 
     /// Logs a danger from outside (`Server::danger`) once in the worker's life, and not while sessions wait for the engine to settle.
     fn tell_danger(&mut self, engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-        let is_busy = engine.vigil().is_awake() && !waking::is_settled();
+        let is_busy = engine.mode().is_awake() && !waking::is_settled();
         if !is_busy && !std::mem::replace(&mut self.has_told_danger, true) {
             server::get().danger(link)?.iter().for_each(|words| log::warning(words));
         }

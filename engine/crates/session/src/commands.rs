@@ -9,5 +9,5 @@ pub mod injections;
 pub mod misses;
 mod named;
 pub mod others;
+pub mod pending_reads;
 pub mod setting_queries;
-pub mod unseen_results;

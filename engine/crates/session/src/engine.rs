@@ -2,28 +2,28 @@
 
 pub mod catalogue;
 pub mod counts;
-pub mod departure;
 pub mod durations;
 pub mod feed;
 pub mod insight;
 pub mod late;
 pub mod look_ups;
 pub(crate) mod marks;
+pub mod mode;
 pub mod near_counts;
 pub mod settings;
 pub mod tables;
-pub mod vigil;
+pub mod uninstallation;
 
 use crate::engine::catalogue::Catalogue;
 use crate::engine::counts::Counts;
-use crate::engine::departure::Departure;
 use crate::engine::feed::Feed;
 use crate::engine::insight::Insight;
-use crate::engine::late::Late;
+use crate::engine::late::LateResults;
 use crate::engine::look_ups::CatalogueLookUps;
+use crate::engine::mode::{EngineMode, TRIAL_BYTES};
 use crate::engine::settings::Settings;
 use crate::engine::tables::{Table, Tables};
-use crate::engine::vigil::{TRIAL_BYTES, Vigil};
+use crate::engine::uninstallation::Uninstallation;
 use crate::entries::ages::Ages;
 use crate::entries::lasting::Basis;
 use crate::identity::contexts::Contexts;
@@ -54,16 +54,16 @@ pub struct Engine {
     counts: Counts,
     reasons: Reasons,
     insight: Insight,
-    vigil: Vigil,
+    mode: EngineMode,
     readings: Readings,
     /// The host should query the server's catalogue: it has changed, or a session needs the type of a table or the definition
     /// of a view.
     wants_catalogue: AtomicBool,
     look_ups: CatalogueLookUps,
-    departure: Departure,
+    uninstallation: Uninstallation,
     repeats: Repeats,
     ages: Ages,
-    late: Late,
+    late_results: LateResults,
     feed: Feed,
 }
 
@@ -74,7 +74,7 @@ const BLOCK_BITS: u32 = 17;
 
 impl Engine {
     /// An engine that is suspended and has no memory: it neither follows nor serves anything before
-    /// [`Past::wake`](crate::Past::wake). `clock` returns a monotonic time in nanoseconds.
+    /// [`EarlierStatements::wake`](crate::EarlierStatements::wake). `clock` returns a monotonic time in nanoseconds.
     pub fn new(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
         let versions = Versions::new();
         Engine {
@@ -89,14 +89,14 @@ impl Engine {
             counts: Counts::default(),
             reasons: Reasons::default(),
             insight: Insight::default(),
-            vigil: Vigil::default(),
+            mode: EngineMode::default(),
             readings: Readings::default(),
             wants_catalogue: AtomicBool::new(false),
             look_ups: CatalogueLookUps::default(),
-            departure: Departure::default(),
+            uninstallation: Uninstallation::default(),
             repeats: Repeats::default(),
             ages: Ages::new(clock),
-            late: Late::default(),
+            late_results: LateResults::default(),
             feed: Feed::default(),
         }
     }
@@ -130,8 +130,8 @@ impl Engine {
         &self.look_ups
     }
 
-    pub fn departure(&self) -> &Departure {
-        &self.departure
+    pub fn uninstallation(&self) -> &Uninstallation {
+        &self.uninstallation
     }
 
     pub fn contexts(&self) -> &Contexts {
@@ -154,8 +154,8 @@ impl Engine {
         &self.insight
     }
 
-    pub fn vigil(&self) -> &Vigil {
-        &self.vigil
+    pub fn mode(&self) -> &EngineMode {
+        &self.mode
     }
 
     /// Counts repeated statements while the engine is in light mode, to find out whether serving would pay off again.
@@ -167,8 +167,8 @@ impl Engine {
         &self.readings
     }
 
-    pub(crate) fn late(&self) -> &Late {
-        &self.late
+    pub(crate) fn late_results(&self) -> &LateResults {
+        &self.late_results
     }
 
     pub fn feed(&self) -> &Feed {
@@ -182,7 +182,7 @@ impl Engine {
     /// Drops all stored results and those waiting to be stored, and frees their memory. Results of reads that are running may
     /// still be stored.
     pub fn drop_results(&self) {
-        self.drop_late();
+        self.drop_late_results();
         self.cache.clear();
     }
 
@@ -248,7 +248,7 @@ impl Engine {
     /// Equal numbers mean that they are the same. If they may have changed in between, the number is private: no other session
     /// gets it.
     pub(crate) fn number_of(&self, inherited: u64) -> u64 {
-        let is_certain = self.vigil.is_awake() && self.settings.is_unchanged_since(inherited);
+        let is_certain = self.mode.is_awake() && self.settings.is_unchanged_since(inherited);
         if is_certain { inherited } else { OF_ONE | self.contexts.private() }
     }
 
@@ -286,13 +286,13 @@ impl Engine {
     /// True if any session can be served, or if its benefit is to be measured (observation). If false for some time, the host
     /// suspends the engine.
     pub fn is_wanted(&self) -> bool {
-        self.settings.global_type() != 0 || self.settings.observes() || self.vigil.is_wished_for()
+        self.settings.global_type() != 0 || self.settings.observes() || self.mode.has_interested_sessions()
     }
 
     /// The memory limit of the cache in bytes: `fqc_size`, or a small amount if that is 0 but a session tries the cache out.
     pub fn memory_bytes(&self) -> u64 {
         match self.settings.size() {
-            0 if self.vigil.has_trials() => TRIAL_BYTES,
+            0 if self.mode.has_trials() => TRIAL_BYTES,
             size => size,
         }
     }
@@ -301,7 +301,7 @@ impl Engine {
     /// Near caches may attach again.
     pub(crate) fn begin_epoch(&self) {
         self.forget();
-        self.vigil.wake();
+        self.mode.wake();
         self.feed.admit(true);
     }
 
@@ -310,7 +310,7 @@ impl Engine {
     pub fn rest(&self) {
         self.feed.admit(false);
         self.detach_all();
-        self.vigil.sleep();
+        self.mode.sleep();
         self.drop_results();
     }
 
@@ -320,7 +320,7 @@ impl Engine {
     pub fn doze(&self) {
         self.feed.admit(false);
         self.detach_all();
-        self.vigil.doze();
+        self.mode.doze();
         self.drop_results();
     }
 }

@@ -80,7 +80,7 @@ struct Occurrences {
 }
 
 /// A reason that has occurred at least once since the counts were last reset.
-pub struct Occurred {
+pub struct ReasonCount {
     /// The reason's number, see [`Reason::index`].
     pub index: usize,
     pub name: &'static str,
@@ -107,9 +107,9 @@ impl Reasons {
     }
 
     /// The reasons that have occurred, in the order of their numbers.
-    pub fn list(&self) -> Vec<Occurred> {
+    pub fn list(&self) -> Vec<ReasonCount> {
         let all = Reason::all().zip(&self.0).enumerate();
-        let all = all.map(|(index, ((name, meaning), Occurrences { count, ns }))| Occurred {
+        let all = all.map(|(index, ((name, meaning), Occurrences { count, ns }))| ReasonCount {
             index,
             name,
             count: count.sum(),

@@ -3,9 +3,9 @@
 pub mod beginnings;
 pub mod bystander;
 pub mod dozing;
+pub mod earlier_statements;
 pub mod entrance;
-pub mod past;
 pub mod resting;
 pub mod tables;
 pub mod trial;
-pub mod unheard;
+pub mod unreported_connection;

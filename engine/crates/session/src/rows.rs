@@ -11,9 +11,9 @@
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};
 use crate::session::Session;
+use crate::statement::parse_context::{ParseContext, RunningWrite};
 use crate::statement::rows::{CELLS_OF_ROW, is_named, row_cells};
 use crate::statement::running::Running;
-use crate::statement::terms::{Terms, Wording};
 use crate::text::reading::Reading;
 use footprint::Keys;
 use sql::touched::Written;
@@ -51,11 +51,11 @@ impl Session {
     /// Keeps the text of a write, or of a read that locks rows like a write, until the server locks its tables; does nothing for other
     /// statements. To be called after the statement was noted as running. `numbers` are the positions of numbers in the text; none for a
     /// prepared statement.
-    pub(crate) fn note_wording<T>(
+    pub(crate) fn note_running_write<T>(
         &mut self,
         engine: &Engine,
         reading: &Arc<Reading>,
-        (text, terms): (T, Terms),
+        (text, parse_context): (T, ParseContext),
         numbers: Option<Numbers>,
     ) where
         T: AsRef<[u8]> + Into<Arc<[u8]>>,
@@ -63,29 +63,31 @@ impl Session {
         let is_state_known =
             may_write_rows(&reading.statement.kind) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
         if let Some(running) = self.work.running.as_mut().filter(|_| is_state_known) {
-            running.wording = Some(Wording { text: text.into(), terms, reading: reading.clone(), numbers });
+            running.running_write =
+                Some(RunningWrite { text: text.into(), parse_context, reading: reading.clone(), numbers });
         }
     }
 
     /// How a text that this session sends now is to be parsed. Its database is that of the session, whichever that is when it is needed.
-    pub(crate) fn own_terms(&self) -> Terms {
+    pub(crate) fn own_parse_context(&self) -> ParseContext {
         let is_certain = self.identity.variables().are_certain();
-        Terms { mode: self.identity.mode(), is_certain, database: None, bound: Vec::new() }
+        ParseContext { mode: self.identity.mode(), is_certain, database: None, bound: Vec::new() }
     }
 
-    /// Like `own_terms`, but with the current database fixed. So a later USE does not change what the names in a prepared statement mean.
-    pub(crate) fn lasting_terms(&self) -> Terms {
+    /// Like `own_parse_context`, but with the current database fixed. So a later USE does not change what the names in a prepared statement
+    /// mean.
+    pub(crate) fn lasting_parse_context(&self) -> ParseContext {
         let database = self.identity.known_database().unwrap_or_default();
-        Terms { database: Some(database.into()), ..self.own_terms() }
+        ParseContext { database: Some(database.into()), ..self.own_parse_context() }
     }
 
     /// How the text of this prepared statement is to be parsed, with the integers that this execution binds. There are none if they cannot
     /// be read or were sent by COM_STMT_SEND_LONG_DATA. None if the statement is not known.
-    pub(crate) fn bound_terms(&mut self, execute: &Execute) -> Option<Terms> {
+    pub(crate) fn bound_parse_context(&mut self, execute: &Execute) -> Option<ParseContext> {
         let prepared = self.statements.get_mut(execute.id)?;
         let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !prepared.has_long_data);
         let bound = params.map_or(Vec::new(), |params| params.iter().map(|param| param.integer()).collect());
-        Some(Terms { bound, ..prepared.terms.clone() })
+        Some(ParseContext { bound, ..prepared.parse_context.clone() })
     }
 
     /// Closes the version cells of what the running statement may change in a table that it has locked for writing: of certain rows if its
@@ -119,11 +121,12 @@ impl Session {
 
     /// The rows of this table that the running statement may change. None if its text does not show them.
     fn touched(&self, engine: &Engine, table: &Table) -> Option<Touched> {
-        let wording = self.work.running.as_ref()?.wording.as_ref().filter(|_| !self.temporary.may_exist())?;
-        let terms = &wording.terms;
-        let key = engine.key_of(table).filter(|_| terms.is_certain)?;
+        let running_write =
+            self.work.running.as_ref()?.running_write.as_ref().filter(|_| !self.temporary.may_exist())?;
+        let parse_context = &running_write.parse_context;
+        let key = engine.key_of(table).filter(|_| parse_context.is_certain)?;
         let current = self.identity.known_database();
-        let keys = match wording.written(&key, |named| is_named(table, named, terms, current))? {
+        let keys = match running_write.written(&key, |named| is_named(table, named, parse_context, current))? {
             Written::Generated => return Some(Touched::Generated),
             Written::Keys(Keys::Points(keys)) if keys.len() <= MOST_WRITTEN => keys,
             Written::Keys(keys) => keys.points(MOST_WRITTEN)?,
@@ -150,14 +153,15 @@ impl Session {
     /// only by locking it, too.
     pub(crate) fn reopen_if_unchanged(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
         let has_changed = !matches!(outcome.kind, OutcomeKind::Ok) || outcome.affected_rows > 0 || outcome.results > 0;
-        let Some(((table, cells), wording)) = running.written_alone.as_ref().zip(running.wording.as_ref()) else {
+        let Some(((table, cells), running_write)) = running.written_alone.as_ref().zip(running.running_write.as_ref())
+        else {
             return;
         };
         if has_changed || self.writes.is_locked || self.writes.cells().len() != *cells {
             return;
         }
         let is_of_innodb = table.verdict(engine.catalogue().generation()) == Verdict::Snapshot;
-        if is_of_innodb && wording.terms.is_certain && wording.reading.counts_changes() {
+        if is_of_innodb && running_write.parse_context.is_certain && running_write.reading.counts_changes() {
             self.writes.reopen(engine);
         }
     }

@@ -21,7 +21,7 @@ use crate::transaction::state::Transaction;
 use crate::transaction::writes::Writes;
 use diagnostics::Diagnostics;
 use flavour::Flavour;
-use identity::{Agreement, Identity};
+use identity::{HandshakeOutcome, Identity};
 use near::Near;
 use read_counts::ReadCounts;
 use recent_tables::RecentTables;
@@ -52,8 +52,8 @@ pub struct Session {
     pub(crate) phase: Phase,
     pub(crate) identity: Identity,
     pub(crate) coverage: ReportCoverage,
-    /// This session is counted in `Vigil::wishes`, the number of sessions that have the cache on.
-    pub(crate) wishes: bool,
+    /// This session is counted in `EngineMode::interested_sessions`, the number of sessions that have the cache on.
+    pub(crate) is_interested: bool,
     pub(crate) transaction: Transaction,
     pub(crate) writes: Writes,
     pub(crate) temporary: TemporaryTables,
@@ -65,8 +65,8 @@ pub struct Session {
     pub(crate) verification: Option<Verification>,
     pub(crate) reuse: Reuse,
     pub(crate) recent: Recent,
-    pub(crate) met: RecentTables,
-    pub(crate) own: ReadCounts,
+    pub(crate) recent_tables: RecentTables,
+    pub(crate) read_counts: ReadCounts,
     pub(crate) near: Near,
 }
 
@@ -79,7 +79,7 @@ impl Session {
             phase: Phase::default(),
             identity: Identity::new(flavour),
             coverage: ReportCoverage { accepted_under, ..ReportCoverage::default() },
-            wishes: false,
+            is_interested: false,
             transaction: Transaction::default(),
             writes: Writes::default(),
             temporary: TemporaryTables::default(),
@@ -89,8 +89,8 @@ impl Session {
             verification: None,
             reuse: Reuse::default(),
             recent: Recent::default(),
-            met: RecentTables::default(),
-            own: ReadCounts::default(),
+            recent_tables: RecentTables::default(),
+            read_counts: ReadCounts::default(),
             near: Near::default(),
         }
     }
@@ -111,9 +111,9 @@ impl Session {
     /// session.
     pub fn on_hello(&mut self, engine: &Engine, payload: &[u8]) -> bool {
         match self.identity.agree(payload) {
-            Agreement::Plain => false,
-            Agreement::Tls => true,
-            Agreement::Foreign(reason) => {
+            HandshakeOutcome::Plain => false,
+            HandshakeOutcome::Tls => true,
+            HandshakeOutcome::Foreign(reason) => {
                 reason.into_iter().for_each(|reason| engine.reasons().count(reason.into(), 0));
                 self.abandon(engine);
                 false
@@ -136,7 +136,7 @@ impl Session {
         self.writes.open(engine);
         self.work.running = None;
         self.phase = Phase::Foreign;
-        self.wish(engine, false);
+        self.set_interested(engine, false);
         self.try_out(engine, false);
     }
 
@@ -149,7 +149,7 @@ impl Session {
         self.writes.announce(engine);
         self.work.abandon();
         self.phase = Phase::Foreign;
-        self.wish(engine, false);
+        self.set_interested(engine, false);
         self.try_out(engine, false);
     }
 
@@ -186,8 +186,8 @@ impl Session {
     pub(crate) fn is_state_known(&self, engine: &Engine) -> bool {
         self.phase == Phase::Commands
             && self.coverage.dozed_in == 0
-            && engine.vigil().is_awake()
-            && self.coverage.in_epoch == engine.vigil().epoch()
+            && engine.mode().is_awake()
+            && self.coverage.in_epoch == engine.mode().epoch()
     }
 
     /// Returns the number of the session context, which is everything about the session that can change a result, for the text
@@ -195,7 +195,7 @@ impl Session {
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         let was_reset = self.identity.was_reset();
         let known = |inherited| engine.settings().usual_beginnings(inherited, was_reset).map(|known| known.habits);
-        self.identity.begin_late(|inherited| known(inherited).filter(|_| engine.vigil().is_awake()));
+        self.identity.begin_late(|inherited| known(inherited).filter(|_| engine.mode().is_awake()));
         self.identity.number(engine.contexts(), engine.settings().known_hosts(), is_binary)
     }
 }

@@ -2,7 +2,7 @@
 
 mod talk;
 
-use session::{Decision, Engine, Past, Report};
+use session::{Decision, EarlierStatements, Engine, Report};
 use talk::*;
 use wire::ok_packet;
 
@@ -17,8 +17,8 @@ fn wake(engine: &Engine) {
 
 /// Like `wake`. `is_lost`: sessions may have done something in light mode that was missed.
 fn wake_as(engine: &Engine, is_lost: bool) {
-    let past = Past::wake(engine);
-    engine.vigil().judge_last_doze(is_lost);
+    let past = EarlierStatements::wake(engine);
+    engine.mode().judge_last_doze(is_lost);
     past.end(engine);
     let generation = engine.catalogue().generation();
     engine.catalogue().publish(session::Views::new(generation, false, []));
@@ -205,7 +205,7 @@ fn a_doze_that_becomes_sleep_is_not_followed_to_its_end() {
     engine.doze();
     pass(&mut b, READ, AUTOCOMMIT);
     engine.rest();
-    Past::wake(&engine).end(&engine);
+    EarlierStatements::wake(&engine).end(&engine);
     b.ask(READ);
     assert!(b.session.is_resting());
 }
@@ -220,9 +220,9 @@ fn a_statement_that_spans_a_doze_is_followed_if_its_text_says_all() {
         b.ask(text);
         engine.doze();
         // The table of this statement is locked now, but nothing is reported about it.
-        let past = Past::wake(&engine);
+        let past = EarlierStatements::wake(&engine);
         b.reply(&ok_packet(1, 1, 0, IN_TRANS, 0));
-        engine.vigil().judge_last_doze(false);
+        engine.mode().judge_last_doze(false);
         past.end(&engine);
         tell(&mut a);
         b.ask("COMMIT");

@@ -269,7 +269,7 @@ fn a_reset_drops_results_that_wait_for_what_is_known_of_their_table() {
         let era = table.era(engine.catalogue().generation());
         table.settle(era, Verdict::Snapshot);
         table.settle_key(era, Some(key()));
-        engine.store_late(1);
+        engine.store_late_results(1);
         assert_eq!(engine.cache().stats().entries, u64::from(!is_reset));
     }
 }
@@ -291,7 +291,7 @@ fn a_read_whose_result_waited_is_counted_by_its_session_too() {
             Some(verdict) => table.settle(table.era(engine.catalogue().generation()), verdict),
             None => engine.drop_results(),
         }
-        engine.store_late(1);
+        engine.store_late_results(1);
         // The server only decides whether the account may see the report.
         assert!(matches!(a.ask("SHOW FQC STATUS"), Decision::Replace(_)));
         let Reply::Replace(status) = a.reply(&rows("one", AUTOCOMMIT)) else { panic!("no report") };

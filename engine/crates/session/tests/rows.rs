@@ -248,11 +248,11 @@ fn temporary_tables_and_the_switch_end_telling_rows_apart() {
 fn results_that_outlive_a_write_are_counted_once() {
     let engine = engine();
     let mut reader = filled(&engine);
-    assert_eq!(engine.counts().outlived.sum(), 0);
+    assert_eq!(engine.counts().invalidations_avoided.sum(), 0);
     connect(&engine).write("UPDATE t SET v = 1 WHERE id = 7", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false, true, true, false]);
     assert_eq!(served(&mut reader), [false, true, true, false]);
-    assert_eq!(engine.counts().outlived.sum(), 2);
+    assert_eq!(engine.counts().invalidations_avoided.sum(), 2);
 }
 
 /// The packet of an execution of the prepared statement with this id, with two BIGINT parameters.

@@ -4,7 +4,7 @@
 
 use flavour::{Flavour, MARIADB, MYSQL};
 use host::{Connection, Io, Link, Row, catalogue};
-use session::{Account, Engine, Past, Report, SessionState};
+use session::{Account, EarlierStatements, Engine, Report, SessionState};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
@@ -91,7 +91,7 @@ pub fn engine_of(flavour: &'static Flavour) -> Engine {
     settings.set_tells_rows(true);
     settings.switch(true);
     engine.cache().resize(1 << 20);
-    Past::wake(&engine).end(&engine);
+    EarlierStatements::wake(&engine).end(&engine);
     catalogue::consult(&engine, &mut Played).expect("the catalogue is known");
     engine
 }

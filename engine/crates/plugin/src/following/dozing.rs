@@ -93,7 +93,7 @@ fn wish() -> Option<bool> {
     if wish == "random" {
         // The low bits of the processor time are random enough.
         let changes = (server::processor_ns() / 1000).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
-        return Some(changes != engine().vigil().is_dozing());
+        return Some(changes != engine().mode().is_dozing());
     }
     Some(Path::new(wish).exists())
 }
@@ -106,16 +106,16 @@ fn may_doze(engine: &Engine) -> bool {
         && !engine.feed().is_wanted()
         && settings.global_type() != 0
         && !settings.observes()
-        && !engine.vigil().has_trials()
+        && !engine.mode().has_trials()
 }
 
 /// The part of a worker's round that sends no query: ends light mode, in which nothing is stored, if settings no longer allow it or enough
 /// statements are repeated to make serving worth a try.
 pub fn tend(engine: &Engine) {
-    if engine.vigil().is_awake() {
-        with_state(|state| state.begin(engine.vigil().epoch()));
+    if engine.mode().is_awake() {
+        with_state(|state| state.begin(engine.mode().epoch()));
     }
-    if engine.vigil().is_dozing() && (!may_doze(engine) || is_worth_a_try(engine)) {
+    if engine.mode().is_dozing() && (!may_doze(engine) || is_worth_a_try(engine)) {
         waking::end_doze(engine);
     }
 }
@@ -124,7 +124,7 @@ pub fn tend(engine: &Engine) {
 /// saved for some seconds. Does not if there are stored functions or triggers, whose writes would go unseen. An error is that of a failed
 /// query.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-    if !engine.vigil().is_awake() || !waking::is_settled() || !may_doze(engine) || !costs_more_than_it_saves(engine) {
+    if !engine.mode().is_awake() || !waking::is_settled() || !may_doze(engine) || !costs_more_than_it_saves(engine) {
         return Ok(());
     }
     let Some(made) = programs_made(link)? else { return Ok(()) };
@@ -160,7 +160,7 @@ pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
             "stored programs were made while the engine dozed: connections that were at work then are served again when they connect again",
         );
     }
-    engine.vigil().judge_last_doze(is_lost);
+    engine.mode().judge_last_doze(is_lost);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use crate::server::{self, Reports};
 use crate::signal;
 use host::{Link, number};
 use locks::Mutex;
-use session::{Engine, Older, Past, Unheard};
+use session::{EarlierStatement, EarlierStatements, Engine, UnreportedConnection};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ struct State {
     /// From this time on, the server's statement reports may be switched off.
     quiet_from: Instant,
     /// Statements older than the last waking that have not ended yet, as far as that is known; none once all have ended.
-    past: Option<Past>,
+    past: Option<EarlierStatements>,
     /// When the engine last woke, was suspended or entered light mode.
     since: Instant,
     /// Since when no setting or session has wanted the cache.
@@ -45,7 +45,7 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 /// Plugins are being installed or removed, or may have been. The server stops reporting to a plugin that is removed while its hooks are
 /// still in place, so no stored result counts as current until it is certain that this plugin stays.
 struct Doubt {
-    unheard: Unheard,
+    unheard: UnreportedConnection,
     /// The number of changes of plugins that have started in this doubt.
     changes: u64,
     /// Threads whose statements are about to change plugins, or are doing so.
@@ -69,13 +69,13 @@ pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let doubt = doubt.get_or_insert_with(|| new_doubt(engine));
     doubt.changes += 1;
     doubt.changing.extend(thread_id);
-    engine.departure().doubt();
+    engine.uninstallation().doubt();
     IS_IN_DOUBT.store(true, Ordering::Release);
     signal::wake();
 }
 
 fn new_doubt(engine: &Engine) -> Doubt {
-    Doubt { unheard: Unheard::new(engine), changes: 0, changing: Vec::new(), is_leaving: false }
+    Doubt { unheard: UnreportedConnection::new(engine), changes: 0, changing: Vec::new(), is_leaving: false }
 }
 
 /// Called when a statement of this thread, or its connection, has ended. If the statement was changing plugins, it no longer is.
@@ -110,7 +110,7 @@ pub fn is_leaving() -> bool {
 /// error is that of a failed query, and leaves the doubt as it is.
 pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<(), String> {
     let changes = present_doubt().as_ref().filter(|doubt| doubt.changing.is_empty()).map(|doubt| doubt.changes);
-    let doubts = engine.departure().doubts().filter(|_| !is_changing());
+    let doubts = engine.uninstallation().doubts().filter(|_| !is_changing());
     if changes.is_none() && !is_unknown && doubts.is_none() {
         return Ok(());
     }
@@ -137,13 +137,13 @@ fn own_status(engine: &Engine, link: &mut dyn Link) -> Result<Option<Vec<u8>>, S
 /// Ends the doubt, because the plugin stays, unless another change has started since `changes` and `doubts` were read.
 fn stay(engine: &Engine, changes: Option<u64>, doubts: Option<u64>) {
     forget_doubt(engine, |doubt| Some(doubt.changes) == changes);
-    doubts.into_iter().for_each(|doubts| engine.departure().stays(doubts));
+    doubts.into_iter().for_each(|doubts| engine.uninstallation().note_staying(doubts));
 }
 
 /// Has the server report everything again if the engine is awake. The server changes its reports when plugins are installed, without a lock
 /// against concurrent changes, so the setting of another thread may be lost.
 fn keep_reports(engine: &Engine) {
-    if engine.vigil().is_awake() {
+    if engine.mode().is_awake() {
         server::get().set_reports(Reports::All);
     }
 }
@@ -152,7 +152,7 @@ fn keep_reports(engine: &Engine) {
 /// release it with their next command.
 fn leave(engine: &Engine, link: &mut dyn Link) {
     present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
-    engine.departure().leaves();
+    engine.uninstallation().note_leaving();
     lie_down(engine, &mut state());
     if has_other_listeners(link) == Ok(false) {
         server::get().set_reports(Reports::Nothing);
@@ -165,7 +165,7 @@ fn state() -> MutexGuard<'static, Option<State>> {
 }
 
 impl State {
-    fn new(past: Option<Past>) -> State {
+    fn new(past: Option<EarlierStatements>) -> State {
         let now = Instant::now();
         State { quiet_from: now + DROWSY, past, since: now, unwanted: None, has_warned: false }
     }
@@ -174,7 +174,7 @@ impl State {
 /// Wakes the engine if a setting or a session wants the cache. Does nothing if it is awake or in light mode, or the plugin is being
 /// removed. Connections accepted after that are followed from their first byte.
 pub fn attend(engine: &Engine) {
-    let is_up = || engine.vigil().is_awake() || engine.vigil().is_dozing();
+    let is_up = || engine.mode().is_awake() || engine.mode().is_dozing();
     if is_up() || !engine.is_wanted() {
         return;
     }
@@ -188,7 +188,7 @@ pub fn attend(engine: &Engine) {
 /// Ends light mode and wakes the engine: statements are worth following again. Does nothing if the engine is not in light mode.
 pub fn end_doze(engine: &Engine) {
     let mut state = state();
-    if engine.vigil().is_dozing() && !is_leaving() {
+    if engine.mode().is_dozing() && !is_leaving() {
         log::note("awake again: statements are followed, and their results stored");
         wake(engine, &mut state);
     }
@@ -198,7 +198,7 @@ pub fn end_doze(engine: &Engine) {
 /// or still waits for statements that are older than its waking.
 pub fn doze(engine: &Engine) {
     let mut state = state();
-    if !engine.vigil().is_awake() || state.as_ref().is_some_and(|state| state.past.is_some()) || is_leaving() {
+    if !engine.mode().is_awake() || state.as_ref().is_some_and(|state| state.past.is_some()) || is_leaving() {
         return;
     }
     log::note("the cache saves less than it costs: it dozes until more statements are repeated");
@@ -219,7 +219,7 @@ fn wake(engine: &Engine, state: &mut Option<State>) {
     server::get().set_reports(Reports::All);
     // While the server starts, no session exists yet. Otherwise the worker queries which sessions there are.
     bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
-    *state = Some(State::new(Some(Past::wake(engine))));
+    *state = Some(State::new(Some(EarlierStatements::wake(engine))));
     // Sessions that connected while the engine was suspended were not reported either.
     bystanders::forget();
     signal::wake();
@@ -229,10 +229,10 @@ fn wake(engine: &Engine, state: &mut Option<State>) {
 /// report.
 pub fn wait_for_all(engine: &Engine) {
     let mut state = state();
-    let Some(present) = state.as_mut().filter(|_| engine.vigil().is_awake()) else { return };
+    let Some(present) = state.as_mut().filter(|_| engine.mode().is_awake()) else { return };
     match &mut present.past {
         Some(past) => past.restart(),
-        none => *none = Some(Past::begin(engine)),
+        none => *none = Some(EarlierStatements::begin(engine)),
     }
     signal::wake();
 }
@@ -243,12 +243,12 @@ pub fn sleep(engine: &Engine) {
     lie_down(engine, &mut state);
     *state = Some(State::new(None));
     forget_doubt(engine, |_| true);
-    engine.departure().forget();
+    engine.uninstallation().forget();
 }
 
 /// Suspends the engine if it is awake or in light mode, which also ends the wait for statements that are older than its last waking.
 fn lie_down(engine: &Engine, state: &mut Option<State>) {
-    if engine.vigil().is_awake() || engine.vigil().is_dozing() {
+    if engine.mode().is_awake() || engine.mode().is_dozing() {
         engine.rest();
     }
     if let Some(past) = state.as_mut().and_then(|state| state.past.take()) {
@@ -261,7 +261,7 @@ fn lie_down(engine: &Engine, state: &mut Option<State>) {
 pub fn tend(engine: &Engine) {
     attend(engine);
     let mut state = state();
-    let is_up = engine.vigil().is_awake() || engine.vigil().is_dozing();
+    let is_up = engine.mode().is_awake() || engine.mode().is_dozing();
     let Some(present) = state.as_mut().filter(|_| is_up) else { return };
     if engine.is_wanted() {
         present.unwanted = None;
@@ -280,7 +280,7 @@ type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 /// older than its waking have ended, and calls `judge` if it was in light mode before. Otherwise switches the server's statement reports
 /// off if no plugin needs them.
 pub fn consult(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
-    if engine.vigil().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
+    if engine.mode().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
 }
 
 /// Looks which statements older than the engine's waking are still running. When none is left, results are stored and served.
@@ -306,7 +306,7 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     let Some(present) = state.as_mut() else { return Ok(()) };
     let Some(mut past) = present.past.take() else { return Ok(()) };
     past.look(engine, running);
-    if past.is_over() && engine.vigil().is_last_doze_open() {
+    if past.is_over() && engine.mode().is_last_doze_open() {
         present.past = Some(past);
         drop(state);
         signal::wake();
@@ -334,7 +334,7 @@ fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
 }
 
 /// Returns the threads without a client that have not been reported yet. They are waited for until they are reported or gone.
-fn unheard(link: &mut dyn Link) -> Result<Vec<Older>, String> {
+fn unheard(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let lasting = server::get().lasting_threads(link)?;
     Ok(lasting.into_iter().filter(|older| !bystanders::has_heard(older.thread)).collect())
 }
@@ -353,7 +353,7 @@ fn quieten(link: &mut dyn Link) -> Result<(), String> {
     server::get().set_reports(Reports::Connections);
     // Another plugin may have been installed in between.
     let has_others = has_other_listeners(link);
-    if engine().vigil().is_awake() || has_others != Ok(false) {
+    if engine().mode().is_awake() || has_others != Ok(false) {
         server::get().set_reports(Reports::All);
     }
     has_others.map(drop)

@@ -26,7 +26,7 @@ pub fn note(thd: &ThdRef) {
 /// that `work` ran: it is skipped while the plugin is unloaded or the engine suspended.
 pub fn with_applier(work: impl FnOnce(&ThdRef, &mut Bystander)) -> bool {
     contain(Point::Event, false, || {
-        if !is_loaded() || !engine().vigil().is_awake() {
+        if !is_loaded() || !engine().mode().is_awake() {
             return true;
         }
         let Some(thd) = APPLIER.try_with(Cell::get).ok().filter(|thd| !thd.is_null()) else { return false };

@@ -16,7 +16,7 @@ use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::vtables;
 use crate::pointers::Exchanged;
 use locks::Mutex;
-use session::{Report, Unheard};
+use session::{Report, UnreportedConnection};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::PoisonError;
@@ -71,7 +71,8 @@ unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
 /// ends. If the thread is not known to be an applier, no stored result counts as current until the event is applied.
 fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
     let is_told = tell(|thd| Report::Applies { state: thd.transaction_state() });
-    let unheard = if is_told { None } else { contain(Point::Event, None, || Some(Unheard::new(engine()))) };
+    let unheard =
+        if is_told { None } else { contain(Point::Event, None, || Some(UnreportedConnection::new(engine()))) };
     let failed = original.call(event, group);
     if let Some(mut unheard) = unheard {
         contain(Point::Event, (), || unheard.ends(engine()));

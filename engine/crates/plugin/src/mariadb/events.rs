@@ -40,7 +40,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     }
     contain(Point::Event, (), || {
         connections::admit();
-        if class != CONNECTION_CLASS && !engine().vigil().is_awake() {
+        if class != CONNECTION_CLASS && !engine().mode().is_awake() {
             return on_unfollowed(class, data);
         }
         // SAFETY: the server passes the running session and an event of the class's structure.

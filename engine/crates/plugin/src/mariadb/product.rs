@@ -18,7 +18,7 @@ use crate::server::{Level, Reports, Server};
 use crate::settings;
 use flavour::Flavour;
 use host::Link;
-use session::{Engine, Older, Settings};
+use session::{EarlierStatement, Engine, Settings};
 use std::sync::atomic::Ordering;
 
 /// Checks that the plugin may be loaded into this server and finds every symbol that it needs. The error says why not, or names the first
@@ -155,11 +155,11 @@ impl Server for Symbols {
         Symbols::renew_plugins(self);
     }
 
-    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
         processes::running(link)
     }
 
-    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
         processes::lasting_threads(link)
     }
 }

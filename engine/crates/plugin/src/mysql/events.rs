@@ -46,7 +46,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     if is_loaded() && !data.is_null() && !thd.is_null() {
         contain(Point::Event, (), || {
             connections::admit();
-            if class != CONNECTION_CLASS && !engine().vigil().is_awake() {
+            if class != CONNECTION_CLASS && !engine().mode().is_awake() {
                 return;
             }
             // SAFETY: the server passes the running session and an event of the class's structure.

@@ -14,7 +14,7 @@ use crate::settings;
 use flavour::Flavour;
 use host::{Link, Row, number};
 use locks::Mutex;
-use session::{Engine, Older, Settings};
+use session::{EarlierStatement, Engine, Settings};
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::sync::PoisonError;
@@ -209,12 +209,12 @@ impl Server for Symbols {
 
     fn renew_plugins(&self) {}
 
-    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
         processes::running(link)
     }
 
     /// Returns an empty list: on MySQL every thread, old or new, reports tables and commits from the moment the plugin is loaded.
-    fn lasting_threads(&self, _: &mut dyn Link) -> Result<Vec<Older>, String> {
+    fn lasting_threads(&self, _: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
         Ok(Vec::new())
     }
 }

@@ -47,7 +47,7 @@ pub fn number(thd: &ThdRef) -> u64 {
 /// Runs `work` for a call of the server, and contains panics. Returns the default without running it while the plugin is unloaded or the
 /// engine suspended, and on the worker's thread; and also after a panic.
 pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
-    if thd.is_null() || !is_loaded() || !engine().vigil().is_awake() {
+    if thd.is_null() || !is_loaded() || !engine().mode().is_awake() {
         return T::default();
     }
     let work = || {

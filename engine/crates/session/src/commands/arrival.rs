@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::reason::{Own, Reason};
 use crate::reports::resting::passes_unseen;
 use crate::session::Session;
-use crate::session::diagnostics::Counted;
+use crate::session::diagnostics::CountedRead;
 use crate::session::granted::reads_the_same;
 use crate::statement::prepared::{Metadata, Prepared};
 use crate::surface::intercept::{intercept, understood};
@@ -58,7 +58,7 @@ impl Session {
         &mut self,
         engine: &Engine,
         packet: &[u8],
-        counted: Option<&Counted>,
+        counted: Option<&CountedRead>,
         outlet: &mut dyn Outlet,
     ) -> Decision {
         self.settle(engine);
@@ -81,7 +81,7 @@ impl Session {
             outlet.deliver(&[&error.answer]);
             return Decision::Answered;
         }
-        self.give_up_unseen(hidden_error);
+        self.give_up_pending_read(hidden_error);
         match command {
             Some(Command::Query) => self.on_query(engine, packet, body, has_attributes, counted, outlet),
             Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, outlet),
@@ -154,7 +154,7 @@ impl Session {
         packet: &[u8],
         text: &[u8],
         has_attributes: bool,
-        counted: Option<&Counted>,
+        counted: Option<&CountedRead>,
         outlet: &mut dyn Outlet,
     ) -> Decision {
         let counted = counted.filter(|counted| !has_attributes && self.asks_for_count(engine, counted, text));
@@ -185,7 +185,7 @@ impl Session {
             self.note_stay(engine, &reading, text);
             return decision;
         }
-        let mut recording = self.recording(engine, &reading, context, text, &[], self.own_terms());
+        let mut recording = self.recording(engine, &reading, context, text, &[], self.own_parse_context());
         if let Some(recording) = recording.as_mut().filter(|_| has_attributes) {
             recording.refuse(Own::Attributes);
         }
@@ -198,7 +198,7 @@ impl Session {
             running.is_plain = !reading.names_system();
         }
         self.note_stay(engine, &reading, text);
-        self.note_wording(engine, &reading, (text, self.own_terms()), numbers);
+        self.note_running_write(engine, &reading, (text, self.own_parse_context()), numbers);
         self.note_preparation(&reading.statement.kind);
         if is_far {
             return Decision::Forward;
@@ -218,7 +218,7 @@ impl Session {
         let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), prepared.columns);
         let parameters = bind(engine.flavour(), prepared, &execute);
         let refusal = prepared.refusal(&execute, context);
-        let is_due = prepared.given.is_due();
+        let is_due = prepared.type_history.is_due();
         let metadata = Metadata { definitions: engine.catalogue().definitions(), types: prepared.types.clone() };
         let keeps_metadata = self.identity.has(capability::MARIADB_CACHE_METADATA);
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
@@ -233,7 +233,7 @@ impl Session {
             match self.serve(engine, &request, outlet) {
                 ServeOutcome::Answered => {
                     if let Some(prepared) = self.statements.get_mut(execute.id) {
-                        prepared.given.note_served(|| wire::with_types(packet, &metadata.types, capabilities));
+                        prepared.type_history.note_served(|| wire::with_types(packet, &metadata.types, capabilities));
                     }
                     return Decision::Answered;
                 }
@@ -244,17 +244,19 @@ impl Session {
         if let Some(decision) = self.before_server(engine, &reading, &text, packet, outlet) {
             return decision;
         }
-        if is_due && let Some(first) = self.tell_given(engine, execute.id) {
+        if is_due && let Some(first) = self.inject_skipped_execution(engine, execute.id) {
             return Decision::Inject(first);
         }
         let parameters = parameters.unwrap_or_default();
-        let terms = self.bound_terms(&execute);
-        let is_here = terms.as_ref().map(|terms| terms.database.as_deref() == Some(self.identity.database()));
+        let parse_context = self.bound_parse_context(&execute);
+        let is_here = parse_context
+            .as_ref()
+            .map(|parse_context| parse_context.database.as_deref() == Some(self.identity.database()));
         if is_here == Some(false) {
             self.identity.go_elsewhere();
         }
         let names_system = reading.names_system();
-        let own = terms.clone().unwrap_or_else(|| self.own_terms());
+        let own = parse_context.clone().unwrap_or_else(|| self.own_parse_context());
         let mut recording = self.recording(engine, &reading, context, &text, &parameters, own);
         if let Some(recording) = &mut recording {
             (recording.is_binary, recording.omits_metadata) = (true, keeps_metadata);
@@ -269,8 +271,8 @@ impl Session {
         if is_here == Some(true) {
             self.note_stay(engine, &reading, &text);
         }
-        if let Some(terms) = terms {
-            self.note_wording(engine, &reading, (text, terms), None);
+        if let Some(parse_context) = parse_context {
+            self.note_running_write(engine, &reading, (text, parse_context), None);
         }
         let told =
             self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet, capabilities));
@@ -300,7 +302,7 @@ impl Session {
         packet: &[u8],
         outlet: &mut dyn Outlet,
     ) -> Option<Decision> {
-        if let Some(question) = self.query_settings(engine, &reading.statement, text) {
+        if let Some(question) = self.inject_settings_query(engine, &reading.statement, text) {
             return Some(Decision::Inject(question));
         }
         if let Some(answer) = self.begin_later(engine, &reading.statement, packet, outlet) {
@@ -353,8 +355,8 @@ fn bind(flavour: &Flavour, prepared: &mut Prepared, execute: &Execute) -> Option
     }
     let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !has_attributes);
     if flavour.statements.heeds_earlier_types {
-        prepared.given.take(params.as_ref());
+        prepared.type_history.note_types(params.as_ref());
     }
     let params = params?;
-    Some([params.nulls, params.types, &prepared.given.basis(), params.values].concat())
+    Some([params.nulls, params.types, &prepared.type_history.basis(), params.values].concat())
 }

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::entries::layout::Layout;
 use crate::reason::Reason;
 use crate::session::Session;
-use crate::session::diagnostics::Counted;
+use crate::session::diagnostics::CountedRead;
 use crate::statement::recording::Recording;
 use cache::Entry;
 use sql::{Kind, Refusal};
@@ -16,7 +16,7 @@ use sql::{Kind, Refusal};
 impl Session {
     /// True if the text is a SELECT FOUND_ROWS() that asks for the count of the read in `counted`, and nothing that this count depends on
     /// has changed.
-    pub(crate) fn asks_for_count(&self, engine: &Engine, counted: &Counted, text: &[u8]) -> bool {
+    pub(crate) fn asks_for_count(&self, engine: &Engine, counted: &CountedRead, text: &[u8]) -> bool {
         sql::asks_for_found_rows_alone(text, self.identity.mode())
             && engine.versions().is_fresh(&counted.cells, counted.stamp)
     }
@@ -27,7 +27,7 @@ impl Session {
         let is_text = request.columns.is_none() && request.parameters.is_empty();
         if is_text && sql::may_count_found_rows(request.text) {
             let is_by_rows = Layout(entry.flags()).is_by_rows();
-            self.diagnostics.counted = self.transaction.is_outside().then(|| Counted {
+            self.diagnostics.counted = self.transaction.is_outside().then(|| CountedRead {
                 text: request.text.to_vec(),
                 cells: entry.cells().to_vec(),
                 stamp: entry.stamp(),
@@ -40,7 +40,7 @@ impl Session {
     pub(crate) fn note_counted_miss(&mut self, recording: &Recording) {
         let is_text = !recording.is_binary && !recording.is_count;
         if is_text && self.transaction.is_outside() && sql::may_count_found_rows(&recording.text) {
-            self.diagnostics.counted = Some(Counted {
+            self.diagnostics.counted = Some(CountedRead {
                 text: recording.text.clone(),
                 cells: recording.cells.clone(),
                 stamp: recording.stamp,
@@ -55,7 +55,7 @@ impl Session {
         &mut self,
         engine: &Engine,
         recording: &mut Recording,
-        counted: &Counted,
+        counted: &CountedRead,
         context: Option<u64>,
         text: &[u8],
     ) {

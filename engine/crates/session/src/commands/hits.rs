@@ -6,7 +6,7 @@ use crate::entries::cells::any_of;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::session::Session;
-use crate::statement::unseen::Unseen;
+use crate::statement::pending_read::PendingRead;
 use crate::statement::verification::Verification;
 use crate::transaction::admission::Admission;
 use ::insight::ShapeId;
@@ -54,16 +54,16 @@ fn may_leave_found(text: &[u8], entry: &cache::Entry) -> bool {
 }
 
 /// Counts a hit on an entry that has survived a write to other rows of its table. Each entry is counted once.
-fn note_outlived(engine: &Engine, entry: &cache::Entry) {
+fn note_invalidation_avoided(engine: &Engine, entry: &cache::Entry) {
     let whole = entry.cells()[0];
-    let is_counted = entry.flags() & Layout::OUTLIVED != 0;
+    let is_counted = entry.flags() & Layout::SURVIVED_WRITE != 0;
     if is_counted || engine.versions().is_fresh(&[any_of(whole)], entry.stamp()) {
         return;
     }
-    if let Some(table) = engine.tables().try_find(whole).filter(|_| entry.mark(Layout::OUTLIVED)) {
-        engine.counts().outlived.add(1);
+    if let Some(table) = engine.tables().try_find(whole).filter(|_| entry.mark(Layout::SURVIVED_WRITE)) {
+        engine.counts().invalidations_avoided.add(1);
         // Relaxed: a count orders nothing.
-        table.outlived.fetch_add(1, Ordering::Relaxed);
+        table.invalidations_avoided.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -103,7 +103,7 @@ impl Session {
             return ServeOutcome::No;
         }
         if self.identity.cache_type() != 0 {
-            engine.late().await_stored(&key);
+            engine.late_results().await_stored(&key);
         }
         let pin = cache::pin();
         let found = engine.cache().get(hash, &key, &pin);
@@ -130,14 +130,14 @@ impl Session {
         if entry.cells().is_empty() && !self.diagnostics.have_no_warnings(engine.flavour()) {
             return ServeOutcome::No;
         }
-        let leaves_found = self.diagnostics.unseen.is_some() && may_leave_found(request.text, &entry);
-        if leaves_found && self.diagnostics.unseen.as_ref().is_some_and(Unseen::is_full) {
+        let leaves_found = self.diagnostics.pending_read.is_some() && may_leave_found(request.text, &entry);
+        if leaves_found && self.diagnostics.pending_read.as_ref().is_some_and(PendingRead::is_full) {
             return ServeOutcome::No;
         }
         let opens_snapshot = layout.opens_snapshot() && self.may_begin_itself(engine);
         match self.transaction.admit(engine.versions(), entry.cells(), opens_snapshot) {
             Admission::Serve => {}
-            Admission::Begin => return ServeOutcome::Inject(self.begin(engine, self.own_query(b"BEGIN"))),
+            Admission::Begin => return ServeOutcome::Inject(self.begin(engine, self.query_packet(b"BEGIN"))),
             Admission::OpenSnapshot => return ServeOutcome::Inject(self.open_snapshot(engine)),
             Admission::Refuse(_) => return ServeOutcome::No,
         }
@@ -148,12 +148,12 @@ impl Session {
         // The hit is counted before the answer is sent, so that a client that has the answer never reads an older
         // counter.
         engine.counts().hits.add(1);
-        self.own.hits += 1;
+        self.read_counts.hits += 1;
         if !is_fresh {
             engine.counts().stale_hits.add(1);
             engine.insight().digests.stale(ShapeId(entry.owner()));
         } else if layout.is_by_rows() {
-            note_outlived(engine, &entry);
+            note_invalidation_avoided(engine, &entry);
         }
         engine.counts().saved_ns.add(entry.cost_ns());
         engine.counts().saved_bytes.add(entry.value().len() as u64);
@@ -163,8 +163,9 @@ impl Session {
         }
         let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(request) };
         let warned = if layout.warnings(entry.value()) == 0 { Vec::new() } else { self.as_understood(request) };
-        let unseen = Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay, warned, before: Vec::new() };
-        self.diagnostics.note_served(unseen, leaves_found);
+        let pending_read =
+            PendingRead { rows: entry.rows(), is_latest: true, is_owed: false, replay, warned, before: Vec::new() };
+        self.diagnostics.note_served(pending_read, leaves_found);
         if is_fresh && !layout.shows_found() {
             self.note_counted(request, &entry);
         }
@@ -177,7 +178,7 @@ impl Session {
         // Other commands are executions of a prepared statement, or ask for FOUND_ROWS() of the read with this text.
         let is_text = request.columns.is_none() && request.parameters.is_empty();
         match sql::surface::without_sql_cache(request.text, self.identity.mode()).filter(|_| is_text) {
-            Some(text) => self.own_query(&text),
+            Some(text) => self.query_packet(&text),
             None => wire::with_types(request.packet, request.types, self.identity.capabilities()),
         }
     }

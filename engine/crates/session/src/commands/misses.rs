@@ -4,9 +4,9 @@
 use crate::engine::Engine;
 use crate::reason::{Own, Reason};
 use crate::session::Session;
+use crate::statement::parse_context::ParseContext;
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
-use crate::statement::terms::Terms;
 use crate::text::kinds::{closing, may_be_anything, may_move, may_run_others};
 use crate::text::reading::Reading;
 use crate::text::views::Reads;
@@ -28,7 +28,7 @@ impl Session {
         context: Option<u64>,
         text: &[u8],
         parameters: &[u8],
-        terms: Terms,
+        parse_context: ParseContext,
     ) -> Option<Recording> {
         let Kind::Read(read) = &reading.statement.kind else { return None };
         if !self.is_cached(engine) {
@@ -60,7 +60,7 @@ impl Session {
             return None;
         }
         let keeps = refusal.is_none() && !is_passed_over;
-        let may_read_views = self.reads(engine, reading, &terms) != Some(Reads::Tables);
+        let may_read_views = self.reads(engine, reading, &parse_context) != Some(Reads::Tables);
         Some(Recording {
             reading: reading.clone(),
             shape,
@@ -70,7 +70,7 @@ impl Session {
             bytes: 0,
             context: context.unwrap_or(0),
             text: if keeps { text.to_vec() } else { Vec::new() },
-            terms,
+            parse_context,
             parameters: if keeps { parameters.to_vec() } else { Vec::new() },
             stamp,
             generation: engine.catalogue().generation(),
@@ -96,12 +96,12 @@ impl Session {
 
     /// Returns whether a read reads views; None if the names of views are not known now. Asks the host to read the catalogue if
     /// a view's definition is missing.
-    pub(crate) fn reads(&self, engine: &Engine, reading: &Reading, terms: &Terms) -> Option<Reads> {
+    pub(crate) fn reads(&self, engine: &Engine, reading: &Reading, parse_context: &ParseContext) -> Option<Reads> {
         if engine.catalogue().has_no_views() {
             return Some(Reads::Tables);
         }
         let views = engine.catalogue().views()?;
-        let database = terms.database.as_deref().unwrap_or(self.identity.database());
+        let database = parse_context.database.as_deref().unwrap_or(self.identity.database());
         let reads = views.read_by(reading.sources(), database);
         if reads == Reads::Refused(Own::ViewUnknown) {
             engine.want_catalogue();
@@ -150,7 +150,7 @@ impl Session {
     ) {
         engine.counts().followed.add(1);
         self.close_for(engine, &statement.kind);
-        self.coverage.note_given(may_move(&statement.kind));
+        self.coverage.note_forwarded(may_move(&statement.kind));
         self.statements.note_sent(&statement.kind);
         let replaced = self.diagnostics.note_forwarded(engine.flavour(), statement);
         if !self.transaction.is_open {

@@ -22,18 +22,20 @@ impl Session {
             let has_warnings = self.diagnostics.has_warnings;
             // After a failed COM_CHANGE_USER the session goes on, and the server then answers from its own diagnostics.
             let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute | Command::ChangeUser));
-            let unseen = |session: &mut Session| {
-                session.tell_unseen(engine, |pending| {
+            let pending_read = |session: &mut Session| {
+                session.inject_pending_read(engine, |pending| {
                     may_be_anything || has_warnings && pending.is_latest || pending.has_warnings()
                 })
             };
-            if let Some(first) = self.tell_begin(engine).or_else(|| unseen(self)) {
+            if let Some(first) = self.inject_deferred_begin(engine).or_else(|| pending_read(self)) {
                 return Decision::Inject(first);
             }
         }
         // The types must come first: sent later, they would consume or discard the long data that is sent now.
         if command == Some(Command::StmtSendLongData)
-            && let Some(first) = self.tell_types(engine).or_else(|| self.tell_given(engine, id_of(&packet[4..])))
+            && let Some(first) = self
+                .inject_parameter_types(engine)
+                .or_else(|| self.inject_skipped_execution(engine, id_of(&packet[4..])))
         {
             return Decision::Inject(first);
         }
@@ -41,20 +43,20 @@ impl Session {
         let capabilities = self.identity.capabilities();
         if command == Some(Command::StmtClose)
             && let Some(first) =
-                self.tell_unseen(engine, |pending| pending.may_execute(id_of(&packet[4..]), capabilities))
+                self.inject_pending_read(engine, |pending| pending.may_execute(id_of(&packet[4..]), capabilities))
         {
             return Decision::Inject(first);
         }
         let reading = (command == Some(Command::StmtPrepare)).then(|| self.read(engine, &packet[5..]));
         if let Some(reading) = &reading
-            && let Some(question) = self.query_settings(engine, &reading.statement, b"")
+            && let Some(question) = self.inject_settings_query(engine, &reading.statement, b"")
         {
             return Decision::Inject(question);
         }
         // Sent later, a pending read would overwrite what the prepare leaves in the diagnostics, or would run in
         // another context after a reset.
         if let Some(Command::StmtPrepare | Command::ResetConnection) = command
-            && let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed || pending.is_replayed())
+            && let Some(owed) = self.inject_pending_read(engine, |pending| pending.is_owed || pending.is_replayed())
         {
             return Decision::Inject(owed);
         }
@@ -75,7 +77,7 @@ impl Session {
         let mode = self.identity.mode();
         let refusal = refusal_on_departure(engine, kind, text, mode)?;
         self.forward(engine, &Arc::new(sql::classify(&refusal, mode)), Expect::Query, None);
-        Some(self.own_query(&refusal))
+        Some(self.query_packet(&refusal))
     }
 
     /// Notes a command that does not run a statement as sent to the server, with its effect. Returns a packet if the
@@ -87,7 +89,7 @@ impl Session {
         command: Option<Command>,
     ) -> Option<Vec<u8>> {
         let body = payload.get(1..).unwrap_or_default();
-        self.coverage.note_given(true);
+        self.coverage.note_forwarded(true);
         let effect = match command {
             Some(Command::StmtPrepare) => return self.on_prepare(engine, body),
             Some(Command::StmtClose) => {
@@ -166,8 +168,8 @@ impl Session {
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.identity.capabilities());
         let text: Arc<[u8]> = text.into();
-        let terms = self.lasting_terms();
-        running.effect = Effect::Prepare { text: text.clone(), reading: reading.clone(), context, terms };
+        let parse_context = self.lasting_parse_context();
+        running.effect = Effect::Prepare { text: text.clone(), reading: reading.clone(), context, parse_context };
         self.work.running = Some(running);
         self.note_stay(engine, &reading, &text);
         let other = understood.or_else(|| rewritten.map(|rewrite| rewrite.text));

@@ -11,18 +11,23 @@ impl Session {
     /// Returns the packet of a query for the session's uncertain settings, or of a served read that the server must
     /// replay before it. None if the settings are certain, do not matter to this statement, or may not be queried now.
     /// `text` is the text of a query, and empty for a statement that is being prepared.
-    pub(crate) fn query_settings(&mut self, engine: &Engine, statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn inject_settings_query(
+        &mut self,
+        engine: &Engine,
+        statement: &Statement,
+        text: &[u8],
+    ) -> Option<Vec<u8>> {
         let matters = match &statement.kind {
             Kind::Read(read) => self.is_cached(engine) && self.may_be_kept(read, text),
-            _ => self.may_tell_rows(engine, statement),
+            _ => self.may_show_rows(engine, statement),
         };
         let is_uncertain = self.identity.variables().is_uncertain;
         if !is_uncertain || !matters || statement.reads_diagnostics || !self.may_query_settings() {
             return None;
         }
         // The engine's query also reads FOUND_ROWS(), so a pending read is replayed first.
-        let unseen = self.tell_unseen(engine, |_| true);
-        unseen.or_else(|| {
+        let pending_read = self.inject_pending_read(engine, |_| true);
+        pending_read.or_else(|| {
             Some(self.inject(
                 engine,
                 Purpose::QuerySettings,
@@ -51,7 +56,7 @@ impl Session {
     }
 
     /// True if the statement is a write whose text may show which rows it changes.
-    fn may_tell_rows(&self, engine: &Engine, statement: &Statement) -> bool {
+    fn may_show_rows(&self, engine: &Engine, statement: &Statement) -> bool {
         statement.kind == Kind::Write
             && engine.settings().is_on()
             && engine.settings().tells_rows()

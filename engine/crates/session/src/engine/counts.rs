@@ -16,7 +16,7 @@ pub struct Counts {
     /// Number of version cells (of tables, rows and blocks of rows) that got a new version after a write.
     pub invalidations: Tally,
     /// Hits on results that a write to other rows of their table has left valid. Each result is counted once.
-    pub outlived: Tally,
+    pub invalidations_avoided: Tally,
     /// Hits on results that were stale by then, and were served because a rule of `fqc_rules` allows it.
     pub stale_hits: Tally,
     /// Time in nanoseconds that the server had taken for the results of all hits.
@@ -34,7 +34,7 @@ impl Counts {
     pub fn flush(&self) {
         let all = [&self.hits, &self.misses, &self.inserts, &self.not_cached, &self.invalidations];
         all.into_iter()
-            .chain([&self.outlived, &self.stale_hits, &self.saved_ns, &self.stored_ns, &self.saved_bytes])
+            .chain([&self.invalidations_avoided, &self.stale_hits, &self.saved_ns, &self.stored_ns, &self.saved_bytes])
             .for_each(Tally::flush);
         self.durations.flush();
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::marks::Marks;
 use crate::engine::near_counts::Counting;
-use feed::{Frame, KeptOut, NearId, Nears, Pause, Terms, Who};
+use feed::{Frame, KeptOut, LeaseTerms, NearId, Nears, Pause, Who};
 use locks::Mutex;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
@@ -49,7 +49,7 @@ pub(crate) struct Bell {
 impl Default for Feed {
     fn default() -> Feed {
         let life = std::hash::RandomState::new().build_hasher().finish();
-        let nears = Nears::new(Terms::default(), life);
+        let nears = Nears::new(LeaseTerms::default(), life);
         Feed {
             has_nears: AtomicBool::new(false),
             is_wanted: AtomicBool::new(false),

@@ -68,7 +68,7 @@ impl Engine {
     /// once something that affects all sessions has changed or is changing, as a FLUSH announces it: the need for this look-up
     /// is then to be dropped.
     pub fn may_look_up(&self, inherited: u64) -> bool {
-        self.vigil().is_awake() && self.settings().is_unchanged_since(inherited)
+        self.mode().is_awake() && self.settings().is_unchanged_since(inherited)
     }
 
     /// Starts a look-up for a read that ran when `Settings::inherited` had this value. None if it is not allowed any more (see

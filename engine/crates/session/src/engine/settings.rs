@@ -170,7 +170,7 @@ impl Settings {
         self.adapts.store(value, Ordering::Relaxed);
     }
 
-    /// True if the settings allow light mode (`fqc_doze`). Whether the engine is in it, `Vigil::is_dozing` shows.
+    /// True if the settings allow light mode (`fqc_doze`). Whether the engine is in it, `EngineMode::is_dozing` shows.
     pub fn dozes(&self) -> bool {
         self.dozes.load(Ordering::Relaxed)
     }

@@ -48,7 +48,7 @@ pub struct Table {
     pub reads: AtomicU64,
     pub writes: AtomicU64,
     /// Number of results that were served after a write to other rows of the table. Each is counted once.
-    pub outlived: AtomicU64,
+    pub invalidations_avoided: AtomicU64,
     /// Number of definitions of the table so far.
     defined: AtomicU64,
     /// Number of statements that are defining the table now.
@@ -66,12 +66,25 @@ pub struct Era(u64);
 
 impl Table {
     fn new(versions: &Versions, db: &[u8], name: &[u8]) -> Table {
-        let [defined, defining, verdict, reads, writes, outlived] = [0; 6].map(AtomicU64::new);
+        let [defined, defining, verdict, reads, writes, invalidations_avoided] = [0; 6].map(AtomicU64::new);
         let key = RwLock::new((Era(0), None));
         let any = allocate(versions);
         let (whole, definition) = (whole_of(any), definition_of(any));
         let (db, name) = (db.to_vec(), name.to_vec());
-        Table { db, name, any, whole, definition, reads, writes, outlived, defined, defining, verdict, key }
+        Table {
+            db,
+            name,
+            any,
+            whole,
+            definition,
+            reads,
+            writes,
+            invalidations_avoided,
+            defined,
+            defining,
+            verdict,
+            key,
+        }
     }
 
     /// The period for which an answer of the catalogue about this table holds, from now on. To be read before the server is asked, and

@@ -11,7 +11,7 @@ impl Layout {
     const SHOWS_FOUND: u32 = 1 << 29;
     const BY_ROWS: u32 = 1 << 28;
     /// Set at most once after the entry was stored: it was found to be still current after a write to other rows of its table.
-    pub const OUTLIVED: u32 = 1 << 27;
+    pub const SURVIVED_WRITE: u32 = 1 << 27;
     /// The upper bits of the offset hold the number of seconds for which the entry may be served although it is stale.
     const LASTS: u32 = 1 << 26;
     /// The entry is not served inside a transaction.

@@ -32,13 +32,13 @@ impl Session {
     /// server set the session up.
     fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
         let beginnings = engine.settings().usual_beginnings(accepted_under, self.identity.was_reset());
-        let known = beginnings.filter(|_| engine.vigil().is_awake());
+        let known = beginnings.filter(|_| engine.mode().is_awake());
         self.identity.begin(accepted_under, known.map(|known| known.habits));
         self.transaction.begin_anew();
         self.statements.clear();
         self.temporary = TemporaryTables::default();
         // While the engine is suspended, it does not see changes of what new sessions inherit.
-        let is_unchanged = engine.settings().is_unchanged_since(accepted_under) && engine.vigil().is_awake();
+        let is_unchanged = engine.settings().is_unchanged_since(accepted_under) && engine.mode().is_awake();
         if self.identity.has_set_role() || !is_unchanged {
             self.identity.become_private(engine.contexts());
         }
@@ -55,6 +55,6 @@ impl Session {
     /// is 0.
     pub(crate) fn set_cache_type(&mut self, engine: &Engine, cache_type: u8) {
         self.identity.set_cache_type(cache_type);
-        self.wish(engine, cache_type != 0 && !self.is_resting());
+        self.set_interested(engine, cache_type != 0 && !self.is_resting());
     }
 }

@@ -26,10 +26,10 @@ impl Session {
         body: &[u8],
         payload: &[u8],
     ) -> Option<Decision> {
-        if self.phase != Phase::Commands || !engine.vigil().is_dozing() {
+        if self.phase != Phase::Commands || !engine.mode().is_dozing() {
             return None;
         }
-        if self.coverage.dozed_in != engine.vigil().epoch() {
+        if self.coverage.dozed_in != engine.mode().epoch() {
             // The server first gets whatever it still lacks.
             if let Some(first) = self.before_pieces(engine) {
                 return Some(Decision::Inject(first));
@@ -55,7 +55,7 @@ impl Session {
     /// must rest.
     fn begin_doze(&mut self, engine: &Engine) {
         self.look_back(engine);
-        self.note_doze(engine.vigil().last_doze());
+        self.note_doze(engine.mode().last_doze());
         let is_known = self.identity.known_database().is_some_and(|name| !name.eq_ignore_ascii_case(SYSTEM));
         self.coverage.has_missed |= !is_known || self.writes.is_locked || self.transaction.is_branch;
         self.verification = None;
@@ -89,7 +89,7 @@ impl Session {
             matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_));
         // For a statement from another database the server changes the current database and back, and then looks up privileges
         // again.
-        let is_here = database.is_some() && prepared.terms.database.as_deref() == database;
+        let is_here = database.is_some() && prepared.parse_context.database.as_deref() == database;
         if !is_plain || !is_here || prepared.reading.names_system() {
             return false;
         }
@@ -101,7 +101,7 @@ impl Session {
     /// True if a command that is examined in light mode may do something that does not show in its packets. The session must
     /// then rest, that is, it is served nothing any more.
     pub(crate) fn hides_in_doze(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
-        if self.coverage.dozed_in != engine.vigil().epoch() {
+        if self.coverage.dozed_in != engine.mode().epoch() {
             self.begin_doze(engine);
         }
         let names_system = || sql::says(body, SYSTEM);
@@ -123,17 +123,17 @@ impl Session {
     /// something may have been missed. Does nothing otherwise. To be called before each command.
     #[inline]
     pub(crate) fn look_back(&mut self, engine: &Engine) {
-        if self.coverage.dozed_in != 0 && self.coverage.dozed_in != engine.vigil().epoch() {
+        if self.coverage.dozed_in != 0 && self.coverage.dozed_in != engine.mode().epoch() {
             self.come_back(engine);
         }
     }
 
     #[cold]
     fn come_back(&mut self, engine: &Engine) {
-        let vigil = engine.vigil();
+        let mode = engine.mode();
         // This is read before the verdict: a session that sees the doze as decided also sees the decision.
-        let is_judged = vigil.is_judged(self.coverage.dozed_in);
-        self.coverage.has_missed |= vigil.is_lost(self.coverage.dozed_in);
+        let is_judged = mode.is_judged(self.coverage.dozed_in);
+        self.coverage.has_missed |= mode.is_lost(self.coverage.dozed_in);
         if std::mem::take(&mut self.coverage.is_dozing) {
             self.transaction.lose_sight();
             self.diagnostics.has_warnings = true;

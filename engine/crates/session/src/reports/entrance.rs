@@ -63,7 +63,7 @@ impl Session {
 
     /// Takes the state that the server reports for this session at its login and at the end of a statement.
     pub(crate) fn take_state(&mut self, engine: &Engine, state: &SessionState) {
-        self.coverage.in_epoch = engine.vigil().epoch();
+        self.coverage.in_epoch = engine.mode().epoch();
         self.transaction.take_state(state.autocommit, state.is_read_only, Isolation::from_number(state.isolation));
         self.writes.is_locked |= state.in_lock_tables;
         if let Some(database) = state.database {

@@ -18,10 +18,10 @@ impl Session {
         if self.coverage.has_missed {
             return true;
         }
-        if engine.vigil().is_dozing() {
+        if engine.mode().is_dozing() {
             return self.hides_in_doze(engine, command, body);
         }
-        !engine.vigil().is_awake()
+        !engine.mode().is_awake()
             && match command {
                 Some(Command::Query) => {
                     let reading = self.read(engine, body);
@@ -43,7 +43,7 @@ impl Session {
     /// The session rests from here on.
     pub fn begin_unreported(&mut self, engine: &Engine) {
         self.rest(engine);
-        engine.departure().doubt();
+        engine.uninstallation().doubt();
     }
 
     /// Lets the session rest: nothing is served to it any more, the cells that it kept closed are opened, and what was known of its
@@ -55,7 +55,7 @@ impl Session {
         self.statements.clear();
         self.writes.is_locked = false;
         self.writes.open(engine);
-        self.wish(engine, false);
+        self.set_interested(engine, false);
         self.try_out(engine, false);
     }
 
@@ -83,9 +83,13 @@ impl Session {
     }
 
     /// Counts this session among those that want the cache, or no longer. No effect if that is so already.
-    pub(crate) fn wish(&mut self, engine: &Engine, wishes: bool) {
-        if std::mem::replace(&mut self.wishes, wishes) != wishes {
-            if wishes { engine.vigil().wish() } else { engine.vigil().unwish() }
+    pub(crate) fn set_interested(&mut self, engine: &Engine, is_interested: bool) {
+        if std::mem::replace(&mut self.is_interested, is_interested) != is_interested {
+            if is_interested {
+                engine.mode().add_interested_session()
+            } else {
+                engine.mode().remove_interested_session()
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ impl Session {
             }
             return;
         }
-        let table = self.met.meet(engine, db, name);
+        let table = self.recent_tables.use_table(engine, db, name);
         table.count(is_read_only);
         let verdict = table.verdict(engine.catalogue().generation());
         if verdict == Verdict::Unknown {
@@ -71,7 +71,7 @@ impl Session {
 
     /// Handles `Report::Defined`: closes the cells of the table, for its rows and for its definition.
     pub(crate) fn defines(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
-        let table = self.met.meet(engine, db, name).clone();
+        let table = self.recent_tables.use_table(engine, db, name).clone();
         self.writes.close_defined(engine, table);
         self.work.running.iter_mut().for_each(|running| running.is_inert = false);
         self.refuse_to_store(Own::WroteTable);

@@ -4,7 +4,7 @@ use crate::decision::Reply;
 use crate::engine::Engine;
 use crate::session::Session;
 use crate::statement::prepared::Metadata;
-use crate::statement::recording::Finished;
+use crate::statement::recording::FinishedRead;
 use crate::statement::running::{Effect, HiddenError, Purpose, Running};
 use flavour::Flavour;
 use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
@@ -94,7 +94,7 @@ impl Session {
             _ => Reply::Swallow,
         };
         if let Some(recording) = running.read {
-            self.work.finished = Some(Finished { recording, outcome });
+            self.work.finished = Some(FinishedRead { recording, outcome });
         }
         reply
     }
@@ -118,13 +118,13 @@ impl Session {
                 self.begin_once_more();
             }
         }
-        let is_unseen = matches!(running.purpose, Purpose::Unseen { .. });
+        let is_unseen = matches!(running.purpose, Purpose::PendingRead { .. });
         let interruption = interruption(engine.flavour(), outcome).filter(|_| is_unseen);
         if let Some(answer) = interruption {
             self.work.hidden_error = Some(HiddenError { answer, is_of_begin: false });
-            self.diagnostics.unseen = running.replaced.take();
+            self.diagnostics.pending_read = running.replaced.take();
         } else if has_failed && !is_unseen && running.replaced.is_some() && !has_counted(engine.flavour(), outcome) {
-            self.diagnostics.unseen = running.replaced.take();
+            self.diagnostics.pending_read = running.replaced.take();
         }
     }
 

@@ -5,9 +5,9 @@ use crate::engine::Engine;
 use crate::reports::dozing::shows_all;
 use crate::reports::resting::keeps_track;
 use crate::session::Session;
-use crate::statement::given::Given;
+use crate::statement::pending_read::PendingRead;
 use crate::statement::running::{Effect, Running};
-use crate::statement::unseen::Unseen;
+use crate::statement::type_history::ParameterTypeHistory;
 use crate::text::kinds::may_be_anything;
 use cache::Versions;
 use sql::{Flush, Kind, Statement};
@@ -18,15 +18,15 @@ impl Session {
     /// missing. If nothing can have been hidden, the session is examined once light mode is over. Otherwise it rests from its
     /// next command on, that is, it is served nothing.
     pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
-        if running.epoch == engine.vigil().epoch() {
+        if running.epoch == engine.mode().epoch() {
             return;
         }
         let kind = running.kind();
         if kind.is_none_or(keeps_track) {
             return;
         }
-        if running.is_plain && kind.is_some_and(shows_all) && engine.vigil().has_only_dozed_since(running.epoch) {
-            self.note_doze(engine.vigil().last_doze());
+        if running.is_plain && kind.is_some_and(shows_all) && engine.mode().has_only_dozed_since(running.epoch) {
+            self.note_doze(engine.mode().last_doze());
         } else {
             self.coverage.has_missed = true;
         }
@@ -74,7 +74,7 @@ impl Session {
         match &running.effect {
             Effect::None => {}
             Effect::Statement(statement) => self.apply_statement(engine, running, statement, has_failed),
-            Effect::Prepare { text, reading, context, terms } => match outcome.kind {
+            Effect::Prepare { text, reading, context, parse_context } => match outcome.kind {
                 OutcomeKind::Prepared { id, params, columns } => {
                     let (text, reading) = (text.clone(), reading.clone());
                     let heeds_types = engine.flavour().statements.heeds_earlier_types;
@@ -82,12 +82,12 @@ impl Session {
                     let prepared = crate::statement::prepared::Prepared {
                         text,
                         reading,
-                        terms: terms.clone(),
+                        parse_context: parse_context.clone(),
                         parameters: params,
                         columns: Some(columns.into()),
                         types: Vec::new(),
                         knows_types: true,
-                        given: Given::new(parameters),
+                        type_history: ParameterTypeHistory::new(parameters),
                         has_cursor: false,
                         has_long_data: false,
                         context: *context,
@@ -169,7 +169,7 @@ impl Session {
             self.identity.become_private(engine.contexts());
         }
         let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-        self.diagnostics.unseen = Some(Unseen {
+        self.diagnostics.pending_read = Some(PendingRead {
             rows,
             is_latest: false,
             is_owed: true,

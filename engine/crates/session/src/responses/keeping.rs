@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::entries::cells::table_cells;
 use crate::entries::layout::Layout;
 use crate::reason::{Own, Reason};
-use crate::statement::recording::{Finished, Recording};
+use crate::statement::recording::{FinishedRead, Recording};
 use crate::statement::verification::Verification;
 use cache::{Meta, NotStored};
 use sql::Aggregates;
@@ -13,8 +13,8 @@ use wire::{Outcome, OutcomeKind, status};
 /// Stores a complete result, or counts why it must not be stored. Returns `Ok` if it was stored and `Err` with the
 /// reason if not. None if the read counts as neither: it was only observed, or was equal to the stored result that it
 /// was compared with.
-pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<(), Reason>> {
-    let Finished { recording, outcome } = finished;
+pub(crate) fn finish(engine: &Engine, finished: &mut FinishedRead) -> Option<Result<(), Reason>> {
+    let FinishedRead { recording, outcome } = finished;
     let layout = Layout::describe(
         outcome.status_offsets.as_slice(),
         recording.bytes,

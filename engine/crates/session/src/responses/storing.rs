@@ -6,7 +6,7 @@ use crate::entries::layout::Layout;
 use crate::reason::Own;
 use crate::responses::keeping::finish;
 use crate::session::Session;
-use crate::statement::recording::{Finished, Recording};
+use crate::statement::recording::{FinishedRead, Recording};
 use crate::statement::rows::depend_on_rows;
 use crate::text::views::Reads;
 use ::insight::Caching;
@@ -16,17 +16,17 @@ impl Session {
     /// Called by the host after a response, or a piece of it, was sent. If a read has ended with it, its result is stored now, or is
     /// counted as not stored. Does nothing otherwise.
     pub fn after_send(&mut self, engine: &Engine) {
-        let Some(Finished { mut recording, outcome }) = self.work.finished.take() else { return };
+        let Some(FinishedRead { mut recording, outcome }) = self.work.finished.take() else { return };
         self.check(engine, &mut recording, &outcome);
-        let mut finished = Finished { recording, outcome };
+        let mut finished = FinishedRead { recording, outcome };
         if finished.recording.refusal.is_none() && !finished.recording.unsettled.is_empty() {
-            match engine.put_late(finished, self.identity.known_database(), &self.own.misses) {
+            match engine.add_late_result(finished, self.identity.known_database(), &self.read_counts.misses) {
                 None => return,
                 Some(refused) => finished = refused,
             }
         }
         if let Some(stored) = finish(engine, &mut finished) {
-            self.own.misses.count(stored);
+            self.read_counts.misses.count(stored);
             if stored.is_ok() {
                 self.report_stored(engine, &finished.recording);
                 self.note_counted_miss(&finished.recording);
@@ -88,7 +88,7 @@ impl Session {
     /// context. It opens no snapshot, so it is kept only for sessions outside of transactions.
     fn check_setting(&self, engine: &Engine, recording: &mut Recording) {
         recording.joins = true;
-        if !self.transaction.is_outside() || !sql::shows_setting_alone(&recording.text, recording.terms.mode) {
+        if !self.transaction.is_outside() || !sql::shows_setting_alone(&recording.text, recording.parse_context.mode) {
             recording.refuse(Own::NoTable);
         } else if !self.may_still_store(engine, recording) {
             // After a change of everything, the settings in force are looked up first. Reads of tables cause that look-up too.
@@ -110,11 +110,15 @@ impl Session {
     /// Refuses a result if a view forbids storing it, or if anything that it depends on has changed.
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
         let is_as_then = engine.catalogue().generation() == recording.generation;
-        let reads = self.reads(engine, &recording.reading, &recording.terms).filter(|_| is_as_then);
+        let reads = self.reads(engine, &recording.reading, &recording.parse_context).filter(|_| is_as_then);
         let Some(reads) = reads else { return recording.refuse(Own::Changed) };
         // This may not have been known yet when the read was sent.
         recording.may_read_views = reads != Reads::Tables;
-        if engine.flavour().schemas.is_system(recording.terms.database.as_deref().unwrap_or(self.identity.database())) {
+        if engine
+            .flavour()
+            .schemas
+            .is_system(recording.parse_context.database.as_deref().unwrap_or(self.identity.database()))
+        {
             recording.refuse(Own::SystemTable);
         } else if let Reads::Refused(own) = reads {
             recording.refuse(own);
@@ -126,6 +130,6 @@ impl Session {
 
 /// Number of warnings that the server raises about words in the text, each time it runs it. They do not forbid storing the result.
 fn warnings_of_text(recording: &Recording) -> u16 {
-    let is_text = recording.terms.is_certain && !recording.is_binary;
-    if is_text { sql::deprecations(recording.command_text(), recording.terms.mode) } else { 0 }
+    let is_text = recording.parse_context.is_certain && !recording.is_binary;
+    if is_text { sql::deprecations(recording.command_text(), recording.parse_context.mode) } else { 0 }
 }

@@ -13,7 +13,7 @@ use sql::{Assignment, Charset, LexMode};
 use wire::{ClientHello, Greeting, capability, status};
 
 /// What follows from the client's reply to the greeting.
-pub enum Agreement {
+pub enum HandshakeOutcome {
     /// The packets can be followed.
     Plain,
     /// TLS begins now, and the rest of the reply follows inside it.
@@ -103,21 +103,21 @@ impl Identity {
 
     /// Takes the payload of the client's reply to the greeting, or of its repetition inside TLS. Keeps the capabilities that both sides
     /// have, the character set and the database.
-    pub fn agree(&mut self, payload: &[u8]) -> Agreement {
-        let Some(hello) = ClientHello::parse(payload) else { return Agreement::Foreign(None) };
+    pub fn agree(&mut self, payload: &[u8]) -> HandshakeOutcome {
+        let Some(hello) = ClientHello::parse(payload) else { return HandshakeOutcome::Foreign(None) };
         if hello.ssl_requested {
-            return Agreement::Tls;
+            return HandshakeOutcome::Tls;
         }
         self.capabilities = hello.capabilities & self.offered;
         self.charset = hello.charset;
         self.database = hello.database.unwrap_or_default();
         // The server ignores capabilities that it did not offer, so only those of both sides are in force.
         if self.has(capability::COMPRESSED) {
-            Agreement::Foreign(Some(Own::Compressed))
+            HandshakeOutcome::Foreign(Some(Own::Compressed))
         } else if self.flavour().capabilities.unknown(self.capabilities) != 0 {
-            Agreement::Foreign(Some(Own::UnknownCapability))
+            HandshakeOutcome::Foreign(Some(Own::UnknownCapability))
         } else {
-            Agreement::Plain
+            HandshakeOutcome::Plain
         }
     }
 

@@ -20,7 +20,7 @@ struct One {
 impl RecentTables {
     /// Returns the table of this name, and keeps it as used recently. One that is not among the recent ones is taken
     /// from the registry, or added there.
-    pub fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> &Arc<Table> {
+    pub fn use_table(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> &Arc<Table> {
         let hash = FixedState::default().hash_one((db, name));
         let is_it = |one: &One| one.hash == hash && one.table.name == name && one.table.db == db;
         let at = self.0.iter().position(is_it).unwrap_or_else(|| {

@@ -2,7 +2,7 @@
 
 #[derive(Default)]
 pub struct ReportCoverage {
-    /// The value of `Vigil::epoch` when the server last reported the session's state; it changes whenever the engine
+    /// The value of `EngineMode::epoch` when the server last reported the session's state; it changes whenever the engine
     /// wakes, is suspended or enters light mode. Nothing is served unless it is the current one.
     pub in_epoch: u64,
     /// The session has done something that was not reported. From its next command on it rests, that is, it is served
@@ -25,7 +25,7 @@ pub struct ReportCoverage {
 
 impl ReportCoverage {
     /// Called when a command goes to the server. `may_move` says whether it may change the current database.
-    pub fn note_given(&mut self, may_move: bool) {
+    pub fn note_forwarded(&mut self, may_move: bool) {
         self.may_move = may_move;
         self.has_moved |= may_move;
     }

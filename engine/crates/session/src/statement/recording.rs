@@ -2,7 +2,7 @@
 
 use crate::engine::tables::{Table, Verdict};
 use crate::reason::{Own, Reason};
-use crate::statement::terms::Terms;
+use crate::statement::parse_context::ParseContext;
 use crate::statement::verification::Verification;
 use crate::text::reading::Reading;
 use ::insight::ShapeId;
@@ -29,7 +29,7 @@ pub struct Recording {
     pub context: u64,
     /// The text of the read, as a part of the result's key. Empty if the result will not be stored.
     pub text: Vec<u8>,
-    pub terms: Terms,
+    pub parse_context: ParseContext,
     /// The types and values of the parameters of a prepared statement, as a part of the result's key.
     pub parameters: Vec<u8>,
     /// The stamp of the result: it contains all changes up to this point.
@@ -148,7 +148,7 @@ impl Recording {
 
     /// True if running this statement always makes the server open its snapshot, whether there are rows or not.
     pub fn opens_snapshot(&self, outcome: &Outcome) -> bool {
-        let reads = || self.terms.is_certain && sql::certainly_reads(&self.text, self.terms.mode);
+        let reads = || self.parse_context.is_certain && sql::certainly_reads(&self.text, self.parse_context.mode);
         self.has_read_rows(outcome)
             || !self.may_read_views && self.reading.is_single_select() && self.is_of_snapshot() && reads()
     }
@@ -165,7 +165,7 @@ impl Recording {
 }
 
 /// A read whose response is complete. Its result may be stored once the response was sent.
-pub struct Finished {
+pub struct FinishedRead {
     pub recording: Recording,
     pub outcome: Outcome,
 }

@@ -2,8 +2,8 @@
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;
+use crate::statement::parse_context::ParseContext;
 use crate::statement::recording::Recording;
-use crate::statement::terms::Terms;
 use cache::CellId;
 use footprint::{KeyColumn, Keys};
 use sql::TableName;
@@ -31,11 +31,11 @@ fn read_cells(
 ) -> Option<Vec<CellId>> {
     let is_alone = recording.cells.len() == 1 && !recording.may_read_views;
     let table = recording.first_table.as_ref().filter(|_| is_alone)?;
-    let terms = &recording.terms;
-    let key = engine.key_of(table).filter(|_| terms.is_certain)?;
-    let text = terms.text(&recording.text);
+    let parse_context = &recording.parse_context;
+    let key = engine.key_of(table).filter(|_| parse_context.is_certain)?;
+    let text = parse_context.text(&recording.text);
     let (named, keys) = touched::read(text, &key).or_else(|| row_shown(recording, outcome, text, &key))?;
-    is_named(table, &named, terms, current).then_some(())?;
+    is_named(table, &named, parse_context, current).then_some(())?;
     let mut cells = vec![table.whole];
     cells.extend(rows_read(engine, table, &keys)?);
     Some(cells)
@@ -52,8 +52,8 @@ fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColu
 }
 
 /// True if `named` means this table. `current` is the current database of the session.
-pub(crate) fn is_named(table: &Table, named: &TableName, terms: &Terms, current: Option<&[u8]>) -> bool {
-    let current = terms.database.as_deref().or(current);
+pub(crate) fn is_named(table: &Table, named: &TableName, parse_context: &ParseContext, current: Option<&[u8]>) -> bool {
+    let current = parse_context.database.as_deref().or(current);
     named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
 }
 

@@ -6,7 +6,8 @@
 use flavour::{Flavour, MARIADB};
 use footprint::KeyColumn;
 use session::{
-    Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Report, Session, SessionState, Verdict, Views,
+    Account, Beginnings, Decision, EarlierStatements, Engine, Outlet, Reply, Report, Session, SessionState, Verdict,
+    Views,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use wire::{ok_packet, status, surface::text_result};
@@ -50,7 +51,7 @@ pub fn engine_of(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
     engine.cache().resize(1 << 20);
     engine.settings().set_size(1 << 20);
     engine.settings().switch(true);
-    Past::wake(&engine).end(&engine);
+    EarlierStatements::wake(&engine).end(&engine);
     engine.settings().set_limit(1 << 20);
     engine.settings().set_defers_begin(true);
     engine.settings().set_tells_case(true);

@@ -37,8 +37,8 @@ pub fn rows(engine: &Engine) -> Rows {
         let nothing = Held::default();
         let held = held.get(&table.any).unwrap_or(&nothing);
         let text = |name: &[u8]| Some(String::from_utf8_lossy(name).into_owned());
-        let outlived = table.outlived.load(Ordering::Relaxed);
-        let numbers = [held.entries, held.bytes, held.hits, *reads, *writes, outlived];
+        let invalidations_avoided = table.invalidations_avoided.load(Ordering::Relaxed);
+        let numbers = [held.entries, held.bytes, held.hits, *reads, *writes, invalidations_avoided];
         [text(&table.db), text(&table.name)].into_iter().chain(numbers.map(|number| Some(number.to_string()))).collect()
     };
     tables.iter().map(row).collect()

@@ -12,7 +12,7 @@ const MOST_BEFORE: usize = 8;
 /// A pending read: a result that was served from the cache and that the server has not seen. Before FOUND_ROWS() or the
 /// warnings matter, the server must catch up with it, by a command of the engine's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unseen {
+pub(crate) struct PendingRead {
     /// Number of rows in the result, which FOUND_ROWS() must return unless `replay` is set.
     pub rows: u64,
     /// The server has run no command since the read was served.
@@ -27,13 +27,13 @@ pub(crate) struct Unseen {
     /// empty.
     pub warned: Vec<u8>,
     /// Reads that were served before this one, oldest first. This read may have left FOUND_ROWS() as they did.
-    pub before: Vec<Unseen>,
+    pub before: Vec<PendingRead>,
 }
 
-impl Unseen {
+impl PendingRead {
     /// Adds an earlier pending read, because this read may leave FOUND_ROWS() as that one would have set it. A command that was
     /// served twice is kept once: either the later one sets the number, or the earlier one did not either.
-    pub fn after(mut self, mut earlier: Unseen) -> Unseen {
+    pub fn after(mut self, mut earlier: PendingRead) -> PendingRead {
         earlier.is_latest = false;
         self.before = std::mem::take(&mut earlier.before);
         self.before.push(earlier);
@@ -47,7 +47,7 @@ impl Unseen {
     }
 
     /// Returns the pending read that the server must catch up with first, and the rest; None if there is no other.
-    pub fn split(mut self) -> (Unseen, Option<Unseen>) {
+    pub fn split(mut self) -> (PendingRead, Option<PendingRead>) {
         if self.before.is_empty() { (self, None) } else { (self.before.remove(0), Some(self)) }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// How the text of a statement is to be parsed.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct ParseContext {
     /// The settings that decide how texts are parsed, as far as they are known.
     pub mode: LexMode,
     /// `mode` is certainly that of the server. If not, nothing may be derived from the text.
@@ -21,30 +21,30 @@ pub struct Terms {
 
 /// The text of a write that the server is running, as the client sent it, and how it is to be parsed.
 #[derive(Debug)]
-pub struct Wording {
+pub struct RunningWrite {
     pub text: Arc<[u8]>,
-    pub terms: Terms,
+    pub parse_context: ParseContext,
     pub reading: Arc<Reading>,
     /// The positions of the numbers in the text. None for a prepared statement.
     pub numbers: Option<Numbers>,
 }
 
-impl Wording {
+impl RunningWrite {
     /// The rows that the statement can touch. None if the text does not show them, or if `is_it` returns false for the table that it names.
     /// `key` must be that table's key column. The text is parsed again only if its shape and its numbers are not enough.
     pub fn written(&self, key: &Arc<KeyColumn>, is_it: impl Fn(&TableName) -> bool) -> Option<Written> {
         if let Some(numbers) = &self.numbers
-            && let Some(placed) = self.reading.placed(key, self.terms.mode)
+            && let Some(placed) = self.reading.placed(key, self.parse_context.mode)
             && let Some(written) = placed.written(&self.text, numbers, key)
         {
             return is_it(&placed.table).then_some(written);
         }
-        let (named, written) = touched::written(self.terms.text(&self.text), key)?;
+        let (named, written) = touched::written(self.parse_context.text(&self.text), key)?;
         is_it(&named).then_some(written)
     }
 }
 
-impl Terms {
+impl ParseContext {
     /// The text together with these terms, for the parser.
     pub fn text<'a>(&'a self, text: &'a [u8]) -> Text<'a> {
         Text { text, mode: self.mode, bound: &self.bound }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Whether the engine is awake, suspended or in light mode, and the number of sessions that want it to be awake.
 #[derive(Default)]
-pub struct Vigil {
+pub struct EngineMode {
     /// The number of the current epoch: odd while the engine is awake. Grows with every change between awake, asleep and
     /// dozing.
     epoch: AtomicU64,
@@ -22,7 +22,7 @@ pub struct Vigil {
     judged: AtomicU64,
     lost: AtomicU64,
     /// Number of sessions that have the cache on and can be followed.
-    wishes: AtomicU64,
+    interested_sessions: AtomicU64,
     /// Number of sessions that try the cache out (`fqc_trial`).
     trials: AtomicU64,
 }
@@ -30,7 +30,7 @@ pub struct Vigil {
 /// Memory in bytes for all trials together, while the cache has no memory of its own.
 pub const TRIAL_BYTES: u64 = 16 << 20;
 
-impl Vigil {
+impl EngineMode {
     // SeqCst throughout: these accesses are rare or off the path of hits, and sessions compare the values with counts of their
     // own.
     pub fn epoch(&self) -> u64 {
@@ -110,13 +110,13 @@ impl Vigil {
     }
 
     /// Number of sessions that have the cache on and can be followed.
-    pub fn wishes(&self) -> u64 {
-        self.wishes.load(Ordering::SeqCst)
+    pub fn interested_sessions(&self) -> u64 {
+        self.interested_sessions.load(Ordering::SeqCst)
     }
 
     /// True if any session that can be followed has the cache on.
-    pub fn is_wished_for(&self) -> bool {
-        self.wishes() > 0
+    pub fn has_interested_sessions(&self) -> bool {
+        self.interested_sessions() > 0
     }
 
     /// True if any session tries the cache out (`fqc_trial`).
@@ -124,12 +124,12 @@ impl Vigil {
         self.trials.load(Ordering::SeqCst) > 0
     }
 
-    pub(crate) fn wish(&self) {
-        self.wishes.fetch_add(1, Ordering::SeqCst);
+    pub(crate) fn add_interested_session(&self) {
+        self.interested_sessions.fetch_add(1, Ordering::SeqCst);
     }
 
-    pub(crate) fn unwish(&self) {
-        self.wishes.fetch_sub(1, Ordering::SeqCst);
+    pub(crate) fn remove_interested_session(&self) {
+        self.interested_sessions.fetch_sub(1, Ordering::SeqCst);
     }
 
     pub(crate) fn begin_trial(&self) {

@@ -9,7 +9,7 @@ use sql::{Filter, Kind, LexMode, Refusal, Show};
 
 /// A statement that the server is running, or a transaction of a thread that shows no statements, as the server lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Older {
+pub struct EarlierStatement {
     /// The server's id of the thread or connection.
     pub thread: u64,
     /// Distinguishes the statement from earlier ones of the same thread.
@@ -20,27 +20,27 @@ pub struct Older {
 
 /// The statements that were already running when the engine began to watch and have not ended yet. Until `end`, the cell that
 /// every result depends on is closed, so nothing is stored or served.
-pub struct Past {
+pub struct EarlierStatements {
     /// The statements that have not ended yet. None before the first look.
-    running: Option<Vec<Older>>,
+    running: Option<Vec<EarlierStatement>>,
     /// One of these statements may change what new sessions inherit.
     is_changing: bool,
 }
 
-impl Past {
+impl EarlierStatements {
     /// Closes the cell that every result depends on, until `end`. Blocks until no near cache can serve a result.
-    pub fn begin(engine: &Engine) -> Past {
+    pub fn begin(engine: &Engine) -> EarlierStatements {
         engine.versions().close(Versions::EVERYTHING);
         engine.announce_closed(&[Versions::EVERYTHING]);
         engine.settings().begin_change();
         engine.settings().note_grants();
-        Past { running: None, is_changing: true }
+        EarlierStatements { running: None, is_changing: true }
     }
 
     /// Wakes the engine: from here on every statement that begins is followed. Nothing is stored or served before `end`. Must
     /// not be called by two threads at once, and only while the engine is not awake.
-    pub fn wake(engine: &Engine) -> Past {
-        let past = Past::begin(engine);
+    pub fn wake(engine: &Engine) -> EarlierStatements {
+        let past = EarlierStatements::begin(engine);
         engine.begin_epoch();
         past
     }
@@ -53,10 +53,10 @@ impl Past {
     /// Takes the list of the statements that the server is running now, and keeps those that were running at the last look and
     /// may write. The first look keeps all that may write. To be called after the catalogue was read: first when every new
     /// statement is followed, and then again until `is_over`.
-    pub fn look(&mut self, engine: &Engine, running: Vec<Older>) {
-        let is_left = |older: &Older| self.running.as_ref().is_none_or(|known| known.contains(older));
+    pub fn look(&mut self, engine: &Engine, running: Vec<EarlierStatement>) {
+        let is_left = |older: &EarlierStatement| self.running.as_ref().is_none_or(|known| known.contains(older));
         // Checked again at each look, because a view or function that the text names may not have been known before.
-        let left: Vec<Older> =
+        let left: Vec<EarlierStatement> =
             running.into_iter().filter(|older| is_left(older) && may_write(engine, &older.text)).collect();
         if self.is_changing
             && !left.iter().any(|older| {

@@ -4,8 +4,8 @@
 use crate::engine::Engine;
 use crate::identity::habits::Habits;
 use crate::session::Session;
+use crate::statement::pending_read::PendingRead;
 use crate::statement::running::{HiddenError, Purpose};
-use crate::statement::unseen::Unseen;
 use crate::text::kinds::{changes_transaction, leaves_found_rows};
 use crate::text::reading::Reading;
 use sql::{Assignment, Kind, Statement, Target};
@@ -16,14 +16,18 @@ const WARNINGS: [&[u8]; 3] = [b"warning", b"error", b"diagnostics"];
 impl Session {
     /// Returns the packet of a command with which the server catches up with the pending read (a served result that it has not seen), if
     /// there is one and `matters` returns true for it. The command is noted as running.
-    pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Unseen) -> bool) -> Option<Vec<u8>> {
-        let all = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
-        let replaced = Unseen { is_latest: false, ..all.clone() };
+    pub(crate) fn inject_pending_read(
+        &mut self,
+        engine: &Engine,
+        matters: impl Fn(&PendingRead) -> bool,
+    ) -> Option<Vec<u8>> {
+        let all = self.diagnostics.pending_read.take_if(|pending| matters(pending))?;
+        let replaced = PendingRead { is_latest: false, ..all.clone() };
         let (mut pending, rest) = all.split();
         if pending.has_warnings() {
             pending.replay = std::mem::take(&mut pending.warned);
         }
-        self.diagnostics.unseen = rest;
+        self.diagnostics.pending_read = rest;
         let capabilities = self.identity.capabilities();
         if let Some(execute) = pending.execution(capabilities)
             && let Some(prepared) = self.statements.get_mut(execute.id)
@@ -36,7 +40,7 @@ impl Session {
         let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && can_keep_warnings;
         let limits_joins = self.identity.habits().limits_joins;
         let command = pending.command(engine.flavour(), capabilities, keeps_warnings, limits_joins);
-        let packet = self.inject(engine, Purpose::Unseen { keeps_warnings }, command);
+        let packet = self.inject(engine, Purpose::PendingRead { keeps_warnings }, command);
         if let Some(running) = &mut self.work.running {
             running.replaced = Some(replaced);
         }
@@ -46,9 +50,9 @@ impl Session {
     /// Called before a client command that cannot be answered with an error, with that of the engine's own command before it, if any. If
     /// that command was to make the server catch up with a pending read (a served result that it has not seen), the pending read is
     /// dropped.
-    pub(crate) fn give_up_unseen(&mut self, hidden_error: Option<HiddenError>) {
+    pub(crate) fn give_up_pending_read(&mut self, hidden_error: Option<HiddenError>) {
         if hidden_error.is_some_and(|error| !error.is_of_begin) {
-            self.diagnostics.unseen = None;
+            self.diagnostics.pending_read = None;
         }
     }
 
@@ -61,22 +65,22 @@ impl Session {
         text: &[u8],
         packet: &[u8],
     ) -> Option<Vec<u8>> {
-        if let Some(begin) = self.tell_begin(engine) {
+        if let Some(begin) = self.inject_deferred_begin(engine) {
             return Some(begin);
         }
         if self.runs_unseen(packet) {
             return None;
         }
         let matters =
-            self.diagnostics.unseen.as_ref().is_some_and(|pending| self.matters(engine, pending, reading, text));
-        self.tell_unseen(engine, |_| matters)
+            self.diagnostics.pending_read.as_ref().is_some_and(|pending| self.matters(engine, pending, reading, text));
+        self.inject_pending_read(engine, |_| matters)
     }
 
     /// True if this command is the pending read itself, the one that was served from the cache last: running it leaves the diagnostics that
     /// a replay would leave.
     fn runs_unseen(&mut self, packet: &[u8]) -> bool {
-        let is_alone = |pending: &&Unseen| !pending.is_owed && pending.before.is_empty();
-        let Some(pending) = self.diagnostics.unseen.as_ref().filter(is_alone) else { return false };
+        let is_alone = |pending: &&PendingRead| !pending.is_owed && pending.before.is_empty();
+        let Some(pending) = self.diagnostics.pending_read.as_ref().filter(is_alone) else { return false };
         let capabilities = self.identity.capabilities();
         let types = pending.execution(capabilities).and_then(|execute| self.statements.get_mut(execute.id));
         let understood = types.map(|prepared| wire::with_types(packet, &prepared.types, capabilities));
@@ -84,7 +88,7 @@ impl Session {
     }
 
     /// True if the server must catch up with the pending read (a served result that it has not seen) before it runs this statement.
-    fn matters(&self, engine: &Engine, pending: &Unseen, reading: &Reading, text: &[u8]) -> bool {
+    fn matters(&self, engine: &Engine, pending: &PendingRead, reading: &Reading, text: &[u8]) -> bool {
         let statement = &*reading.statement;
         if self.asks_for_warnings(engine, pending, statement, text) {
             return false;
@@ -117,7 +121,7 @@ impl Session {
 
     /// True if this statement asks for the warnings of a statement that ran after the served read. On a server that does not keep
     /// warnings, any replay would clear them.
-    fn asks_for_warnings(&self, engine: &Engine, pending: &Unseen, statement: &Statement, text: &[u8]) -> bool {
+    fn asks_for_warnings(&self, engine: &Engine, pending: &PendingRead, statement: &Statement, text: &[u8]) -> bool {
         !engine.flavour().statements.keeps_warnings
             && self.diagnostics.has_warnings
             && !pending.is_latest

@@ -1,14 +1,14 @@
 //! A connection about which the server reports nothing, although it may change data.
 
 use crate::engine::Engine;
-use crate::reports::past::may_write;
+use crate::reports::earlier_statements::may_write;
 use crate::transaction::writes::Writes;
 use wire::{Command, Header};
 
 /// A connection that may change anything without a report. From `new` to `ends`, no stored result is current.
-pub struct Unheard(Writes);
+pub struct UnreportedConnection(Writes);
 
-impl Unheard {
+impl UnreportedConnection {
     /// True if the client's packet may be a command that changes what other sessions read. `payload` is the part of the
     /// packet that has arrived; an incomplete one always matters.
     pub fn matters(engine: &Engine, header: Header, payload: &[u8]) -> bool {
@@ -23,13 +23,13 @@ impl Unheard {
 
     /// Closes the cell that every result depends on, before the server gets the command. Blocks until no near cache can
     /// serve a result. `ends` must follow.
-    pub fn new(engine: &Engine) -> Unheard {
+    pub fn new(engine: &Engine) -> UnreportedConnection {
         let mut writes = Writes::default();
         writes.close_everything(engine, true);
         writes.announce(engine);
         engine.look_ups().await_end();
         engine.settings().note_grants();
-        Unheard(writes)
+        UnreportedConnection(writes)
     }
 
     /// Invalidates all results once more: bytes of a response are about to be sent, perhaps the last ones. Everything

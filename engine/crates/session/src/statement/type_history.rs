@@ -9,7 +9,7 @@ use wire::{BoundType, Interpretation, Parameter, ParameterTypes, Params};
 
 /// The parameter types that the executions of one prepared statement have had so far.
 #[derive(Debug, Default)]
-pub struct Given {
+pub struct ParameterTypeHistory {
     parameter_types: ParameterTypes,
     /// The current execution does not give the server all types by itself.
     is_part: bool,
@@ -22,13 +22,13 @@ pub struct Given {
     owed: Option<Vec<u8>>,
 }
 
-impl Given {
-    pub fn new(parameters: Vec<Parameter>) -> Given {
-        Given { parameter_types: ParameterTypes::new(parameters), ..Given::default() }
+impl ParameterTypeHistory {
+    pub fn new(parameters: Vec<Parameter>) -> ParameterTypeHistory {
+        ParameterTypeHistory { parameter_types: ParameterTypes::new(parameters), ..ParameterTypeHistory::default() }
     }
 
     /// Takes note of the types of an execution, served or not. `params` is None if they cannot be read.
-    pub fn take(&mut self, params: Option<&Params>) {
+    pub fn note_types(&mut self, params: Option<&Params>) {
         let interpretation = params.map_or(Interpretation::Unclear, |params| self.parameter_types.interpret(params));
         self.is_mixed |= matches!(interpretation, Interpretation::Mixed | Interpretation::Unclear);
         self.is_part = !matches!(interpretation, Interpretation::Alike | Interpretation::Reprepared(_));

@@ -33,14 +33,14 @@ struct State {
 }
 
 #[derive(Default)]
-pub struct Departure {
+pub struct Uninstallation {
     state: Mutex<State>,
     is_settled: Condvar,
     /// Wakes the host, which then finds out whether the plugin is being uninstalled. Not set by a host that cannot be uninstalled.
     wake_host: OnceLock<fn()>,
 }
 
-impl Departure {
+impl Uninstallation {
     /// Sets the function that wakes the host, so that it finds out whether the plugin is being uninstalled. Only the first call counts.
     pub fn set_host(&self, wake: fn()) {
         let _ = self.wake_host.set(wake);
@@ -64,7 +64,7 @@ impl Departure {
     }
 
     /// Returns the number of doubts so far. None if nothing is in doubt. The host reads this before it asks the server whether the plugin
-    /// stays, and passes it to `stays`.
+    /// stays, and passes it to `note_staying`.
     pub fn doubts(&self) -> Option<u64> {
         let state = self.state();
         (state.fate == Fate::InDoubt).then_some(state.doubts)
@@ -72,7 +72,7 @@ impl Departure {
 
     /// Notes that the server keeps the plugin, and wakes the statements that wait for the answer. Ignored if there was another doubt since
     /// `doubts` was read, or if the plugin is certainly being uninstalled.
-    pub fn stays(&self, doubts: u64) {
+    pub fn note_staying(&self, doubts: u64) {
         let mut state = self.state();
         if state.fate == Fate::InDoubt && state.doubts == doubts {
             state.fate = Fate::Stays;
@@ -81,7 +81,7 @@ impl Departure {
     }
 
     /// Notes that the plugin is certainly being uninstalled, and wakes the statements that wait for the answer. Holds until `forget`.
-    pub fn leaves(&self) {
+    pub fn note_leaving(&self) {
         self.state().fate = Fate::Leaves;
         self.is_settled.notify_all();
     }
@@ -102,11 +102,11 @@ impl Departure {
 impl Engine {
     /// True if the plugin is certainly being uninstalled. Makes the host find out if the engine is not awake, and waits up to `PATIENCE`
     /// while that is in doubt; false if it still is then.
-    pub(crate) fn departs(&self) -> bool {
-        if !self.vigil().is_awake() {
-            self.departure().doubt();
+    pub(crate) fn is_being_uninstalled(&self) -> bool {
+        if !self.mode().is_awake() {
+            self.uninstallation().doubt();
         }
-        self.departure().settled() == Fate::Leaves
+        self.uninstallation().settled() == Fate::Leaves
     }
 }
 
@@ -125,23 +125,23 @@ mod tests {
     fn awake() -> Engine {
         let engine = Engine::new(&MARIADB, || 0);
         engine.begin_epoch();
-        engine.departure().set_host(|| ());
+        engine.uninstallation().set_host(|| ());
         engine
     }
 
     #[test]
     fn who_asks_while_it_is_in_doubt_waits_for_the_verdict() {
         let engine = awake();
-        assert!(!engine.departs());
+        assert!(!engine.is_being_uninstalled());
         for departs in [false, true] {
-            engine.departure().doubt();
-            let doubts = engine.departure().doubts().expect("it is in doubt");
+            engine.uninstallation().doubt();
+            let doubts = engine.uninstallation().doubts().expect("it is in doubt");
             thread::scope(|scope| {
-                let asked = scope.spawn(|| engine.departs());
+                let asked = scope.spawn(|| engine.is_being_uninstalled());
                 if departs {
-                    engine.departure().leaves()
+                    engine.uninstallation().note_leaving()
                 } else {
-                    engine.departure().stays(doubts)
+                    engine.uninstallation().note_staying(doubts)
                 }
                 assert_eq!(asked.join().unwrap(), departs);
             });
@@ -151,27 +151,27 @@ mod tests {
     #[test]
     fn an_answer_from_before_the_last_doubt_settles_nothing() {
         let engine = awake();
-        engine.departure().doubt();
-        let doubts = engine.departure().doubts().expect("it is in doubt");
-        engine.departure().doubt();
-        engine.departure().stays(doubts);
-        assert_eq!(engine.departure().doubts(), Some(doubts + 1));
+        engine.uninstallation().doubt();
+        let doubts = engine.uninstallation().doubts().expect("it is in doubt");
+        engine.uninstallation().doubt();
+        engine.uninstallation().note_staying(doubts);
+        assert_eq!(engine.uninstallation().doubts(), Some(doubts + 1));
     }
 
     #[test]
     fn the_host_is_asked_while_no_change_of_plugins_is_reported() {
         static ASKED: AtomicU64 = AtomicU64::new(0);
         let engine = Engine::new(&MARIADB, || 0);
-        assert!(!engine.departs(), "a host that never goes is not waited for");
-        engine.departure().set_host(|| _ = ASKED.fetch_add(1, Ordering::SeqCst));
+        assert!(!engine.is_being_uninstalled(), "a host that never goes is not waited for");
+        engine.uninstallation().set_host(|| _ = ASKED.fetch_add(1, Ordering::SeqCst));
         thread::scope(|scope| {
-            let asked = scope.spawn(|| engine.departs());
+            let asked = scope.spawn(|| engine.is_being_uninstalled());
             while ASKED.load(Ordering::SeqCst) == 0 {
                 thread::yield_now();
             }
-            engine.departure().leaves();
+            engine.uninstallation().note_leaving();
             assert!(asked.join().unwrap());
         });
-        assert!(engine.departs(), "what is certain stays so");
+        assert!(engine.is_being_uninstalled(), "what is certain stays so");
     }
 }
