@@ -2,7 +2,7 @@
 //!
 //! A slow or failing query does no harm: results are stored only while these facts are current.
 
-mod beginnings;
+mod initial_state;
 mod keys;
 mod tables;
 mod views;
@@ -15,9 +15,9 @@ use session::{Engine, LookUpRequest};
 /// Looks up what new sessions start with, the names of all views and whether there are triggers, each only if the engine does not have it
 /// yet, and gives the answers to the engine. An error is that of a failed query; the caller tries again in its next round.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-    let knows_beginnings = engine.settings().knows_beginnings() && engine.settings().known_hosts().is_some();
-    if engine.mode().is_awake() && !knows_beginnings {
-        beginnings::look_up(engine, link)?;
+    let knows_initial_state = engine.settings().knows_initial_state() && engine.settings().known_hosts().is_some();
+    if engine.mode().is_awake() && !knows_initial_state {
+        initial_state::look_up(engine, link)?;
     }
     if engine.catalogue().views().is_none() {
         views::publish(engine, link)?;

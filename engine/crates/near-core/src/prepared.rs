@@ -379,7 +379,7 @@ impl Statements {
             return;
         }
         let passes = params > MOST_PARAMETERS;
-        let heeds_types = self.flavour.statements.heeds_earlier_types && !passes;
+        let heeds_types = self.flavour.statements.depends_on_earlier_types && !passes;
         let statement = Statement {
             text,
             shape,

@@ -237,7 +237,7 @@ impl Engine {
     /// statement then depends on the whole table, or changes it. To be called again for each statement.
     pub fn key_of(&self, table: &Table) -> Option<Arc<KeyColumn>> {
         let is_settled = !table.is_being_defined() && self.versions.is_open(Versions::EVERYTHING);
-        if !is_settled || !self.settings.tells_rows() || !self.settings.tells_case() {
+        if !is_settled || !self.settings.tracks_rows() || !self.settings.has_case_sensitive_names() {
             return None;
         }
         // The era is read last: a thread that finds a definition ended also sees the new era that it caused.

@@ -194,7 +194,8 @@ impl Session {
     /// (false) or binary (true) protocol. Sessions with the same number share results. None if this session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         let was_reset = self.identity.was_reset();
-        let known = |inherited| engine.settings().usual_beginnings(inherited, was_reset).map(|known| known.habits);
+        let known =
+            |inherited| engine.settings().usual_initial_state(inherited, was_reset).map(|known| known.side_effects);
         self.identity.begin_late(|inherited| known(inherited).filter(|_| engine.mode().is_awake()));
         self.identity.number(engine.contexts(), engine.settings().known_hosts(), is_binary)
     }

@@ -3,7 +3,7 @@
 
 mod talk;
 
-use session::{Beginnings, Decision, Definition, Own, Reply, Verdict, ViewName, Views};
+use session::{Decision, Definition, InitialState, Own, Reply, Verdict, ViewName, Views};
 use std::sync::atomic::{AtomicU64, Ordering};
 use talk::*;
 use wire::{ErrPacket, ok_packet};
@@ -399,8 +399,8 @@ fn what_is_learned_of_beginnings_holds_for_those_that_began_before() {
     let mut a = connect_unmet(&engine);
     assert!(matches!(a.ask(READ), Decision::Inject(_)), "it would have to be asked");
     let mut b = connect_unmet(&engine);
-    let beginnings = Beginnings { as_usual: true, ..Beginnings::default() };
-    engine.settings().note_beginnings(engine.settings().inherited(), beginnings);
+    let initial_side_effects = InitialState { as_usual: true, ..InitialState::default() };
+    engine.settings().note_initial_state(engine.settings().inherited(), initial_side_effects);
     b.read(READ, "one", AUTOCOMMIT);
     assert!(b.is_served(READ));
 }

@@ -239,7 +239,7 @@ fn temporary_tables_and_the_switch_end_telling_rows_apart() {
     writer.write("UPDATE t SET v = f() WHERE id = 5000", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false; 4]);
     let mut reader = filled(&engine);
-    engine.settings().set_tells_rows(false);
+    engine.settings().set_tracks_rows(false);
     connect(&engine).write("UPDATE t SET v = 1 WHERE id = 5000", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false; 4]);
 }

@@ -14,7 +14,7 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     // database. Neither kind is cached.
     let views = names(flavour, link, |schema| !flavour.schemas.is_system(schema))?;
     let triggers = flavour.catalogue.triggers.map(|question| link.query(question)).transpose()?;
-    engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));
+    engine.catalogue().publish(Views::new(generation, !engine.settings().has_case_sensitive_names(), views));
     if triggers.is_some_and(|rows| rows.is_empty()) {
         engine.catalogue().note_no_triggers(generation);
     }

@@ -87,8 +87,8 @@ pub fn engine_of(flavour: &'static Flavour) -> Engine {
     settings.set_size(1 << 20);
     settings.set_limit(1 << 20);
     settings.set_global_type(1);
-    settings.set_tells_case(true);
-    settings.set_tells_rows(true);
+    settings.set_has_case_sensitive_names(true);
+    settings.set_tracks_rows(true);
     settings.switch(true);
     engine.cache().resize(1 << 20);
     EarlierStatements::wake(&engine).end(&engine);

@@ -208,7 +208,7 @@ switches! {
         c"observe", 0,
         c"While fqc_type is OFF: note what fqc_size would hold, to tell the hits and the time that it would save; nothing is served or stored"
     );
-    ROW_FOOTPRINTS, set_tells_rows: global_bool(
+    ROW_FOOTPRINTS, set_tracks_rows: global_bool(
         c"row_footprints", 1,
         c"Tell rows of a table apart where statements name them by key, so that a write outdates only results that read its rows"
     );

@@ -117,7 +117,7 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     }
     // The write counts as in progress by now. Every change of privileges locks one of these tables, so privileges that were looked up
     // before may no longer be valid.
-    if is_lock && engine.flavour().schemas.tells_grants(db, name) && !signal::is_worker_thread() {
+    if is_lock && engine.flavour().schemas.holds_grants(db, name) && !signal::is_worker_thread() {
         engine.settings().note_grants();
     }
 }

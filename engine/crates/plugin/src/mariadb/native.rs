@@ -73,7 +73,7 @@ fn adopt(engine: &Engine, link: &mut dyn Link, last: Option<Native>) -> Result<N
     let [cache_type, size, limit, lower_case, own_size] = numbers[..] else {
         return Err("the server did not tell the settings of its query cache".into());
     };
-    engine.settings().set_tells_case(lower_case == 0);
+    engine.settings().set_has_case_sensitive_names(lower_case == 0);
     let native = Native { cache_type, size, limit };
     let last = last.unwrap_or(if own_size == 0 { Native::default() } else { native });
     if size != last.size {

@@ -162,7 +162,7 @@ fn tell(handler: Handler, rows: &[*const u8]) {
         return;
     }
     with_applier(|_, bystander| {
-        if !bystander.tells_rows_of(handler as usize) {
+        if !bystander.needs_rows_of(handler as usize) {
             return;
         }
         for row in rows {

@@ -217,7 +217,7 @@ fn report_lock(actor: Actor, handler: usize, writes: bool) {
         waking::doubt(engine, Some(actor.id));
     }
     reach::tell(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
-    if table.is_none() && writes || engine.flavour().schemas.tells_grants(db, name) {
+    if table.is_none() && writes || engine.flavour().schemas.holds_grants(db, name) {
         engine.settings().note_grants();
     }
 }

@@ -141,7 +141,7 @@ impl Server for Symbols {
         LOOKED.set(Some(Instant::now()));
         let rows = link.query("SELECT @@GLOBAL.lower_case_table_names")?;
         let lower_case = rows.first().and_then(|row| row.first()).ok_or("the server did not tell its settings")?;
-        engine.settings().set_tells_case(number(lower_case) == 0);
+        engine.settings().set_has_case_sensitive_names(number(lower_case) == 0);
         self.examine(link)?;
         Ok(true)
     }

@@ -143,7 +143,7 @@ impl Session {
             self.rest(engine);
         }
         self.temporary.note_hidden();
-        self.identity.doubt_habits();
+        self.identity.doubt_side_effects();
         self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
         self.writes.announce(engine);
     }
@@ -354,7 +354,7 @@ fn bind(flavour: &Flavour, prepared: &mut Prepared, execute: &Execute) -> Option
         return (!has_attributes).then(Vec::new);
     }
     let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !has_attributes);
-    if flavour.statements.heeds_earlier_types {
+    if flavour.statements.depends_on_earlier_types {
         prepared.type_history.note_types(params.as_ref());
     }
     let params = params?;

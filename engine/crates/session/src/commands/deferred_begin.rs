@@ -34,7 +34,7 @@ impl Session {
             && !self.transaction.is_set_once
             && !self.writes.is_locked
             // With a limit on idle transactions, the server must know that the session is idle in one.
-            && !self.identity.habits().limits_idleness
+            && !self.identity.side_effects().limits_idleness
             && self.transaction.isolation <= Isolation::RepeatableRead
             && *begin == Begin::default();
         if !can_wait {

@@ -63,7 +63,7 @@ impl Session {
         let capabilities = self.identity.capabilities();
         let (id, prepared) = self.statements.misunderstood()?;
         prepared.knows_types = true;
-        let packet = match engine.flavour().statements.takes_unreadable_types {
+        let packet = match engine.flavour().statements.keeps_unreadable_types {
             true => wire::types_alone(id, &prepared.types, capabilities),
             false => {
                 let packet = wire::types_refused(id, &prepared.types, capabilities);

@@ -170,7 +170,7 @@ impl Session {
     /// may make whose side effects the session then expects of its statements.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
         if may_be_anything(kind) && !matches!(kind, Kind::Execute(_)) {
-            self.identity.note_habits(text);
+            self.identity.note_side_effects(text);
         }
         self.temporary.note(kind, text, self.identity.mode());
     }
@@ -200,7 +200,7 @@ impl Session {
     /// Closes the version cells of tables that a DDL statement names, as a definition of them. Closes everything if names
     /// cannot be compared reliably.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
-        if !engine.settings().tells_case() {
+        if !engine.settings().has_case_sensitive_names() {
             return self.writes.close_everything(engine, true);
         }
         for name in names {

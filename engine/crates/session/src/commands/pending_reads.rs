@@ -2,7 +2,7 @@
 //! the warnings on the server what the client expects.
 
 use crate::engine::Engine;
-use crate::identity::habits::Habits;
+use crate::identity::side_effects::SideEffects;
 use crate::session::Session;
 use crate::statement::pending_read::PendingRead;
 use crate::statement::running::{HiddenError, Purpose};
@@ -38,7 +38,7 @@ impl Session {
         // Keeps the server's warnings if they come from a statement that ran after the read was served.
         let can_keep_warnings = engine.flavour().statements.keeps_warnings && pending.can_keep_warnings();
         let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && can_keep_warnings;
-        let limits_joins = self.identity.habits().limits_joins;
+        let limits_joins = self.identity.side_effects().limits_joins;
         let command = pending.command(engine.flavour(), capabilities, keeps_warnings, limits_joins);
         let packet = self.inject(engine, Purpose::PendingRead { keeps_warnings }, command);
         if let Some(running) = &mut self.work.running {
@@ -105,8 +105,8 @@ impl Session {
         };
         // This SET may turn on the optimizer trace, and then a later replay would leave a trace.
         let may_trace = || {
-            let is_habit = |one: &Assignment| matches!(&one.target, Target::Session(name) if Habits::hang_on(engine.flavour(), name));
-            matches!(&statement.kind, Kind::Set(assignments) if assignments.iter().any(is_habit))
+            let is_side_effect = |one: &Assignment| matches!(&one.target, Target::Session(name) if SideEffects::depend_on(engine.flavour(), name));
+            matches!(&statement.kind, Kind::Set(assignments) if assignments.iter().any(is_side_effect))
         };
         pending.matters_to(statement, text)
             || pending.is_owed

@@ -59,7 +59,7 @@ impl Session {
     fn may_show_rows(&self, engine: &Engine, statement: &Statement) -> bool {
         statement.kind == Kind::Write
             && engine.settings().is_on()
-            && engine.settings().tells_rows()
+            && engine.settings().tracks_rows()
             && self.is_state_known(engine)
     }
 }

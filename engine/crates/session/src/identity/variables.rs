@@ -1,7 +1,7 @@
 //! The system variables that a session has set and that can change a result. Only the last value of each counts, so sessions
 //! with the same settings share entries.
 
-use crate::identity::habits::Habits;
+use crate::identity::side_effects::SideEffects;
 use sql::{Assignment, CHARACTER_SETS, Charset, LexMode, Target, Value};
 use std::collections::BTreeMap;
 
@@ -59,10 +59,10 @@ pub struct Variables {
     pub is_unread: bool,
     /// One of the variables that were set by an expression changes how texts are parsed.
     is_doubtful: bool,
-    /// `habits` is what the session really has. False if its initial settings are not known.
-    pub knows_habits: bool,
+    /// `side_effects` is what the session really has. False if its initial settings are not known.
+    pub knows_side_effects: bool,
     /// The side effects that the session expects of each statement, or may expect.
-    pub habits: Habits,
+    pub side_effects: SideEffects,
 }
 
 /// Whether an assignment has changed the session context, and whether it was understood.
@@ -86,8 +86,8 @@ impl Variables {
             is_uncertain: false,
             is_unread: false,
             is_doubtful: false,
-            knows_habits: true,
-            habits: Habits::default(),
+            knows_side_effects: true,
+            side_effects: SideEffects::default(),
         }
     }
 
@@ -132,9 +132,9 @@ impl Variables {
             return Understanding::Nothing;
         }
         let flavour = self.mode.flavour;
-        if Habits::hang_on(flavour, name) {
-            self.habits.set(flavour, name, Some(value));
-            if !Habits::change_results(flavour, name) {
+        if SideEffects::depend_on(flavour, name) {
+            self.side_effects.set(flavour, name, Some(value));
+            if !SideEffects::change_results(flavour, name) {
                 return Understanding::Changed;
             }
         }
@@ -192,7 +192,7 @@ impl Variables {
         };
         for assignment in assignments {
             if let Target::Session(name) = &assignment.target {
-                self.habits.set(flavour, name, None);
+                self.side_effects.set(flavour, name, None);
             }
         }
         let may_change_reading = |assignment: &Assignment| match &assignment.target {
@@ -230,18 +230,19 @@ impl Variables {
     }
 
     /// Completes a session whose initial settings were not known when it began, and that has set nothing by an expression
-    /// since. `habits` are the initial ones.
-    pub fn begin_late(&mut self, habits: Habits) {
-        (self.is_uncertain, self.is_unread, self.knows_habits) = (false, false, true);
-        self.habits = self.habits.or(habits);
+    /// since. `side_effects` are the initial ones.
+    pub fn begin_late(&mut self, side_effects: SideEffects) {
+        (self.is_uncertain, self.is_unread, self.knows_side_effects) = (false, false, true);
+        self.side_effects = self.side_effects.or(side_effects);
     }
 
     /// Takes the values that the server was queried for: those of the askable variables in their order, then one for each
-    /// habit. Nothing is uncertain afterwards.
+    /// side effect. Nothing is uncertain afterwards.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
-        (self.is_uncertain, self.is_doubtful, self.knows_habits) = (false, false, true);
+        (self.is_uncertain, self.is_doubtful, self.knows_side_effects) = (false, false, true);
         if let Some([traces, idleness, reports, joins, numbers]) = values.get(self.known().askable.len()..) {
-            self.habits = Habits::told(self.mode.flavour, [traces, idleness, reports, joins, numbers]);
+            self.side_effects =
+                SideEffects::from_values(self.mode.flavour, [traces, idleness, reports, joins, numbers]);
         }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);

@@ -76,14 +76,14 @@ impl Bystander {
 
     /// True if the server must report each changed row (`Report::Row`) with this `handler`. False for all other handlers: their
     /// tables are closed as a whole.
-    pub fn tells_rows_of(&self, handler: usize) -> bool {
+    pub fn needs_rows_of(&self, handler: usize) -> bool {
         self.row_reported.iter().any(|reported| reported.handler == handler)
     }
 
     /// Handles `Report::LocksRows`: closes the cell of any change of the table, and leaves its rows to further reports. The
     /// table's verdict and key hold until the transaction ends, because the server allows no definition of the table before.
     fn writes_rows(&mut self, engine: &Engine, db: &[u8], name: &[u8], handler: usize) {
-        if self.tells_rows_of(handler) {
+        if self.needs_rows_of(handler) {
             self.close_tables_without_rows(engine);
             self.row_reported.retain(|reported| reported.handler != handler);
         }
@@ -120,7 +120,7 @@ impl Bystander {
     /// Closes the version cells of a table that the thread writes, and everything if the table is one of schema `mysql`, which
     /// holds privileges.
     fn writes(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
-        if engine.flavour().schemas.is_servers_own(db, name) {
+        if engine.flavour().schemas.is_internal_table(db, name) {
             return;
         }
         self.writes.close_table(engine, &engine.tables().find(engine.versions(), db, name));

@@ -13,7 +13,7 @@ impl Session {
     /// table's type is not known, the host is asked to look it up.
     pub(crate) fn locks(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         let schemas = &engine.flavour().schemas;
-        if schemas.is_servers_own(db, name) {
+        if schemas.is_internal_table(db, name) {
             // The server reads this table once in a session for each routine, and then keeps the routine in a cache of
             // the session.
             if schemas.routines.is_some_and(|routines| routines.as_bytes() == name) {
@@ -89,7 +89,7 @@ impl Session {
         self.coverage.is_uneventful = false;
         let statement = sql::classify(text, self.identity.mode());
         if !matches!(statement.kind, Kind::Read(_) | Kind::Write) {
-            self.identity.note_habits(text);
+            self.identity.note_side_effects(text);
         }
         self.close_for(engine, &statement.kind);
         self.statements.note_sent(&statement.kind);

@@ -77,7 +77,7 @@ impl Session {
             Effect::Prepare { text, reading, context, parse_context } => match outcome.kind {
                 OutcomeKind::Prepared { id, params, columns } => {
                     let (text, reading) = (text.clone(), reading.clone());
-                    let heeds_types = engine.flavour().statements.heeds_earlier_types;
+                    let heeds_types = engine.flavour().statements.depends_on_earlier_types;
                     let parameters = if heeds_types { outcome.parameters.clone() } else { Vec::new() };
                     let prepared = crate::statement::prepared::Prepared {
                         text,

@@ -87,7 +87,7 @@ impl Session {
     /// The snapshot's stamp, if a near cache may answer reads in the open transaction. None if it may not. One reason is a limit on idle
     /// transactions: the server has to see each read, or it would end the session.
     fn snapshot_beside(&self) -> Option<Stamp> {
-        self.transaction.snapshot_beside().filter(|_| !self.identity.habits().limits_idleness)
+        self.transaction.snapshot_beside().filter(|_| !self.identity.side_effects().limits_idleness)
     }
 
     /// Called when the server has agreed to the statement that makes this connection a feed. Attaches the near cache, if its version of the

@@ -64,7 +64,7 @@ impl Session {
     /// server has looked up for that database. Then even a PREPARE may make the server look them up again.
     pub(crate) fn is_granted_as_then(&self, engine: &Engine) -> bool {
         let granted = self.identity.granted_for_database();
-        granted & OF_ONE == 0 && engine.settings().are_granted_since(granted)
+        granted & OF_ONE == 0 && engine.settings().are_grants_unchanged_since(granted)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::identity::account::Account;
 use crate::identity::contexts::{Contexts, Parts};
-use crate::identity::habits::Habits;
+use crate::identity::side_effects::SideEffects;
 use crate::identity::variables::{Knowledge, Understanding, Variables};
 use crate::reason::Own;
 use flavour::Flavour;
@@ -220,24 +220,24 @@ impl Identity {
         self.variables.mode
     }
 
-    pub fn habits(&self) -> Habits {
-        self.variables.habits
+    pub fn side_effects(&self) -> SideEffects {
+        self.variables.side_effects
     }
 
-    /// Assumes that the session has each habit (a side effect that it expects of its statements) whose system variable this text names.
-    pub fn note_habits(&mut self, text: &[u8]) {
+    /// Assumes that the session expects each side effect whose system variable this text names.
+    pub fn note_side_effects(&mut self, text: &[u8]) {
         let flavour = self.flavour();
-        self.variables.habits.note_text(flavour, text);
+        self.variables.side_effects.note_text(flavour, text);
     }
 
-    /// Assumes that the session has every habit, after a command whose text is not known.
-    pub fn doubt_habits(&mut self) {
-        self.variables.habits = Habits::ALL;
+    /// Assumes that the session has every side effect, after a command whose text is not known.
+    pub fn doubt_side_effects(&mut self) {
+        self.variables.side_effects = SideEffects::ALL;
     }
 
     /// Takes those status flags of a response that show how the server parses this session's texts.
     pub fn set_mode_flags(&mut self, flags: u16) {
-        if self.flavour().modes.tells_quotes {
+        if self.flavour().modes.flags_show_ansi_quotes {
             self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
         }
         self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
@@ -282,32 +282,32 @@ impl Identity {
         self.has_set_role
     }
 
-    /// Resets all settings to those of a new session. `inherited` is the value of `Settings::inherited` from before it was set up. `habits`
-    /// is None if the initial settings are not known: they then count as uncertain, and the server is queried for them.
-    pub fn begin(&mut self, inherited: u64, habits: Option<Habits>) {
+    /// Resets all settings to those of a new session. `inherited` is the value of `Settings::inherited` from before it was set up.
+    /// `side_effects` is None if the initial settings are not known: they then count as uncertain, and the server is queried for them.
+    pub fn begin(&mut self, inherited: u64, side_effects: Option<SideEffects>) {
         self.inherited = inherited;
         self.stays_out = false;
         let ignore_space = self.has(capability::IGNORE_SPACE);
         let charset = Charset::of_collation(self.charset, &self.flavour().charsets);
         self.variables = Variables::new(LexMode { ignore_space, charset, ..LexMode::new(self.flavour()) });
-        self.variables.habits = habits.unwrap_or_default();
-        (self.variables.is_uncertain, self.variables.is_unread) = (habits.is_none(), habits.is_none());
-        self.variables.knows_habits = habits.is_some();
+        self.variables.side_effects = side_effects.unwrap_or_default();
+        (self.variables.is_uncertain, self.variables.is_unread) = (side_effects.is_none(), side_effects.is_none());
+        self.variables.knows_side_effects = side_effects.is_some();
         self.forget_numbers();
     }
 
     /// Completes `begin` for a session whose initial settings were not known then, and that has set nothing by an expression since.
-    /// `beginnings` gets the session's `inherited`; if it returns None, nothing changes.
-    pub fn begin_late(&mut self, beginnings: impl FnOnce(u64) -> Option<Habits>) {
-        if let Some(habits) = self.variables.is_unread.then(|| beginnings(self.inherited)).flatten() {
-            self.variables.begin_late(habits);
+    /// `initial_side_effects` gets the session's `inherited`; if it returns None, nothing changes.
+    pub fn begin_late(&mut self, initial_side_effects: impl FnOnce(u64) -> Option<SideEffects>) {
+        if let Some(side_effects) = self.variables.is_unread.then(|| initial_side_effects(self.inherited)).flatten() {
+            self.variables.begin_late(side_effects);
             self.forget_numbers();
         }
     }
 
     /// True if the server may report every statement in a transaction to the client, which would then learn of the engine's own queries.
     pub fn may_report(&self) -> bool {
-        self.has(capability::SESSION_TRACK) && !self.variables.knows_habits
+        self.has(capability::SESSION_TRACK) && !self.variables.knows_side_effects
     }
 
     pub fn set_charset(&mut self, charset: u16) {
@@ -318,7 +318,7 @@ impl Identity {
     /// Called after a reset, or a change of user that names no character set. Marks the character set as unknown, so that the server is
     /// queried for it. Does nothing if the product keeps the character set of the login.
     pub fn doubt_charset(&mut self) {
-        if !self.flavour().charsets.outlives_reset {
+        if !self.flavour().charsets.survives_reset {
             (self.charset, self.collation) = (0, 0);
             self.variables.doubt(true);
             self.forget_numbers();
@@ -368,7 +368,7 @@ impl Identity {
     /// show everything about parsing, the server is queried for that before the next read.
     pub fn suspect(&mut self, contexts: &Contexts) {
         self.become_private(contexts);
-        if !self.flavour().modes.tells_quotes {
+        if !self.flavour().modes.flags_show_ansi_quotes {
             self.variables.doubt(true);
         }
     }
@@ -386,13 +386,13 @@ impl Identity {
     /// True if the session expects of each read a side effect that an answer from the cache does not have: a trace, a report about the
     /// transaction, a GTID of its own. Every read must then run on the server, and the engine may send no queries of its own.
     pub fn wants_all(&self) -> bool {
-        let habits = self.variables.habits;
-        habits.traces || habits.numbers || habits.reports && self.has(capability::SESSION_TRACK)
+        let side_effects = self.variables.side_effects;
+        side_effects.traces || side_effects.numbers || side_effects.reports && self.has(capability::SESSION_TRACK)
     }
 
     /// True if the server reports to the client where a transaction begins. The engine must then not begin one at another moment.
     pub fn is_told_of_transactions(&self) -> bool {
-        self.has(capability::SESSION_TRACK) && self.flavour().statements.tells_transactions
+        self.has(capability::SESSION_TRACK) && self.flavour().statements.reports_transactions
     }
 
     /// Returns the number of this context for the text (false) or binary (true) protocol; equal contexts have equal numbers. None if the

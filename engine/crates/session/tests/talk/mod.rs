@@ -6,7 +6,7 @@
 use flavour::{Flavour, MARIADB};
 use footprint::KeyColumn;
 use session::{
-    Account, Beginnings, Decision, EarlierStatements, Engine, Outlet, Reply, Report, Session, SessionState, Verdict,
+    Account, Decision, EarlierStatements, Engine, InitialState, Outlet, Reply, Report, Session, SessionState, Verdict,
     Views,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -54,8 +54,8 @@ pub fn engine_of(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
     EarlierStatements::wake(&engine).end(&engine);
     engine.settings().set_limit(1 << 20);
     engine.settings().set_defers_begin(true);
-    engine.settings().set_tells_case(true);
-    engine.settings().set_tells_rows(true);
+    engine.settings().set_has_case_sensitive_names(true);
+    engine.settings().set_tracks_rows(true);
     let generation = engine.catalogue().generation();
     engine.catalogue().publish(Views::new(generation, false, []));
     for name in [b"t", b"u"] {
@@ -138,7 +138,7 @@ pub fn connect_unmet(engine: &Engine) -> Talk<'_> {
 fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
     engine
         .settings()
-        .note_beginnings(engine.settings().inherited(), Beginnings { as_usual: true, ..Beginnings::default() });
+        .note_initial_state(engine.settings().inherited(), InitialState { as_usual: true, ..InitialState::default() });
     enter(engine, isolation, address)
 }
 

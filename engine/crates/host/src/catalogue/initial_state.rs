@@ -2,7 +2,7 @@
 
 use crate::link::{Link, first_column};
 use flavour::Flavour;
-use session::{Beginnings, Engine, Habits};
+use session::{Engine, InitialState, SideEffects};
 use sql::{Assignment, Kind, LexMode, Target, Value};
 use std::collections::HashSet;
 
@@ -12,8 +12,12 @@ use std::collections::HashSet;
 pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let inherited = engine.settings().inherited();
-    let of_habits = flavour.habits.all().map(|habit| habit.question.replace("@@SESSION.", "@@GLOBAL.")).join(", ");
-    let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_habits}"))?;
+    let of_settings = flavour
+        .side_effect_settings
+        .all()
+        .map(|setting| setting.expression.replace("@@SESSION.", "@@GLOBAL."))
+        .join(", ");
+    let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_settings}"))?;
     if let Some([Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins), Some(numbers)]) =
         rows.first().map(|row| row.as_slice())
     {
@@ -23,9 +27,9 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
             engine.settings().note_hosts(inherited);
         }
         let as_usual = is_usual(flavour, mode) && is_plain(flavour, first) && !may_passwords_expire(flavour, link);
-        let (with_first, habits) =
-            (!first.is_empty(), Habits::told(flavour, [traces, idleness, reports, joins, numbers]));
-        engine.settings().note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
+        let (with_first, side_effects) =
+            (!first.is_empty(), SideEffects::from_values(flavour, [traces, idleness, reports, joins, numbers]));
+        engine.settings().note_initial_state(inherited, InitialState { as_usual, with_first, side_effects });
     }
     Ok(())
 }
@@ -41,7 +45,7 @@ fn users_with_several_hosts(flavour: &Flavour, link: &mut dyn Link) -> HashSet<V
 /// response shows that.
 fn may_passwords_expire(flavour: &Flavour, link: &mut dyn Link) -> bool {
     let answer = link
-        .query(flavour.catalogue.passwords_last)
+        .query(flavour.catalogue.no_password_expires)
         .ok()
         .and_then(|rows| rows.into_iter().next()?.into_iter().next()?);
     answer.as_deref() != Some(b"1")
@@ -55,7 +59,7 @@ fn is_usual(flavour: &'static Flavour, mode: &[u8]) -> bool {
 
 /// True if `text`, the value of `init_connect`, leaves `sql_mode` and the session settings that the engine follows unchanged.
 fn is_plain(flavour: &'static Flavour, text: &[u8]) -> bool {
-    let counts = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode" || Habits::hang_on(flavour, name));
+    let counts = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode" || SideEffects::depend_on(flavour, name));
     match sql::classify(text, LexMode::new(flavour)).kind {
         Kind::Empty => true,
         Kind::Set(assignments) => !assignments.iter().any(counts),

@@ -1,12 +1,12 @@
-//! Habits: side effects that a session expects from each read or BEGIN. An answer from the cache would not have them.
+//! Side effects that a session expects from each read or BEGIN. An answer from the cache would not have them.
 
-use flavour::{Flavour, Habit};
+use flavour::{Flavour, SideEffectSetting};
 use sql::Value;
 
 /// Side effects that a session expects from each read or BEGIN, by its system variables. True if the session expects
 /// the effect, or may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct SideEffects {
     /// The optimizer trace is on: each statement leaves one, which the session can read.
     pub traces: bool,
     /// The server closes the session if it is idle in a transaction for too long.
@@ -19,23 +19,23 @@ pub struct Habits {
     pub numbers: bool,
 }
 
-impl Habits {
-    /// All habits, which are assumed where nothing is known.
-    pub const ALL: Habits =
-        Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true };
+impl SideEffects {
+    /// All side effects, which are assumed where nothing is known.
+    pub const ALL: SideEffects =
+        SideEffects { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true };
 
-    /// Returns the habits that follow from the values of system variables. `values` are the server's answers to the
-    /// `settings_query` of each habit, in the order of `flavour.habits.all()`.
-    pub fn told(flavour: &Flavour, values: [&[u8]; 5]) -> Habits {
-        let all = flavour.habits.all();
+    /// Returns the side effects that follow from the values of system variables. `values` are the server's answers to the
+    /// `expression` of each setting, in the order of `flavour.side_effect_settings.all()`.
+    pub fn from_values(flavour: &Flavour, values: [&[u8]; 5]) -> SideEffects {
+        let all = flavour.side_effect_settings.all();
         let [traces, limits_idleness, reports, limits_joins, numbers] =
-            std::array::from_fn(|n| !all[n].is_none(values[n]));
-        Habits { traces, limits_idleness, reports, limits_joins, numbers }
+            std::array::from_fn(|n| !all[n].is_off(values[n]));
+        SideEffects { traces, limits_idleness, reports, limits_joins, numbers }
     }
 
-    /// Returns the habits that are on in this or in the other.
-    pub fn or(self, other: Habits) -> Habits {
-        Habits {
+    /// Returns the side effects that are on in this or in the other.
+    pub fn or(self, other: SideEffects) -> SideEffects {
+        SideEffects {
             traces: self.traces || other.traces,
             limits_idleness: self.limits_idleness || other.limits_idleness,
             reports: self.reports || other.reports,
@@ -44,39 +44,41 @@ impl Habits {
         }
     }
 
-    /// True if this system variable decides about one of the habits.
-    pub fn hang_on(flavour: &Flavour, name: &[u8]) -> bool {
-        flavour.habits.all().iter().any(|habit| habit.hangs_on(name))
+    /// True if this system variable decides about one of the side effects.
+    pub fn depend_on(flavour: &Flavour, name: &[u8]) -> bool {
+        flavour.side_effect_settings.all().iter().any(|setting| setting.depends_on(name))
     }
 
     /// True if this system variable (`max_join_size`) decides whether a read fails, so that it can change results.
     pub fn change_results(flavour: &Flavour, name: &[u8]) -> bool {
-        flavour.habits.joins.hangs_on(name)
+        flavour.side_effect_settings.joins.depends_on(name)
     }
 
     /// Takes over a new value of a system variable. `value` is None if it is not known whether the variable was set. A
-    /// value that is not understood turns the habit on.
+    /// value that is not understood turns the side effect on.
     pub fn set(&mut self, flavour: &Flavour, name: &[u8], value: Option<&Value>) {
-        let known = &flavour.habits;
-        let has = |habit: &Habit| !value.and_then(Value::plain).is_some_and(|value| habit.is_none(value));
-        if known.traces.hangs_on(name) {
+        let known = &flavour.side_effect_settings;
+        let has =
+            |setting: &SideEffectSetting| !value.and_then(Value::plain).is_some_and(|value| setting.is_off(value));
+        if known.traces.depends_on(name) {
             self.traces = has(&known.traces);
-        } else if known.idleness.hangs_on(name) {
+        } else if known.idleness.depends_on(name) {
             // Other variables may limit idleness too, so this never clears the flag.
             self.limits_idleness |= has(&known.idleness);
-        } else if known.reports.hangs_on(name) {
+        } else if known.reports.depends_on(name) {
             self.reports |= has(&known.reports);
-        } else if known.joins.hangs_on(name) {
+        } else if known.joins.depends_on(name) {
             self.limits_joins = true;
-        } else if known.numbers.hangs_on(name) {
+        } else if known.numbers.depends_on(name) {
             self.numbers = has(&known.numbers);
         }
     }
 
-    /// Turns on each habit whose variable this text names, for a text that is not parsed any further.
+    /// Turns on each side effect whose variable this text names, for a text that is not parsed any further.
     pub fn note_text(&mut self, flavour: &Flavour, text: &[u8]) {
-        let says = |habit: &Habit| habit.variables.iter().any(|name| sql::says(text, name.as_bytes()));
-        let [traces, limits_idleness, reports, limits_joins, numbers] = flavour.habits.all().map(|habit| says(&habit));
+        let says = |setting: &SideEffectSetting| setting.variables.iter().any(|name| sql::says(text, name.as_bytes()));
+        let [traces, limits_idleness, reports, limits_joins, numbers] =
+            flavour.side_effect_settings.all().map(|setting| says(&setting));
         self.traces |= traces;
         self.limits_idleness |= limits_idleness;
         self.reports |= reports;
@@ -92,10 +94,10 @@ mod tests {
 
     #[test]
     fn what_is_not_known_to_be_off_is_on() {
-        let mut habits = Habits::default();
+        let mut side_effects = SideEffects::default();
         let mut set = |name: &str, value: Value| {
-            habits.set(&MARIADB, name.as_bytes(), Some(&value));
-            habits
+            side_effects.set(&MARIADB, name.as_bytes(), Some(&value));
+            side_effects
         };
         assert!(set("optimizer_trace", Value::Text(b"enabled=on".to_vec())).traces);
         assert!(set("sql_mode", Value::Default).traces);
@@ -106,18 +108,18 @@ mod tests {
         {
             set(name, Value::Complex);
         }
-        assert_eq!(habits, Habits { numbers: false, ..Habits::ALL });
-        let told = |values: [&str; 5]| Habits::told(&MARIADB, values.map(str::as_bytes));
-        assert_eq!(told(["enabled=off", "0", "OFF", "1", "0"]), Habits::default());
-        assert_eq!(told(["enabled=on", "30", "STATE", "0", "1"]), Habits::ALL);
+        assert_eq!(side_effects, SideEffects { numbers: false, ..SideEffects::ALL });
+        let from = |values: [&str; 5]| SideEffects::from_values(&MARIADB, values.map(str::as_bytes));
+        assert_eq!(from(["enabled=off", "0", "OFF", "1", "0"]), SideEffects::default());
+        assert_eq!(from(["enabled=on", "30", "STATE", "0", "1"]), SideEffects::ALL);
     }
 
     #[test]
     fn who_numbers_a_transaction_does_so_until_the_server_does_it_again() {
-        let mut habits = Habits::default();
+        let mut side_effects = SideEffects::default();
         let mut set = |name: &str, value: &[u8]| {
-            habits.set(&MYSQL, name.as_bytes(), Some(&Value::Text(value.to_vec())));
-            habits.numbers
+            side_effects.set(&MYSQL, name.as_bytes(), Some(&Value::Text(value.to_vec())));
+            side_effects.numbers
         };
         assert!(set("gtid_next", b"00000000-0000-0000-0000-000000000001:7"));
         assert!(set("optimizer_trace", b"enabled=off"));
@@ -126,8 +128,8 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_followed_may_set_what_it_says() {
-        let mut habits = Habits::default();
-        habits.note_text(&MARIADB, b"BEGIN NOT ATOMIC SET @@Idle_Transaction_Timeout = 1; END");
-        assert_eq!(habits, Habits { limits_idleness: true, ..Habits::default() });
+        let mut side_effects = SideEffects::default();
+        side_effects.note_text(&MARIADB, b"BEGIN NOT ATOMIC SET @@Idle_Transaction_Timeout = 1; END");
+        assert_eq!(side_effects, SideEffects { limits_idleness: true, ..SideEffects::default() });
     }
 }

@@ -22,8 +22,8 @@ impl Session {
         self.take_state(engine, &SessionState { database: Some(&database), ..*state });
         self.coverage.has_moved = true;
         // `init_connect` may have raised warnings.
-        let beginnings = engine.settings().usual_beginnings(accepted_under, false);
-        self.diagnostics.has_warnings = beginnings.is_none_or(|known| known.with_first);
+        let initial_side_effects = engine.settings().usual_initial_state(accepted_under, false);
+        self.diagnostics.has_warnings = initial_side_effects.is_none_or(|known| known.with_first);
         self.phase = Phase::Commands;
     }
 
@@ -31,9 +31,9 @@ impl Session {
     /// prepared statements are gone; FOUND_ROWS() stays. `accepted_under` is the value of `Settings::inherited` from before the
     /// server set the session up.
     fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
-        let beginnings = engine.settings().usual_beginnings(accepted_under, self.identity.was_reset());
-        let known = beginnings.filter(|_| engine.mode().is_awake());
-        self.identity.begin(accepted_under, known.map(|known| known.habits));
+        let initial_side_effects = engine.settings().usual_initial_state(accepted_under, self.identity.was_reset());
+        let known = initial_side_effects.filter(|_| engine.mode().is_awake());
+        self.identity.begin(accepted_under, known.map(|known| known.side_effects));
         self.transaction.begin_anew();
         self.statements.clear();
         self.temporary = TemporaryTables::default();
