@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use feed::{CommandReport, Connection, Frame, FromNear, Heard, Near, Protocol};
+use feed::{CommandReport, Connection, Frame, FromNear, NearEnd, NearEvent, Protocol};
 use fqc_tests::client::{Client, Login, command};
 use fqc_tests::server::{Options, SWITCH_ON, Server};
 use traps::{Arena, PATIENCE, all, plugin, said, small_table, until};
@@ -27,7 +27,7 @@ fn now() -> u64 {
 /// The state of a simulated near cache.
 #[derive(Default)]
 struct State {
-    near: Near,
+    near: NearEnd,
     /// Reports about commands that the plugin has sent and no test has taken yet.
     told: Vec<CommandReport>,
     /// The feed has ended.
@@ -99,7 +99,7 @@ impl Played {
             while Instant::now() < deadline {
                 let told = self.state.lock().unwrap().told.pop();
                 if let Some(told) = told.filter(|told| {
-                    connection.own.hear(told) && connection.own.session_context(Protocol::Text).is_some()
+                    connection.own.apply(told) && connection.own.session_context(Protocol::Text).is_some()
                 }) {
                     return (answer, told);
                 }
@@ -140,8 +140,8 @@ fn exchange(
         match feed.read_payload() {
             Ok(payload) => {
                 let mut state = state.lock().unwrap();
-                for heard in state.near.hear(Frame::decode(&payload).unwrap()).unwrap() {
-                    if let Heard::Report(told) = heard {
+                for heard in state.near.receive(Frame::decode(&payload).unwrap()).unwrap() {
+                    if let NearEvent::Report(told) = heard {
                         state.told.push(told);
                     }
                 }

@@ -195,7 +195,7 @@ impl Leased {
 
     /// Takes the server's report on a command of this connection. If the command's answer is complete, it is stored.
     pub fn hear(&mut self, results: &Results, report: CommandReport, attachment: Attachment) {
-        if !self.connection.hear(&report) {
+        if !self.connection.apply(&report) {
             return;
         }
         self.attachment = Some(attachment);

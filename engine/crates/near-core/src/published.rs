@@ -2,7 +2,7 @@
 //! reads from it.
 //!
 //! Invariants:
-//! - the mapped memory has the same state of leases and cells as [`feed::Near`], the log, or the rules. It is changed while the
+//! - the mapped memory has the same state of leases and cells as [`feed::NearEnd`], the log, or the rules. It is changed while the
 //!   results are locked against being served here, and before a frame is acknowledged;
 //! - a result is put there only while it may be served here, and only when it is requested again;
 //! - a connection is served there only in the contexts in which it was served here last, until it has sent or received anything
@@ -10,7 +10,7 @@
 
 use crate::prepared::Under;
 use crate::unseen::may_leave_found;
-use feed::{Attachment, Near};
+use feed::{Attachment, NearEnd};
 use locks::Mutex;
 use mapped::{Connection, Context, Key, Layout, Map, Place, Record, Statement, Writer};
 use sql::Aggregates;
@@ -146,7 +146,7 @@ impl Published {
 
     /// Copies the state of `near` after a frame: its attachment, the named cells, and its lease. Must be called before any thread
     /// can serve again.
-    pub fn follow(&self, near: &Near, cells: &[u32]) {
+    pub fn follow(&self, near: &NearEnd, cells: &[u32]) {
         let mut state = self.state();
         if !state.attach(near.attachment()) {
             return;

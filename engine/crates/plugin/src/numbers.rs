@@ -111,7 +111,7 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.observed_saved_us, trial.saved_us);
     set(&NUMBERS.verified, engine.insight().verified.sum());
     set(&NUMBERS.differences, engine.insight().differences.sum());
-    let near = engine.near_counts();
+    let near = engine.near_totals();
     set(&NUMBERS.near_caches, near.attached);
     set(&NUMBERS.near_detached, near.detached);
     set(&NUMBERS.near_hits, near.hits);

@@ -99,7 +99,7 @@ impl Worker {
         engine.sweep(SWEEP_SEGMENTS);
         engine.tick();
         tell_differences(engine);
-        engine.take_kept_out().iter().for_each(|words| log::warning(words));
+        engine.take_begun_pauses().iter().for_each(|words| log::warning(words));
         numbers::refresh(engine);
         if waking::is_leaving() {
             return;

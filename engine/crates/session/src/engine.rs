@@ -9,7 +9,7 @@ pub mod late;
 pub mod look_ups;
 pub(crate) mod marks;
 pub mod mode;
-pub mod near_counts;
+pub mod near_totals;
 pub mod settings;
 pub mod tables;
 pub mod uninstallation;

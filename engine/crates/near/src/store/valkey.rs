@@ -70,8 +70,8 @@ pub fn slots() -> Vec<u8> {
     command(&[b"CLUSTER", b"SLOTS"])
 }
 
-/// Parses the first answer in `bytes`; for [`Wants::Item`] and [`Wants::Counts`], the first two, as they answer two requests. `wants`: the
-/// kind of answer that the request expects.
+/// Parses the first answer in `bytes`; for [`Wants::Item`] and [`Wants::NearCacheCounts`], the first two, as they answer two requests.
+/// `wants`: the kind of answer that the request expects.
 pub fn parse(bytes: &[u8], wants: Wants) -> Parsed {
     let Some((first, length)) = said(bytes, DEEPEST)? else { return Ok(None) };
     let reply = match (wants, first) {

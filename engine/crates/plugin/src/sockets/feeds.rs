@@ -113,7 +113,7 @@ fn receive(io: &mut dyn Io, id: NearId, input: &mut Vec<u8>) -> bool {
             return false;
         }
         let Some(payload) = input.get(Header::SIZE..Header::SIZE + header.length) else { return true };
-        if engine().hear_near(id, payload).is_err() {
+        if engine().receive_from_near(id, payload).is_err() {
             return false;
         }
         input.drain(..Header::SIZE + header.length);

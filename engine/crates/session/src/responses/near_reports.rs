@@ -10,7 +10,7 @@ use crate::session::near::CommandReportContent;
 use crate::statement::recording::Recording;
 use crate::transaction::admission::Admission;
 use cache::{CellId, Entry, Stamp};
-use feed::{NearId, Who};
+use feed::{NearId, NearOwner};
 
 impl Session {
     /// The near cache whose feed this connection is; None if it is no feed. The inner value is None if the near cache could not attach: the
@@ -103,10 +103,10 @@ impl Session {
 
     /// The account and address of this connection, as texts. After a near cache has failed to answer a writer in time, others with the same
     /// two may not attach for a while.
-    pub(crate) fn who(&self) -> Who {
-        let Some(account) = self.identity.account() else { return Who::default() };
+    pub(crate) fn who(&self) -> NearOwner {
+        let Some(account) = self.identity.account() else { return NearOwner::default() };
         let [user, host, address] =
             [&account.user, &account.host, &account.address].map(|text| String::from_utf8_lossy(text).into_owned());
-        Who { account: format!("'{user}'@'{host}'"), address }
+        NearOwner { account: format!("'{user}'@'{host}'"), address }
     }
 }

@@ -37,9 +37,9 @@ pub(crate) fn intercept(
         }
         Kind::AttachNear { .. }
             if session.is_followed()
-                && let Some(pause) = engine.keeps_out(&session.who()) =>
+                && let Some(pause) = engine.attach_pause(&session.who()) =>
         {
-            let words = nears::kept_out(&pause);
+            let words = nears::pause_message(&pause);
             (Some(session.query_packet(&misuse::refusal(engine.flavour(), &words))), None)
         }
         Kind::AttachNear { .. } if session.is_followed() => {

@@ -1,7 +1,7 @@
 //! Totals over all near caches since the server started, including those that are gone, and which of them disappeared without saying
 //! so.
 
-use feed::{Counts, FromNear, NearId};
+use feed::{FromNear, NearCacheCounts, NearId};
 use std::collections::HashMap;
 
 /// After this time, a near cache that disappeared is not expected back.
@@ -11,7 +11,7 @@ const MOST_DETACHED: usize = 1000;
 
 /// Totals over all near caches of this server, as they were at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NearCounts {
+pub struct NearTotals {
     pub attached: u64,
     /// Near caches that disappeared within the last hour without saying so, and are not back.
     pub detached: u64,
@@ -25,23 +25,23 @@ pub struct NearCounts {
 
 /// Adds up what near caches report, and notes which of them have disappeared.
 #[derive(Default)]
-pub(crate) struct Counting {
+pub(crate) struct NearCounting {
     /// By attachment: the name of the near cache, and the counts that it sent last. A near cache counts from its own start, which may
     /// be long before it attached. So its first message is only the base line here.
-    present: HashMap<NearId, (String, Option<Counts>)>,
+    present: HashMap<NearId, (String, Option<NearCacheCounts>)>,
     /// For each near cache that disappeared without saying so: when that was, by its name.
     detached: HashMap<String, u64>,
-    totals: NearCounts,
+    totals: NearTotals,
 }
 
-impl Counting {
+impl NearCounting {
     /// Notes that a near cache of this name has attached.
     pub fn attached(&mut self, id: NearId, name: &str) {
         self.detached.remove(name);
         self.present.insert(id, (name.to_owned(), None));
     }
 
-    pub fn hear(&mut self, id: NearId, message: &FromNear) {
+    pub fn receive(&mut self, id: NearId, message: &FromNear) {
         match message {
             FromNear::Counted(counts) => self.counted(id, *counts),
             // It says that it leaves, so it is not counted as missing.
@@ -50,7 +50,7 @@ impl Counting {
         }
     }
 
-    fn counted(&mut self, id: NearId, counts: Counts) {
+    fn counted(&mut self, id: NearId, counts: NearCacheCounts) {
         let Some((_, said)) = self.present.get_mut(&id) else { return };
         let before = said.replace(counts).unwrap_or(counts);
         self.totals.hits += counts.hits.saturating_sub(before.hits);
@@ -79,9 +79,9 @@ impl Counting {
     }
 
     /// The totals at the time `now`, in nanoseconds. `attached` is the number of near caches that are attached.
-    pub fn now(&self, attached: usize, now: u64) -> NearCounts {
+    pub fn now(&self, attached: usize, now: u64) -> NearTotals {
         let detached = self.detached.values().filter(|went| now.saturating_sub(**went) < EXPECTED_NS).count();
-        NearCounts { attached: attached as u64, detached: detached as u64, ..self.totals }
+        NearTotals { attached: attached as u64, detached: detached as u64, ..self.totals }
     }
 }
 
@@ -90,22 +90,22 @@ mod tests {
     use super::*;
 
     fn counted(hits: u64, misses: u64) -> FromNear {
-        FromNear::Counted(Counts { hits, misses, ..Counts::default() })
+        FromNear::Counted(NearCacheCounts { hits, misses, ..NearCacheCounts::default() })
     }
 
-    fn hear_counts(counting: &mut Counting, id: NearId, said: &[(u64, u64)]) {
-        said.iter().for_each(|(hits, misses)| counting.hear(id, &counted(*hits, *misses)));
+    fn hear_counts(counting: &mut NearCounting, id: NearId, said: &[(u64, u64)]) {
+        said.iter().for_each(|(hits, misses)| counting.receive(id, &counted(*hits, *misses)));
     }
 
     #[test]
     fn what_near_caches_counted_outlives_them_and_adds_up() {
-        let mut counting = Counting::default();
+        let mut counting = NearCounting::default();
         counting.attached(1, "a");
         counting.attached(2, "b");
         hear_counts(&mut counting, 1, &[(0, 0), (10, 1)]);
         hear_counts(&mut counting, 2, &[(0, 0), (1, 2)]);
         hear_counts(&mut counting, 1, &[(15, 1)]);
-        counting.hear(1, &FromNear::Left);
+        counting.receive(1, &FromNear::Left);
         // The near cache may have been restarted.
         counting.attached(3, "a");
         hear_counts(&mut counting, 3, &[(0, 0), (2, 0)]);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_was_counted_before_it_attached_again_is_counted_once() {
-        let mut counting = Counting::default();
+        let mut counting = NearCounting::default();
         counting.attached(1, "a");
         hear_counts(&mut counting, 1, &[(0, 0), (10, 1), (15, 1)]);
         counting.ended(1, 0);
@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn who_went_without_a_word_is_missed_until_it_is_back_or_an_hour_is_over() {
-        let mut counting = Counting::default();
+        let mut counting = NearCounting::default();
         ["left", "back", "gone"].iter().zip(1..).for_each(|(name, id)| counting.attached(id, name));
-        counting.hear(1, &FromNear::Left);
+        counting.receive(1, &FromNear::Left);
         (1..4).for_each(|id| counting.ended(id, 5));
         assert_eq!(counting.now(0, 5).detached, 2);
         counting.attached(4, "back");
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn who_was_sent_away_is_not_missed() {
-        let mut counting = Counting::default();
+        let mut counting = NearCounting::default();
         counting.attached(1, "a");
         counting.dismissed();
         counting.ended(1, 5);
