@@ -8,7 +8,7 @@ use crate::freshness::Summary;
 use crate::identified::{Answered, Asked, Bound, Decision, Found, Here, Identity, Known};
 use crate::memory::Memory;
 use crate::published::{BY_RULES, Kept};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::rules::{Rules, Subject, Terms};
 use crate::store::{Looked, Place, Store, Wait};
 use crate::uses::Source;
@@ -239,13 +239,13 @@ impl Bound for ByRules {
         Some(Decision::Forward(Claim { _flight: flight, place }))
     }
 
-    fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> Own {
+    fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> ContextReason {
         match self.terms(here, &asked.text, Some(known)) {
-            None => Own::NoRule,
-            Some(terms) if asked.is_inside && !terms.in_transactions => Own::Transaction,
+            None => ContextReason::NoRule,
+            Some(terms) if asked.is_inside && !terms.in_transactions => ContextReason::Transaction,
             Some(_) => match aged_results::has(here.results.cache(), &aged_results::key(&asked.key, &known.identity)) {
-                true => Own::Outdated,
-                false => Own::Absent,
+                true => ContextReason::Outdated,
+                false => ContextReason::Absent,
             },
         }
     }

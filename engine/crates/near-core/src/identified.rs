@@ -19,7 +19,7 @@ use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verd
 use crate::memory::Memory;
 use crate::payloads::Payloads;
 use crate::published::Asking;
-use crate::reason::{Own, Reason};
+use crate::reason::{ContextReason, Reason};
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::store::{Store, Wait};
@@ -355,39 +355,43 @@ impl<B: Bound> Identified<B> {
     fn why(&mut self, arrival: &Arrival<'_>, asked: Option<&Asked>, is_candidate: bool) -> Option<Reason> {
         let payload = arrival.command?;
         if let Some(asked) = asked {
-            let why = if is_candidate { self.why_now(asked, At::of(arrival)) } else { Own::Transaction };
+            let why = if is_candidate { self.why_now(asked, At::of(arrival)) } else { ContextReason::Transaction };
             return Some(why.into());
         }
         let statement = self.query(payload).map(|(_, statement)| statement);
         match (Command::from_byte(payload[0])?, statement.as_deref().map(|statement| &statement.kind)) {
             (Command::Query, Some(Kind::Read(Read { refusal: Some(refusal), .. }))) => Some(Reason::Text(*refusal)),
-            (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
-            (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
-            (Command::Query, None) => begins_a_read(&payload[1..]).then_some(Own::TooLong.into()),
+            (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => {
+                Some(ContextReason::NoCacheHint.into())
+            }
+            (Command::Query, Some(Kind::Read(_))) => Some(ContextReason::Attributes.into()),
+            (Command::Query, None) => begins_a_read(&payload[1..]).then_some(ContextReason::TooLong.into()),
             (Command::StmtExecute, _) if self.prepared.binds_time(payload) => Some(Reason::Text(Refusal::CurrentDate)),
-            (Command::StmtExecute, _) => self.prepared.runs_read(payload).then_some(Own::ParameterTypes.into()),
+            (Command::StmtExecute, _) => {
+                self.prepared.runs_read(payload).then_some(ContextReason::ParameterTypes.into())
+            }
             _ => None,
         }
     }
 
     /// Returns the reason why this read is not answered from memory, if neither the text nor the transaction is the reason.
-    fn why_now(&mut self, asked: &Asked, at: At) -> Own {
+    fn why_now(&mut self, asked: &Asked, at: At) -> ContextReason {
         let known = match self.state.known_session() {
-            _ if self.is_near_cache => return Own::NearCache,
-            None => return Own::SessionState,
-            Some(None) => return Own::FirstRead,
+            _ if self.is_near_cache => return ContextReason::NearCache,
+            None => return ContextReason::SessionState,
+            Some(None) => return ContextReason::FirstRead,
             Some(Some(known)) => known,
         };
         let why = match asked {
-            _ if !at.may_stay_unseen => Own::KeepAlive,
-            _ if asked.is_inside && known.locks_what_it_reads => Own::Transaction,
-            _ if !self.means_the_same(asked, &known) => Own::StatementContext,
+            _ if !at.may_stay_unseen => ContextReason::KeepAlive,
+            _ if asked.is_inside && known.locks_what_it_reads => ContextReason::Transaction,
+            _ if !self.means_the_same(asked, &known) => ContextReason::StatementContext,
             _ => {
                 let here = Here::new(&self.memory, &self.state, self.capabilities, at);
                 self.bound.why(&here, asked, &known)
             }
         };
-        if why == Own::Absent && !asked.may_be_served() { Own::ParameterTypes } else { why }
+        if why == ContextReason::Absent && !asked.may_be_served() { ContextReason::ParameterTypes } else { why }
     }
 
     /// Returns true if the read has the same meaning in this session as when its statement was prepared. Always true for a text.

@@ -6,7 +6,7 @@ use crate::clock;
 use crate::command::begins_a_read;
 use crate::prepared::{Execution, Statements, Under};
 use crate::published::{Kept, Served, Standing};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::results::{Results, View};
 use crate::uses::Source;
 use feed::{Attachment, CommandReport, Connection, FromNear, Protocol, SessionContext};
@@ -306,17 +306,17 @@ impl Leased {
     }
 
     /// Returns the reason why this read was not served from memory.
-    pub fn why(&self, results: &Results, read: &Read, at: Instant) -> Own {
-        let Some(attachment) = self.attachment else { return Own::FirstRead };
+    pub fn why(&self, results: &Results, read: &Read, at: Instant) -> ContextReason {
+        let Some(attachment) = self.attachment else { return ContextReason::FirstRead };
         if self.connection.snapshot().is_some() != at.is_inside {
-            return Own::Transaction;
+            return ContextReason::Transaction;
         }
         let (now, view) = (at.now_ns, results.look());
         match self.session(&view, attachment, read, now) {
-            None => Own::Unreported,
-            Some(session) if !view.holds(attachment, session.stamp, now) => Own::Unreported,
-            Some(session) if view.remembers(attachment, session.context, read.key()) => Own::Outdated,
-            Some(_) => Own::Absent,
+            None => ContextReason::Unreported,
+            Some(session) if !view.holds(attachment, session.stamp, now) => ContextReason::Unreported,
+            Some(session) if view.remembers(attachment, session.context, read.key()) => ContextReason::Outdated,
+            Some(_) => ContextReason::Absent,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verd
 use crate::leased::{Instant, Leased, Read, lock};
 use crate::memory::Memory;
 use crate::prepared::Under;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::unseen::Unseen;
 use flavour::{Flavour, MARIADB};
 use locks::Mutex;
@@ -54,16 +54,16 @@ impl Leases {
     }
 
     /// Returns the reason why this command was not answered from memory. None if it is no read.
-    fn why(&self, arrival: &Arrival<'_>) -> Option<Own> {
+    fn why(&self, arrival: &Arrival<'_>) -> Option<ContextReason> {
         let (payload, follower) = (arrival.command?, arrival.follower);
         let leased = lock(&self.leased);
         let read = leased.read(payload).filter(|read| begins_a_read(&read.key()[1..]))?;
         let is_settled = follower.is_in_transaction() || follower.is_autonomous();
         Some(match () {
-            () if payload.len() > LONGEST => Own::TooLong,
-            () if !self.memory.results.has_lease(arrival.now_ns) => Own::NoLease,
-            () if !arrival.is_heard || !is_settled => Own::Transaction,
-            () if !arrival.may_stay_unseen => Own::KeepAlive,
+            () if payload.len() > LONGEST => ContextReason::TooLong,
+            () if !self.memory.results.has_lease(arrival.now_ns) => ContextReason::NoLease,
+            () if !arrival.is_heard || !is_settled => ContextReason::Transaction,
+            () if !arrival.may_stay_unseen => ContextReason::KeepAlive,
             () => leased.why(&self.memory.results, &read, instant(arrival)),
         })
     }

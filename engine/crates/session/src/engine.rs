@@ -29,7 +29,7 @@ use crate::entries::lasting::Basis;
 use crate::identity::contexts::Contexts;
 use crate::reason::{Reason, Reasons};
 use crate::tally::Tally;
-use crate::text::readings::Readings;
+use crate::text::shared_analyses::SharedAnalyses;
 use ::insight::{Moment, Repeats};
 use cache::{Cache, Rows, Versions};
 use flavour::Flavour;
@@ -55,7 +55,7 @@ pub struct Engine {
     reasons: Reasons,
     insight: Insight,
     mode: EngineMode,
-    readings: Readings,
+    shared_analyses: SharedAnalyses,
     /// The host should query the server's catalogue: it has changed, or a session needs the type of a table or the definition
     /// of a view.
     wants_catalogue: AtomicBool,
@@ -90,7 +90,7 @@ impl Engine {
             reasons: Reasons::default(),
             insight: Insight::default(),
             mode: EngineMode::default(),
-            readings: Readings::default(),
+            shared_analyses: SharedAnalyses::default(),
             wants_catalogue: AtomicBool::new(false),
             look_ups: CatalogueLookUps::default(),
             uninstallation: Uninstallation::default(),
@@ -163,8 +163,8 @@ impl Engine {
         &self.repeats
     }
 
-    pub(crate) fn readings(&self) -> &Readings {
-        &self.readings
+    pub(crate) fn shared_analyses(&self) -> &SharedAnalyses {
+        &self.shared_analyses
     }
 
     pub(crate) fn late_results(&self) -> &LateResults {

@@ -49,7 +49,7 @@ pub use engine::tables::{Era, LookUpRequest, Table, Tables, Verdict};
 pub use engine::uninstallation::Uninstallation;
 pub use identity::account::Account;
 pub use identity::side_effects::SideEffects;
-pub use reason::{Own, Reason, Reasons};
+pub use reason::{ContextReason, Reason, Reasons};
 pub use report::{Report, SessionState};
 pub use reports::bystander::Bystander;
 pub use reports::earlier_statements::{EarlierStatement, EarlierStatements};

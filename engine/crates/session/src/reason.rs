@@ -44,27 +44,27 @@ sql::reasons! {
 
 /// Reasons that are temporary or concern one session. They say nothing about whether the results of a statement are
 /// worth storing, so the statistics do not count them against the statement.
-pub(crate) const PASSING: [Own; 12] = [
-    Own::TableUnknown,
-    Own::ViewUnknown,
-    Own::OwnWrites,
-    Own::Snapshot,
-    Own::Isolation,
-    Own::Branch,
-    Own::TemporaryTables,
-    Own::LockedTables,
-    Own::SessionState,
-    Own::ParameterTypes,
-    Own::Changed,
-    Own::NoMemory,
+pub(crate) const PASSING: [ContextReason; 12] = [
+    ContextReason::TableUnknown,
+    ContextReason::ViewUnknown,
+    ContextReason::OwnWrites,
+    ContextReason::Snapshot,
+    ContextReason::Isolation,
+    ContextReason::Branch,
+    ContextReason::TemporaryTables,
+    ContextReason::LockedTables,
+    ContextReason::SessionState,
+    ContextReason::ParameterTypes,
+    ContextReason::Changed,
+    ContextReason::NoMemory,
 ];
 
 const _: () = assert!(Reason::COUNT <= insight::REASONS);
 
 /// The name of a reason, as in SHOW FQC REASONS. `index` is from [`Reason::index`]; panics if there is no such reason.
 pub fn name(index: usize) -> &'static str {
-    match index.checked_sub(OWN.len()) {
-        None => OWN[index].0,
+    match index.checked_sub(CONTEXT_REASONS.len()) {
+        None => CONTEXT_REASONS[index].0,
         Some(index) => sql::Refusal::ALL[index].name(),
     }
 }

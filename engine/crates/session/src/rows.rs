@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::statement::parse_context::{ParseContext, RunningWrite};
 use crate::statement::rows::{CELLS_OF_ROW, is_named, row_cells};
 use crate::statement::running::Running;
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use footprint::Keys;
 use sql::touched::Written;
 use sql::{Kind, Numbers, Refusal};
@@ -44,8 +44,8 @@ fn may_write_rows(kind: &Kind) -> bool {
 impl Session {
     /// Returns the positions of the numbers in the text that was parsed last, if it may write rows. To be called before the next text is
     /// parsed. None for other statements.
-    pub(crate) fn numbers_of_write(&self, reading: &Reading) -> Option<Numbers> {
-        may_write_rows(&reading.statement.kind).then_some(self.recent.numbers)
+    pub(crate) fn numbers_of_write(&self, analysis: &Analysis) -> Option<Numbers> {
+        may_write_rows(&analysis.statement.kind).then_some(self.recent_analyses.numbers)
     }
 
     /// Keeps the text of a write, or of a read that locks rows like a write, until the server locks its tables; does nothing for other
@@ -54,17 +54,17 @@ impl Session {
     pub(crate) fn note_running_write<T>(
         &mut self,
         engine: &Engine,
-        reading: &Arc<Reading>,
+        analysis: &Arc<Analysis>,
         (text, parse_context): (T, ParseContext),
         numbers: Option<Numbers>,
     ) where
         T: AsRef<[u8]> + Into<Arc<[u8]>>,
     {
         let is_state_known =
-            may_write_rows(&reading.statement.kind) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
+            may_write_rows(&analysis.statement.kind) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
         if let Some(running) = self.work.running.as_mut().filter(|_| is_state_known) {
             running.running_write =
-                Some(RunningWrite { text: text.into(), parse_context, reading: reading.clone(), numbers });
+                Some(RunningWrite { text: text.into(), parse_context, analysis: analysis.clone(), numbers });
         }
     }
 
@@ -161,7 +161,7 @@ impl Session {
             return;
         }
         let is_of_innodb = table.verdict(engine.catalogue().generation()) == Verdict::Snapshot;
-        if is_of_innodb && running_write.parse_context.is_certain && running_write.reading.counts_changes() {
+        if is_of_innodb && running_write.parse_context.is_certain && running_write.analysis.counts_changes() {
             self.writes.reopen(engine);
         }
     }

@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::statement::prepared::Statements;
 use crate::statement::running::Purpose;
 use crate::statement::verification::Verification;
-use crate::text::recent::Recent;
+use crate::text::recent_analyses::RecentAnalyses;
 use crate::transaction::state::Transaction;
 use crate::transaction::writes::Writes;
 use diagnostics::Diagnostics;
@@ -64,7 +64,7 @@ pub struct Session {
     /// stored result can be compared with the server's (`fqc_verify_ppm`).
     pub(crate) verification: Option<Verification>,
     pub(crate) reuse: Reuse,
-    pub(crate) recent: Recent,
+    pub(crate) recent_analyses: RecentAnalyses,
     pub(crate) recent_tables: RecentTables,
     pub(crate) read_counts: ReadCounts,
     pub(crate) near: Near,
@@ -88,7 +88,7 @@ impl Session {
             work: Work::default(),
             verification: None,
             reuse: Reuse::default(),
-            recent: Recent::default(),
+            recent_analyses: RecentAnalyses::default(),
             recent_tables: RecentTables::default(),
             read_counts: ReadCounts::default(),
             near: Near::default(),

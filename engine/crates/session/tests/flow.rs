@@ -3,7 +3,7 @@
 
 mod talk;
 
-use session::{Decision, Definition, InitialState, Own, Reply, Verdict, ViewName, Views};
+use session::{ContextReason, Decision, Definition, InitialState, Reply, Verdict, ViewName, Views};
 use std::sync::atomic::{AtomicU64, Ordering};
 use talk::*;
 use wire::{ErrPacket, ok_packet};
@@ -239,7 +239,7 @@ fn results_of_views_are_stored_once_their_definitions_are_known() {
     publish(b"v");
     a.read(READ, "one", AUTOCOMMIT);
     assert!(a.is_served(READ), "its column has the name of a view");
-    for against in [None, Some(Own::ViewFunction)] {
+    for against in [None, Some(ContextReason::ViewFunction)] {
         let (read, mut b) = ("SELECT v FROM t AS x", connect(&engine));
         let views = publish(b"t");
         b.read(read, "one", AUTOCOMMIT);

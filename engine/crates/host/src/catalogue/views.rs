@@ -2,7 +2,7 @@
 
 use crate::link::{Link, Row, first_column};
 use flavour::Flavour;
-use session::{Definition, Engine, Own, ViewName, Views};
+use session::{ContextReason, Definition, Engine, ViewName, Views};
 use sql::Against;
 
 /// Looks up the names of all views outside of system schemas, and whether there are triggers, and publishes both in the engine. They are
@@ -84,7 +84,7 @@ fn look_up(
     name: &ViewName,
 ) -> Result<Definition, String> {
     let rows = definition(flavour, link, name)?;
-    let unknown = Definition { against: Some(Own::View), views: Vec::new() };
+    let unknown = Definition { against: Some(ContextReason::View), views: Vec::new() };
     let [row] = rows.as_slice() else { return Ok(unknown) };
     let [Some(db), Some(found), Some(text)] = row.as_slice() else { return Ok(unknown) };
     // The catalogue compares names without regard to case, so it may return another view.
@@ -95,18 +95,18 @@ fn look_up(
 /// Returns what follows from the text of a view's definition: the views that it reads, or why a read of the view is not cached.
 fn read(flavour: &'static Flavour, views: &Views, name: &ViewName, text: &[u8]) -> Definition {
     let inner = sql::view(flavour, text).map_err(own);
-    match inner.and_then(|sources| views.among(&sources, &name.db).ok_or(Own::View)) {
+    match inner.and_then(|sources| views.among(&sources, &name.db).ok_or(ContextReason::View)) {
         Ok(views) => Definition { against: None, views },
         Err(own) => Definition { against: Some(own), views: Vec::new() },
     }
 }
 
-fn own(against: Against) -> Own {
+fn own(against: Against) -> ContextReason {
     match against {
-        Against::NotUnderstood => Own::View,
-        Against::Function => Own::ViewFunction,
-        Against::SystemSchema => Own::ViewSystemSchema,
-        Against::NoCacheHint => Own::NoCacheHint,
+        Against::NotUnderstood => ContextReason::View,
+        Against::Function => ContextReason::ViewFunction,
+        Against::SystemSchema => ContextReason::ViewSystemSchema,
+        Against::NoCacheHint => ContextReason::NoCacheHint,
     }
 }
 
@@ -132,10 +132,10 @@ mod tests {
         for (text, against, inner) in [
             ("select `d`.`t`.`a` AS `a`,`d`.`t`.`v` AS `v` from `d`.`t`", None, &[][..]),
             ("select `v`.`a` AS `a` from (`d`.`v` join `e`.`w`)", None, &["v"]),
-            ("select sql_no_cache `d`.`t`.`a` AS `a` from `d`.`t`", Some(Own::NoCacheHint), &[]),
-            ("select `d`.`f`(1) AS `a` from `d`.`v`", Some(Own::ViewFunction), &[]),
-            ("select `n` AS `n` from `information_schema`.`TABLES`", Some(Own::ViewSystemSchema), &[]),
-            ("delete from `d`.`t`", Some(Own::View), &[]),
+            ("select sql_no_cache `d`.`t`.`a` AS `a` from `d`.`t`", Some(ContextReason::NoCacheHint), &[]),
+            ("select `d`.`f`(1) AS `a` from `d`.`v`", Some(ContextReason::ViewFunction), &[]),
+            ("select `n` AS `n` from `information_schema`.`TABLES`", Some(ContextReason::ViewSystemSchema), &[]),
+            ("delete from `d`.`t`", Some(ContextReason::View), &[]),
         ] {
             let definition = read(&MARIADB, &views, &view("x"), text.as_bytes());
             let expected: Vec<_> = inner.iter().map(|name| view(name)).collect();

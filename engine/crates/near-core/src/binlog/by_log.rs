@@ -5,7 +5,7 @@ use crate::clock;
 use crate::freshness::Summary;
 use crate::identified::{Answered, Asked, Bound, Decision, Here, Known};
 use crate::memory::Memory;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::report::row;
 use crate::store::{Store, Stored};
 use crate::uses::Source;
@@ -94,7 +94,7 @@ impl Bound for ByLog {
         Some(Decision::Forward(()))
     }
 
-    fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> Own {
+    fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> ContextReason {
         self.log.why(here.results.cache(), &asked.wording(), known, &self.begun, here.now_ns)
     }
 

@@ -9,7 +9,7 @@ use super::gtid::{Gtids, Source};
 use super::place::{Absolute, Place};
 use super::rows::{Described, Layout, RowKey, Rows};
 use super::words::Words;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use flavour::Flavour;
 use sql::TableName;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -94,7 +94,7 @@ enum Table {
     /// time, unless a definition has changed until then.
     Answered(u64, Meaning),
     /// Results of this table cannot be stored, for this reason. The time is that of the catalogue's answer.
-    Unfit(Own, u64),
+    Unfit(ContextReason, u64),
     /// A table with this number, whose changes are tracked. Results of it may be stored.
     Fit(u32),
     /// Like `Fit`, but the table also changes with these tables.
@@ -664,9 +664,9 @@ impl Changes {
 
     /// Returns whether results of this table may be stored, or the reason why not. None if the catalogue has not been asked about
     /// the table. While the catalogue's answer is pending, the result is `Ok`.
-    pub fn verdict(&self, name: &Name) -> Option<Result<(), Own>> {
+    pub fn verdict(&self, name: &Name) -> Option<Result<(), ContextReason>> {
         if self.barred.contains(&name.folded()) {
-            return Some(Err(Own::MixedEngines));
+            return Some(Err(ContextReason::MixedEngines));
         }
         self.tables.get(name).map(|table| if let Table::Unfit(why, _) = table { Err(*why) } else { Ok(()) })
     }
@@ -726,7 +726,7 @@ impl Changes {
     /// Takes the catalogue's answer for a name: what the name means, or why results of it cannot be stored. `definitions` is the
     /// count when the catalogue was asked; if it has changed since, the answer is ignored. `now` is the time in nanoseconds after
     /// the answer.
-    pub fn learn(&mut self, name: &Name, fitness: Result<Meaning, Own>, definitions: u64, now: u64) {
+    pub fn learn(&mut self, name: &Name, fitness: Result<Meaning, ContextReason>, definitions: u64, now: u64) {
         if definitions != self.definitions {
             return;
         }
@@ -883,7 +883,7 @@ mod tests {
         let mut scene = Scene::with(&[]);
         scene.changes.ask(name("t"));
         let asked = scene.changes.take_asked();
-        scene.changes.learn(&asked[0], Err(Own::TableHidden), scene.changes.definitions(), scene.now);
+        scene.changes.learn(&asked[0], Err(ContextReason::TableHidden), scene.changes.definitions(), scene.now);
         scene.changes.forget_unfit(scene.now + UNFIT_NS);
         assert!(scene.changes.verdict(&name("t")).is_some_and(|verdict| verdict.is_err()));
         scene.changes.forget_unfit(scene.now + UNFIT_NS + 1);
@@ -1233,11 +1233,11 @@ mod tests {
         scene.learn(&["u"]);
         assert_eq!(
             (scene.changes.verdict(&name("t")), scene.changes.cell(&name("t"))),
-            (Some(Err(Own::MixedEngines)), None)
+            (Some(Err(ContextReason::MixedEngines)), None)
         );
         assert!(scene.is_fresh("u", scene.changes.stamp()));
         scene.changes.attach(b"server".to_vec(), at(100), None);
-        assert_eq!(scene.changes.verdict(&name("t")), Some(Err(Own::MixedEngines)));
+        assert_eq!(scene.changes.verdict(&name("t")), Some(Err(ContextReason::MixedEngines)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::bell::Bell;
 use crate::clock;
 use crate::identified::{Found, Known, Wording};
 use crate::published::{Asking, BY_LOG, Kept, LENT_NS, Published};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::session_flags::Places;
@@ -193,7 +193,7 @@ impl Log {
     /// Takes the catalogue's answer for a name: what the name means, or why results of it cannot be stored. `definitions` is the
     /// count of [`take_asked`](Self::take_asked); if definitions have changed since, the answer is ignored. `now` is the time in
     /// nanoseconds.
-    pub fn learn(&self, name: &Name, fitness: Result<Meaning, Own>, definitions: u64, now: u64) {
+    pub fn learn(&self, name: &Name, fitness: Result<Meaning, ContextReason>, definitions: u64, now: u64) {
         self.change().learn(name, fitness, definitions, now);
     }
 
@@ -319,22 +319,22 @@ impl Log {
     }
 
     /// Returns the reason why a read that was just looked up was not answered from memory.
-    pub fn why(&self, cache: &Cache, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> Own {
+    pub fn why(&self, cache: &Cache, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> ContextReason {
         let changes = self.look();
-        let Some(names) = names(wording.text, known) else { return Own::TableName };
-        let Some(tables) = changes.behind(&names) else { return Own::View };
+        let Some(names) = names(wording.text, known) else { return ContextReason::TableName };
+        let Some(tables) = changes.behind(&names) else { return ContextReason::View };
         // A reason that will not go away by itself comes first.
         let unfit = tables.iter().filter_map(|name| changes.verdict(name)).find_map(Result::err);
         let is_known = || tables.iter().all(|name| changes.cell(name).is_some());
         match (unfit, self.staleness_in(&changes, now)) {
             (Some(why), _) => why,
-            _ if changes.attachment().is_none() => Own::NotFollowed,
-            _ if !changes.is_of(&known.server) => Own::OtherServer,
-            (_, None) if self.is_awaited(&changes) => Own::Awaited,
-            (_, None) => Own::Unproved,
-            _ if !is_known() => Own::TableUnknown,
-            _ if has_result(cache, &changes, wording.key, known, begun) => Own::Outdated,
-            _ => Own::Absent,
+            _ if changes.attachment().is_none() => ContextReason::NotFollowed,
+            _ if !changes.is_of(&known.server) => ContextReason::OtherServer,
+            (_, None) if self.is_awaited(&changes) => ContextReason::Awaited,
+            (_, None) => ContextReason::Unproved,
+            _ if !is_known() => ContextReason::TableUnknown,
+            _ if has_result(cache, &changes, wording.key, known, begun) => ContextReason::Outdated,
+            _ => ContextReason::Absent,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use crate::freshness::{Served, Summary};
 use crate::memory::Memory;
 use crate::published::Standing;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::session_flags::Places;
 use crate::store::Wait;
 use crate::uses::{Source, Use};
@@ -101,7 +101,7 @@ pub trait Bound: Send + Sized + 'static {
     ) -> Option<Decision<Self>>;
 
     /// Returns the reason why a read was not served that [`decide`](Self::decide) has just sent to the server.
-    fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> Own;
+    fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> ContextReason;
 
     /// Is called when a write of this connection was answered, or may have been. Results that were read before must not be served
     /// on the connection.

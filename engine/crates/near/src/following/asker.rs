@@ -11,7 +11,7 @@ use near_core::binlog::gtid::Gtids;
 use near_core::binlog::place::Place;
 use near_core::binlog::product::Product;
 use near_core::binlog::rows::RowKey;
-use near_core::reason::Own;
+use near_core::reason::ContextReason;
 use sql::{Against, TableName};
 use std::io;
 use tokio::io::AsyncWriteExt;
@@ -159,24 +159,28 @@ impl Asker {
     /// table whose columns have the same values at every read, with the parent tables whose changes cascade to it, or a view whose
     /// definition is understood. Otherwise the inner error is the reason why results of this name are not kept. The outer error means that
     /// the server could not be asked.
-    pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
+    pub async fn fitness(
+        &mut self,
+        flavour: &'static Flavour,
+        name: &Name,
+    ) -> io::Result<Result<Meaning, ContextReason>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
         let about = [catalogue.any_table, catalogue.parents, catalogue.columns];
         let questions = about.map(|question| flavour::ask(question, &schema, &table));
         let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
         let [tables, parents, columns] = answers.as_slice() else {
-            return Ok(Err(Own::TableHidden));
+            return Ok(Err(ContextReason::TableHidden));
         };
         let Some(parents) = parents.iter().map(|row| parent(flavour, row)).collect::<Option<Vec<_>>>() else {
-            return Ok(Err(Own::Cascades));
+            return Ok(Err(ContextReason::Cascades));
         };
         // More than one row: the catalogue also finds names that differ in case.
         let (engine, kind) = match tables.as_slice() {
             [row] => (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default()),
             // MySQL's query returns no row for a view.
             [] => (&b""[..], VIEW),
-            _ => return Ok(Err(Own::TableHidden)),
+            _ => return Ok(Err(ContextReason::TableHidden)),
         };
         if kind == VIEW {
             return Ok(view(flavour, name, &self.ask(&flavour::ask(catalogue.view, &schema, &table)).await?));
@@ -185,11 +189,11 @@ impl Asker {
         let mode = sql::LexMode::new(flavour);
         let are_fixed = footprint::computed(columns).all(|text| sql::is_deterministic(text, mode));
         Ok(if footprint::has_time(columns) {
-            Err(Own::TimeColumn)
+            Err(ContextReason::TimeColumn)
         } else if is_snapshot && kind == b"BASE TABLE" && are_fixed {
             Ok(if parents.is_empty() { Meaning::Table(key(columns)) } else { Meaning::Child(parents) })
         } else {
-            Err(Own::TableEngine)
+            Err(ContextReason::TableEngine)
         })
     }
 
@@ -215,17 +219,17 @@ fn parent(flavour: &'static Flavour, row: &Row) -> Option<Name> {
 /// Returns the tables and views that a view reads, or the reason why its results are not kept. `name`: the view; `rows`: the catalogue's
 /// rows for it. Whether it runs with the rights of its definer or of its invoker does not matter, as the log has every change of
 /// privileges.
-fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning, Own> {
-    let [row] = rows else { return Err(Own::TableHidden) };
-    let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;
+fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning, ContextReason> {
+    let [row] = rows else { return Err(ContextReason::TableHidden) };
+    let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(ContextReason::ViewHidden)?;
     let tables = sql::view(flavour, definition).map_err(|against| match against {
-        Against::NotUnderstood => Own::View,
-        Against::Function => Own::ViewFunction,
-        Against::SystemSchema => Own::ViewSystemSchema,
-        Against::NoCacheHint => Own::NoCacheHint,
+        Against::NotUnderstood => ContextReason::View,
+        Against::Function => ContextReason::ViewFunction,
+        Against::SystemSchema => ContextReason::ViewSystemSchema,
+        Against::NoCacheHint => ContextReason::NoCacheHint,
     })?;
     let names = tables.into_iter().map(|table| Name::of(table, &name.schema, flavour)).collect::<Option<_>>();
-    names.map(Meaning::View).ok_or(Own::TableName)
+    names.map(Meaning::View).ok_or(ContextReason::TableName)
 }
 
 /// Returns the key column that identifies a table's rows. `columns`: the catalogue's rows for them. None if there is no single integer key,

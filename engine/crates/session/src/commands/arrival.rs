@@ -4,14 +4,14 @@
 use crate::commands::hits::{ReadRequest, ServeOutcome};
 use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
-use crate::reason::{Own, Reason};
+use crate::reason::{ContextReason, Reason};
 use crate::reports::resting::passes_unseen;
 use crate::session::Session;
 use crate::session::diagnostics::CountedRead;
 use crate::session::granted::reads_the_same;
 use crate::statement::prepared::{Metadata, Prepared};
 use crate::surface::intercept::{intercept, understood};
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use flavour::Flavour;
 use sql::{Kind, Refusal};
 use std::sync::Arc;
@@ -117,20 +117,20 @@ impl Session {
             Some(Command::StmtExecute) => {
                 let execute = Execute::parse(payload, self.identity.capabilities());
                 let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
-                let reading = prepared.as_ref().map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
+                let analysis = prepared.as_ref().map_or_else(Analysis::opaque, |prepared| prepared.analysis.clone());
                 // A client sends parameter types once, and later executions go by them. So they are kept even if this
                 // execution is not served.
                 if let Some((prepared, execute)) = prepared.zip(execute) {
                     bind(engine.flavour(), prepared, &execute);
                     prepared.note_forwarded(&execute);
                 }
-                self.forward(engine, &reading.statement, Expect::Execute, None);
+                self.forward(engine, &analysis.statement, Expect::Execute, None);
             }
             command => {
                 self.forward_other(engine, payload, command);
             }
         }
-        self.note_refusal(engine, Own::Fragmented);
+        self.note_refusal(engine, ContextReason::Fragmented);
     }
 
     /// Follows a command that is too long to be buffered. Its text is not known, so it counts as one that may do
@@ -144,7 +144,7 @@ impl Session {
         }
         self.temporary.note_hidden();
         self.identity.doubt_side_effects();
-        self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
+        self.forward(engine, &Analysis::opaque().statement, Expect::Query, None);
         self.writes.announce(engine);
     }
 
@@ -162,7 +162,7 @@ impl Session {
         // The cache is looked up by the bytes of the text, before the text is classified. Only after a read that was
         // passed over is it classified first, because then a hit is not expected.
         let early = self.reuse.expects_none().then(|| self.read(engine, text));
-        let shape = early.as_ref().and_then(|reading| self.adaptive_shape(engine, reading));
+        let shape = early.as_ref().and_then(|analysis| self.adaptive_shape(engine, analysis));
         self.reuse.decide_lookup(engine, shape);
         if let Some(context) = context.filter(|_| !has_attributes) {
             let (read, parameters): (&[u8], &[u8]) = counted.map_or((text, &[]), |counted| (&counted.text, text));
@@ -174,36 +174,36 @@ impl Session {
                 ServeOutcome::No => {}
             }
         }
-        let reading = early.unwrap_or_else(|| self.read(engine, text));
-        let numbers = self.numbers_of_write(&reading);
-        let reading = self.as_prepared(reading);
-        if let Some(decision) = self.before_server(engine, &reading, text, packet, outlet) {
+        let analysis = early.unwrap_or_else(|| self.read(engine, text));
+        let numbers = self.numbers_of_write(&analysis);
+        let analysis = self.as_prepared(analysis);
+        if let Some(decision) = self.before_server(engine, &analysis, text, packet, outlet) {
             return decision;
         }
-        let is_far = reading.is_far_from_surface();
-        if !is_far && let Some(decision) = intercept(self, engine, &reading.statement, text) {
-            self.note_stay(engine, &reading, text);
+        let is_far = analysis.is_far_from_surface();
+        if !is_far && let Some(decision) = intercept(self, engine, &analysis.statement, text) {
+            self.note_stay(engine, &analysis, text);
             return decision;
         }
-        let mut recording = self.recording(engine, &reading, context, text, &[], self.own_parse_context());
+        let mut recording = self.recording(engine, &analysis, context, text, &[], self.own_parse_context());
         if let Some(recording) = recording.as_mut().filter(|_| has_attributes) {
-            recording.refuse(Own::Attributes);
+            recording.refuse(ContextReason::Attributes);
         }
         if let Some((recording, counted)) = recording.as_mut().zip(counted) {
             self.record_count(engine, recording, counted, context, text);
         }
-        self.note_temporary(&reading.statement.kind, text);
-        self.forward(engine, &reading.statement, Expect::Query, recording);
+        self.note_temporary(&analysis.statement.kind, text);
+        self.forward(engine, &analysis.statement, Expect::Query, recording);
         if let Some(running) = &mut self.work.running {
-            running.is_plain = !reading.names_system();
+            running.is_plain = !analysis.names_system();
         }
-        self.note_stay(engine, &reading, text);
-        self.note_running_write(engine, &reading, (text, self.own_parse_context()), numbers);
-        self.note_preparation(&reading.statement.kind);
+        self.note_stay(engine, &analysis, text);
+        self.note_running_write(engine, &analysis, (text, self.own_parse_context()), numbers);
+        self.note_preparation(&analysis.statement.kind);
         if is_far {
             return Decision::Forward;
         }
-        let understood = understood(text, &reading.statement.kind, self.identity.mode());
+        let understood = understood(text, &analysis.statement.kind, self.identity.mode());
         understood.map_or(Decision::Forward, |other| Decision::Replace(respelled(packet, text, &other)))
     }
 
@@ -215,15 +215,15 @@ impl Session {
         let (Some(execute), Some(prepared)) = (execute, prepared) else {
             return self.on_unknown_execute(engine, packet, outlet);
         };
-        let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), prepared.columns);
+        let (analysis, text, columns) = (prepared.analysis.clone(), prepared.text.clone(), prepared.columns);
         let parameters = bind(engine.flavour(), prepared, &execute);
         let refusal = prepared.refusal(&execute, context);
         let is_due = prepared.type_history.is_due();
         let metadata = Metadata { definitions: engine.catalogue().definitions(), types: prepared.types.clone() };
         let keeps_metadata = self.identity.has(capability::MARIADB_CACHE_METADATA);
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
-        let is_read = matches!(reading.statement.kind, Kind::Read(_));
-        let shape = self.adaptive_shape(engine, &reading).filter(|_| is_read);
+        let is_read = matches!(analysis.statement.kind, Kind::Read(_));
+        let shape = self.adaptive_shape(engine, &analysis).filter(|_| is_read);
         self.reuse.decide_lookup(engine, shape);
         let is_certain = has_metadata && columns.is_some();
         if let (true, Some(context), Some(parameters), None, true) =
@@ -241,7 +241,7 @@ impl Session {
                 ServeOutcome::No => {}
             }
         }
-        if let Some(decision) = self.before_server(engine, &reading, &text, packet, outlet) {
+        if let Some(decision) = self.before_server(engine, &analysis, &text, packet, outlet) {
             return decision;
         }
         if is_due && let Some(first) = self.inject_skipped_execution(engine, execute.id) {
@@ -255,9 +255,9 @@ impl Session {
         if is_here == Some(false) {
             self.identity.go_elsewhere();
         }
-        let names_system = reading.names_system();
+        let names_system = analysis.names_system();
         let own = parse_context.clone().unwrap_or_else(|| self.own_parse_context());
-        let mut recording = self.recording(engine, &reading, context, &text, &parameters, own);
+        let mut recording = self.recording(engine, &analysis, context, &text, &parameters, own);
         if let Some(recording) = &mut recording {
             (recording.is_binary, recording.omits_metadata) = (true, keeps_metadata);
             if sql::may_count_found_rows(&text) {
@@ -267,12 +267,12 @@ impl Session {
             }
             refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }
-        self.forward(engine, &reading.statement, Expect::Execute, recording);
+        self.forward(engine, &analysis.statement, Expect::Execute, recording);
         if is_here == Some(true) {
-            self.note_stay(engine, &reading, &text);
+            self.note_stay(engine, &analysis, &text);
         }
         if let Some(parse_context) = parse_context {
-            self.note_running_write(engine, &reading, (text, parse_context), None);
+            self.note_running_write(engine, &analysis, (text, parse_context), None);
         }
         let told =
             self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet, capabilities));
@@ -284,11 +284,11 @@ impl Session {
     }
 
     fn on_unknown_execute(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
-        let reading = Reading::opaque();
-        if let Some(decision) = self.before_server(engine, &reading, b"", packet, outlet) {
+        let analysis = Analysis::opaque();
+        if let Some(decision) = self.before_server(engine, &analysis, b"", packet, outlet) {
             return decision;
         }
-        self.forward(engine, &reading.statement, Expect::Execute, None);
+        self.forward(engine, &analysis.statement, Expect::Execute, None);
         Decision::Forward
     }
 
@@ -297,27 +297,27 @@ impl Session {
     fn before_server(
         &mut self,
         engine: &Engine,
-        reading: &Reading,
+        analysis: &Analysis,
         text: &[u8],
         packet: &[u8],
         outlet: &mut dyn Outlet,
     ) -> Option<Decision> {
-        if let Some(question) = self.inject_settings_query(engine, &reading.statement, text) {
+        if let Some(question) = self.inject_settings_query(engine, &analysis.statement, text) {
             return Some(Decision::Inject(question));
         }
-        if let Some(answer) = self.begin_later(engine, &reading.statement, packet, outlet) {
+        if let Some(answer) = self.begin_later(engine, &analysis.statement, packet, outlet) {
             return Some(answer);
         }
-        self.before_forward(engine, reading, text, packet).map(Decision::Inject)
+        self.before_forward(engine, analysis, text, packet).map(Decision::Inject)
     }
 
     /// Returns what the text shows about its statement. While it is not certain how the session's texts are parsed,
     /// only plain kinds of statements are trusted, and any other text counts as one that may do anything, unless every
     /// mode reads it alike.
-    pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
-        let reading = engine.readings().read(text, self.identity.mode(), &mut self.recent);
+    pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Analysis> {
+        let analysis = engine.shared_analyses().analyse(text, self.identity.mode(), &mut self.recent_analyses);
         let is_plain = matches!(
-            reading.statement.kind,
+            analysis.statement.kind,
             Kind::Read(_)
                 | Kind::Write
                 | Kind::Set(_)
@@ -327,7 +327,7 @@ impl Session {
                 | Kind::Rollback(_)
         );
         let is_believed = is_plain || reads_the_same(engine.flavour(), text);
-        if self.identity.variables().is_doubtful() && !is_believed { Reading::opaque() } else { reading }
+        if self.identity.variables().is_doubtful() && !is_believed { Analysis::opaque() } else { analysis }
     }
 }
 

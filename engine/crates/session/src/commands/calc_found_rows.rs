@@ -59,8 +59,8 @@ impl Session {
         context: Option<u64>,
         text: &[u8],
     ) {
-        let reading = self.read(engine, &counted.text);
-        let Kind::Read(read) = &reading.statement.kind else { return };
+        let analysis = self.read(engine, &counted.text);
+        let Kind::Read(read) = &analysis.statement.kind else { return };
         let is_refused = recording.refusal != Some(Reason::Text(Refusal::SessionState))
             || self.refusal(read, context, &counted.text).is_some();
         if is_refused || recording.is_observed || !self.transaction.is_outside() {
@@ -68,7 +68,7 @@ impl Session {
         }
         recording.refusal = None;
         recording.is_count = true;
-        recording.reading = reading;
+        recording.analysis = analysis;
         recording.text.clone_from(&counted.text);
         recording.parameters = text.to_vec();
         recording.cells.clone_from(&counted.cells);

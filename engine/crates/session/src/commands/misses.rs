@@ -2,13 +2,13 @@
 //! result is noted.
 
 use crate::engine::Engine;
-use crate::reason::{Own, Reason};
+use crate::reason::{ContextReason, Reason};
 use crate::session::Session;
 use crate::statement::parse_context::ParseContext;
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
+use crate::text::analysis::Analysis;
 use crate::text::kinds::{closing, may_be_anything, may_move, may_run_others};
-use crate::text::reading::Reading;
 use crate::text::views::Reads;
 use crate::transaction::state::Snapshot;
 use ::insight::ShapeId;
@@ -24,13 +24,13 @@ impl Session {
     pub(crate) fn recording(
         &mut self,
         engine: &Engine,
-        reading: &Arc<Reading>,
+        analysis: &Arc<Analysis>,
         context: Option<u64>,
         text: &[u8],
         parameters: &[u8],
         parse_context: ParseContext,
     ) -> Option<Recording> {
-        let Kind::Read(read) = &reading.statement.kind else { return None };
+        let Kind::Read(read) = &analysis.statement.kind else { return None };
         if !self.is_cached(engine) {
             return None;
         }
@@ -41,10 +41,10 @@ impl Session {
         let refusal = self.refusal(read, context, text);
         let (stamp, transaction_refusal) = match self.transaction.stamp(engine.versions().now()) {
             Ok(stamp) => (stamp, None),
-            Err(own) => (engine.versions().now(), Some(Reason::Own(own))),
+            Err(own) => (engine.versions().now(), Some(Reason::Context(own))),
         };
         let refusal = refusal.or(transaction_refusal);
-        let shape = self.reuse.shape().unwrap_or_else(|| reading.shape(&engine.insight().digests));
+        let shape = self.reuse.shape().unwrap_or_else(|| analysis.shape(&engine.insight().digests));
         let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
         // Results for a near cache are reused in the near cache, which the counts of reuse here do not show.
         let may_pass_over = refusal.is_none()
@@ -54,15 +54,15 @@ impl Session {
             && engine.settings().adapts();
         let is_passed_over = may_pass_over && self.reuse.passes_over(engine, shape, &key);
         if is_passed_over && !self.transaction.heeds_reads() {
-            engine.insight().missed(shape, Some(Own::NotReused.into()), 0);
-            self.note_refusal(engine, Own::NotReused);
+            engine.insight().missed(shape, Some(ContextReason::NotReused.into()), 0);
+            self.note_refusal(engine, ContextReason::NotReused);
             self.coverage.is_uneventful = true;
             return None;
         }
         let keeps = refusal.is_none() && !is_passed_over;
-        let may_read_views = self.reads(engine, reading, &parse_context) != Some(Reads::Tables);
+        let may_read_views = self.reads(engine, analysis, &parse_context) != Some(Reads::Tables);
         Some(Recording {
-            reading: reading.clone(),
+            analysis: analysis.clone(),
             shape,
             is_passed_over,
             is_observed,
@@ -96,14 +96,14 @@ impl Session {
 
     /// Returns whether a read reads views; None if the names of views are not known now. Asks the host to read the catalogue if
     /// a view's definition is missing.
-    pub(crate) fn reads(&self, engine: &Engine, reading: &Reading, parse_context: &ParseContext) -> Option<Reads> {
+    pub(crate) fn reads(&self, engine: &Engine, analysis: &Analysis, parse_context: &ParseContext) -> Option<Reads> {
         if engine.catalogue().has_no_views() {
             return Some(Reads::Tables);
         }
         let views = engine.catalogue().views()?;
         let database = parse_context.database.as_deref().unwrap_or(self.identity.database());
-        let reads = views.read_by(reading.sources(), database);
-        if reads == Reads::Refused(Own::ViewUnknown) {
+        let reads = views.read_by(analysis.sources(), database);
+        if reads == Reads::Refused(ContextReason::ViewUnknown) {
             engine.want_catalogue();
         }
         Some(reads)
@@ -111,9 +111,9 @@ impl Session {
 
     /// Returns the shape that counts this read, if the read may be left out of the cache because results of that shape are
     /// rarely reused. None if it is to be looked up and stored in any case.
-    pub(crate) fn adaptive_shape(&self, engine: &Engine, reading: &Reading) -> Option<ShapeId> {
+    pub(crate) fn adaptive_shape(&self, engine: &Engine, analysis: &Analysis) -> Option<ShapeId> {
         let may_pass_over = self.identity.cache_type() != 0 && self.near.mark.is_none() && engine.settings().adapts();
-        may_pass_over.then(|| reading.shape(&engine.insight().digests))
+        may_pass_over.then(|| analysis.shape(&engine.insight().digests))
     }
 
     /// Why the result of this read must not be stored, as far as its text and the session's state decide. None if nothing
@@ -129,14 +129,14 @@ impl Session {
             return Some(Reason::Text(refusal));
         }
         let own = match (self.identity.cache_type(), read.hint) {
-            (_, Hint::SqlNoCache) => Own::NoCacheHint,
-            (2, Hint::None) => Own::Demand,
-            _ if context.is_none() => Own::SessionState,
-            _ if self.temporary.may_exist() => Own::TemporaryTables,
-            _ if self.writes.is_locked => Own::LockedTables,
+            (_, Hint::SqlNoCache) => ContextReason::NoCacheHint,
+            (2, Hint::None) => ContextReason::Demand,
+            _ if context.is_none() => ContextReason::SessionState,
+            _ if self.temporary.may_exist() => ContextReason::TemporaryTables,
+            _ if self.writes.is_locked => ContextReason::LockedTables,
             _ => return None,
         };
-        Some(Reason::Own(own))
+        Some(Reason::Context(own))
     }
 
     /// Closes the version cells of what the statement may change, and notes that the server is running it. `expect` is the kind

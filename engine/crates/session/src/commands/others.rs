@@ -6,7 +6,7 @@ use crate::packets::command_packet;
 use crate::session::Session;
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::surface::intercept::{refusal_on_departure, understood};
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use sql::Kind;
 use std::sync::Arc;
 use wire::{Command, Expect};
@@ -47,9 +47,9 @@ impl Session {
         {
             return Decision::Inject(first);
         }
-        let reading = (command == Some(Command::StmtPrepare)).then(|| self.read(engine, &packet[5..]));
-        if let Some(reading) = &reading
-            && let Some(question) = self.inject_settings_query(engine, &reading.statement, b"")
+        let analysis = (command == Some(Command::StmtPrepare)).then(|| self.read(engine, &packet[5..]));
+        if let Some(analysis) = &analysis
+            && let Some(question) = self.inject_settings_query(engine, &analysis.statement, b"")
         {
             return Decision::Inject(question);
         }
@@ -63,8 +63,8 @@ impl Session {
         if is_answered {
             self.diagnostics.note_other();
         }
-        if let Some(reading) = &reading
-            && let Some(refusal) = self.refused_preparation(engine, &reading.statement.kind, &packet[5..])
+        if let Some(analysis) = &analysis
+            && let Some(refusal) = self.refused_preparation(engine, &analysis.statement.kind, &packet[5..])
         {
             return Decision::Replace(refusal);
         }
@@ -142,7 +142,7 @@ impl Session {
                 if let Some(prepared) = self.statements.get_mut(id_of(payload)) {
                     (prepared.types, prepared.knows_types) = (Vec::new(), true);
                 }
-                self.forward(engine, &Reading::opaque().statement, Expect::Execute, None);
+                self.forward(engine, &Analysis::opaque().statement, Expect::Execute, None);
                 return None;
             }
         };
@@ -163,15 +163,15 @@ impl Session {
     fn on_prepare(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
         let rewritten = sql::surface::rewrite(text, self.identity.mode());
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
-        let reading = engine.readings().read_prepared(text, self.identity.mode());
-        let understood = understood(text, &reading.statement.kind, self.identity.mode());
+        let analysis = engine.shared_analyses().read_prepared(text, self.identity.mode());
+        let understood = understood(text, &analysis.statement.kind, self.identity.mode());
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.identity.capabilities());
         let text: Arc<[u8]> = text.into();
         let parse_context = self.lasting_parse_context();
-        running.effect = Effect::Prepare { text: text.clone(), reading: reading.clone(), context, parse_context };
+        running.effect = Effect::Prepare { text: text.clone(), analysis: analysis.clone(), context, parse_context };
         self.work.running = Some(running);
-        self.note_stay(engine, &reading, &text);
+        self.note_stay(engine, &analysis, &text);
         let other = understood.or_else(|| rewritten.map(|rewrite| rewrite.text));
         other.map(|text| command_packet(Command::StmtPrepare, &text))
     }

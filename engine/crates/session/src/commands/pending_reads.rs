@@ -6,8 +6,8 @@ use crate::identity::side_effects::SideEffects;
 use crate::session::Session;
 use crate::statement::pending_read::PendingRead;
 use crate::statement::running::{HiddenError, Purpose};
+use crate::text::analysis::Analysis;
 use crate::text::kinds::{changes_transaction, leaves_found_rows};
-use crate::text::reading::Reading;
 use sql::{Assignment, Kind, Statement, Target};
 
 /// Every statement that asks for warnings has one of these words in its text.
@@ -61,7 +61,7 @@ impl Session {
     pub(crate) fn before_forward(
         &mut self,
         engine: &Engine,
-        reading: &Reading,
+        analysis: &Analysis,
         text: &[u8],
         packet: &[u8],
     ) -> Option<Vec<u8>> {
@@ -72,7 +72,7 @@ impl Session {
             return None;
         }
         let matters =
-            self.diagnostics.pending_read.as_ref().is_some_and(|pending| self.matters(engine, pending, reading, text));
+            self.diagnostics.pending_read.as_ref().is_some_and(|pending| self.matters(engine, pending, analysis, text));
         self.inject_pending_read(engine, |_| matters)
     }
 
@@ -88,19 +88,19 @@ impl Session {
     }
 
     /// True if the server must catch up with the pending read (a served result that it has not seen) before it runs this statement.
-    fn matters(&self, engine: &Engine, pending: &PendingRead, reading: &Reading, text: &[u8]) -> bool {
-        let statement = &*reading.statement;
+    fn matters(&self, engine: &Engine, pending: &PendingRead, analysis: &Analysis, text: &[u8]) -> bool {
+        let statement = &*analysis.statement;
         if self.asks_for_warnings(engine, pending, statement, text) {
             return false;
         }
         let is_read = matches!(&statement.kind, Kind::Read(read) if !read.leaves_found_rows);
         // An aggregate over no rows leaves FOUND_ROWS() as it was.
-        let may_leave_found_rows = is_read && !reading.is_single_scan();
+        let may_leave_found_rows = is_read && !analysis.is_single_scan();
         // A read that uses no table leaves the warnings as they are.
         let is_write = statement.kind == Kind::Write;
         let may_count = || {
-            let searches = is_write && (reading.searches() || self.may_name_view(engine, reading, text))
-                || matches!(statement.kind, Kind::Set(_)) && reading.searches();
+            let searches = is_write && (analysis.searches() || self.may_name_view(engine, analysis, text))
+                || matches!(statement.kind, Kind::Set(_)) && analysis.searches();
             searches || !leaves_found_rows(&statement.kind)
         };
         // This SET may turn on the optimizer trace, and then a later replay would leave a trace.
@@ -116,7 +116,7 @@ impl Session {
             || may_count()
             || pending.is_latest && self.diagnostics.has_warnings && !is_write
             // A view may call FOUND_ROWS() or another diagnostic function.
-            || pending.is_latest && is_read && self.may_name_view(engine, reading, text)
+            || pending.is_latest && is_read && self.may_name_view(engine, analysis, text)
     }
 
     /// True if this statement asks for the warnings of a statement that ran after the served read. On a server that does not keep
@@ -131,7 +131,7 @@ impl Session {
     }
 
     /// True if the text may name a view. True also if the names of views are not known.
-    pub(crate) fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
-        engine.catalogue().views().is_none_or(|views| reading.names_view(&views, text, self.identity.mode()))
+    pub(crate) fn may_name_view(&self, engine: &Engine, analysis: &Analysis, text: &[u8]) -> bool {
+        engine.catalogue().views().is_none_or(|views| analysis.names_view(&views, text, self.identity.mode()))
     }
 }

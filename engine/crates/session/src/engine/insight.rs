@@ -6,7 +6,7 @@ use crate::engine::tables::Table;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::identity::account::Account;
-use crate::reason::{Own, PASSING, Reason};
+use crate::reason::{ContextReason, PASSING, Reason};
 use crate::tally::Tally;
 use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, ShapeId, Subject};
 use cache::{Cache, CellId, Entry, Key, Meta, Stamp};
@@ -117,7 +117,7 @@ impl Insight {
     /// in bytes.
     pub fn missed(&self, shape: ShapeId, refusal: Option<Reason>, bytes: usize) {
         let outcome = match refusal {
-            Some(Reason::Own(Own::NotReused)) => Outcome::PassedOver,
+            Some(Reason::Context(ContextReason::NotReused)) => Outcome::PassedOver,
             Some(reason) => Outcome::Refused { reason: reason.index() },
             None => Outcome::Stored { bytes: bytes as u64 },
         };

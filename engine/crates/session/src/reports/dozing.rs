@@ -9,7 +9,7 @@
 use crate::decision::Decision;
 use crate::engine::Engine;
 use crate::session::{Phase, Session};
-use crate::text::reading::SYSTEM;
+use crate::text::analysis::SYSTEM;
 use foldhash::fast::FixedState;
 use sql::{DdlScope, Kind};
 use std::hash::BuildHasher;
@@ -84,13 +84,13 @@ impl Session {
         let Some(execute) = Execute::parse(payload, self.identity.capabilities()) else { return false };
         let database = self.identity.known_database();
         let Some(prepared) = self.statements.get_mut(execute.id) else { return false };
-        let kind = &prepared.reading.statement.kind;
+        let kind = &prepared.analysis.statement.kind;
         let is_plain =
             matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_));
         // For a statement from another database the server changes the current database and back, and then looks up privileges
         // again.
         let is_here = database.is_some() && prepared.parse_context.database.as_deref() == database;
-        if !is_plain || !is_here || prepared.reading.names_system() {
+        if !is_plain || !is_here || prepared.analysis.names_system() {
             return false;
         }
         prepared.bind(&execute);

@@ -2,8 +2,8 @@
 //! nothing is stored until all of them have ended.
 
 use crate::engine::Engine;
+use crate::text::analysis::Analysis;
 use crate::text::kinds::closing;
-use crate::text::reading::Reading;
 use cache::Versions;
 use sql::{Filter, Kind, LexMode, Refusal, Show};
 
@@ -94,10 +94,10 @@ impl EarlierStatements {
 /// The lexical mode of its session is not known here, so texts with quotes or backslashes count as writes.
 pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
     let mode = LexMode::new(engine.flavour());
-    let reading = Reading::new(text, mode);
-    let Kind::Read(read) = &reading.statement.kind else { return !is_plain_show(&reading.statement.kind) };
+    let analysis = Analysis::new(text, mode);
+    let Kind::Read(read) = &analysis.statement.kind else { return !is_plain_show(&analysis.statement.kind) };
     let is_ambiguous = text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
-    let names_view = || engine.catalogue().views().is_none_or(|views| reading.names_view(&views, text, mode));
+    let names_view = || engine.catalogue().views().is_none_or(|views| analysis.names_view(&views, text, mode));
     !matches!(read.refusal, None | Some(Refusal::NoTable)) || is_ambiguous || names_view()
 }
 

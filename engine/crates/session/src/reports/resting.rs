@@ -24,8 +24,8 @@ impl Session {
         !engine.mode().is_awake()
             && match command {
                 Some(Command::Query) => {
-                    let reading = self.read(engine, body);
-                    !keeps_track(&reading.statement.kind) && !self.asks_only_itself(&reading.statement, body)
+                    let analysis = self.read(engine, body);
+                    !keeps_track(&analysis.statement.kind) && !self.asks_only_itself(&analysis.statement, body)
                 }
                 Some(Command::StmtExecute | Command::StmtBulkExecute) | None => true,
                 Some(_) => false,

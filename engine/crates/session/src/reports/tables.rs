@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::session::Session;
 use crate::text::kinds::may_be_anything;
 use sql::Kind;
@@ -20,7 +20,7 @@ impl Session {
                 self.identity.go_elsewhere();
             }
             if schemas.registry.is_some_and(|registry| registry.as_bytes() == name) {
-                self.refuse_to_store(Own::SystemTable);
+                self.refuse_to_store(ContextReason::SystemTable);
             }
             return;
         }
@@ -39,7 +39,7 @@ impl Session {
                 let table = table.clone();
                 self.on_write(engine, &table);
             }
-            Some(recording) if engine.flavour().schemas.is_system(db) => recording.refuse(Own::SystemTable),
+            Some(recording) if engine.flavour().schemas.is_system(db) => recording.refuse(ContextReason::SystemTable),
             Some(recording) => {
                 if engine.insight().has_rules() {
                     recording.tables.push(table.clone());
@@ -59,11 +59,11 @@ impl Session {
         if table.db == b"mysql" {
             self.writes.close_everything(engine, true);
         }
-        self.refuse_to_store(Own::WroteTable);
+        self.refuse_to_store(ContextReason::WroteTable);
     }
 
     /// Notes that the result of the running statement, if it is a read, must not be stored.
-    fn refuse_to_store(&mut self, reason: Own) {
+    fn refuse_to_store(&mut self, reason: ContextReason) {
         if let Some(recording) = self.work.running.as_mut().and_then(|running| running.read.as_mut()) {
             recording.refuse(reason);
         }
@@ -74,7 +74,7 @@ impl Session {
         let table = self.recent_tables.use_table(engine, db, name).clone();
         self.writes.close_defined(engine, table);
         self.work.running.iter_mut().for_each(|running| running.is_inert = false);
-        self.refuse_to_store(Own::WroteTable);
+        self.refuse_to_store(ContextReason::WroteTable);
     }
 
     /// Handles `Report::Statement` for a statement inside the client's command, for instance in a routine: closes the

@@ -1,7 +1,7 @@
 //! Sessions that try the cache out (`fqc_trial`).
 
 use crate::engine::Engine;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::session::Session;
 
 impl Session {
@@ -20,7 +20,7 @@ impl Session {
     }
 
     /// Counts a read of this session that is not stored, for a reason that is known before its response.
-    pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: Own) {
+    pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: ContextReason) {
         engine.note_refusal(reason, 0);
         self.read_counts.misses.count(Err(reason.into()));
     }

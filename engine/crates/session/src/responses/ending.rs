@@ -74,14 +74,14 @@ impl Session {
         match &running.effect {
             Effect::None => {}
             Effect::Statement(statement) => self.apply_statement(engine, running, statement, has_failed),
-            Effect::Prepare { text, reading, context, parse_context } => match outcome.kind {
+            Effect::Prepare { text, analysis, context, parse_context } => match outcome.kind {
                 OutcomeKind::Prepared { id, params, columns } => {
-                    let (text, reading) = (text.clone(), reading.clone());
+                    let (text, analysis) = (text.clone(), analysis.clone());
                     let heeds_types = engine.flavour().statements.depends_on_earlier_types;
                     let parameters = if heeds_types { outcome.parameters.clone() } else { Vec::new() };
                     let prepared = crate::statement::prepared::Prepared {
                         text,
-                        reading,
+                        analysis,
                         parse_context: parse_context.clone(),
                         parameters: params,
                         columns: Some(columns.into()),

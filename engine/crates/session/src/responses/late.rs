@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::engine::late::WaitingResult;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::responses::keeping::finish;
 use crate::session::read_counts::Misses;
 use crate::statement::recording::{FinishedRead, Recording};
@@ -44,15 +44,15 @@ impl WaitingResult for LateResult {
         recording.settle(engine.catalogue().generation());
         depend_on_rows(engine, recording, outcome, None);
         if !recording.unsettled.is_empty() {
-            recording.refuse(Own::TableUnknown);
+            recording.refuse(ContextReason::TableUnknown);
         } else if !engine.is_as_then(recording) {
-            recording.refuse(Own::Changed);
+            recording.refuse(ContextReason::Changed);
         }
         self.end(engine);
     }
 
     fn drop_it(mut self: Box<Self>, engine: &Engine) {
-        self.finished.recording.refuse(Own::Changed);
+        self.finished.recording.refuse(ContextReason::Changed);
         self.end(engine);
     }
 }
@@ -68,7 +68,7 @@ impl Engine {
     ) -> Option<FinishedRead> {
         let mut list = self.late_results().list();
         if list.len() >= MOST || finished.recording.bytes > LARGEST {
-            finished.recording.refuse(Own::TableUnknown);
+            finished.recording.refuse(ContextReason::TableUnknown);
             return Some(finished);
         }
         // A look-up that has just run may have been for earlier results only, so these tables are asked for again.

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::responses::keeping::finish;
 use crate::session::Session;
 use crate::statement::recording::{FinishedRead, Recording};
@@ -40,7 +40,7 @@ impl Session {
     fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
         recording.settle(engine.catalogue().generation());
         if recording.is_passed_over {
-            recording.refuse(Own::NotReused);
+            recording.refuse(ContextReason::NotReused);
         }
         if recording.refusal.is_none() {
             depend_on_rows(engine, recording, outcome, self.identity.known_database());
@@ -69,18 +69,18 @@ impl Session {
         let expected_warnings = || warnings_of_text(recording);
         if let Some(unstorable) = outcome.unstorable(expected_warnings) {
             recording.refuse(match unstorable {
-                Unstorable::Failed => Own::Failed,
-                Unstorable::Warnings => Own::Warnings,
-                Unstorable::Response => Own::Response,
+                Unstorable::Failed => ContextReason::Failed,
+                Unstorable::Warnings => ContextReason::Warnings,
+                Unstorable::Response => ContextReason::Response,
             });
         } else if recording.omits_metadata == outcome.metadata_follows {
-            recording.refuse(Own::MetadataCached);
+            recording.refuse(ContextReason::MetadataCached);
         } else if recording.cells.is_empty() {
             self.check_setting(engine, recording);
         } else if self.temporary.may_exist() {
-            recording.refuse(Own::TemporaryTables);
+            recording.refuse(ContextReason::TemporaryTables);
         } else if self.transaction.written.iter().any(|cell| recording.cells.contains(cell)) {
-            recording.refuse(Own::OwnWrites);
+            recording.refuse(ContextReason::OwnWrites);
         }
     }
 
@@ -89,11 +89,11 @@ impl Session {
     fn check_setting(&self, engine: &Engine, recording: &mut Recording) {
         recording.joins = true;
         if !self.transaction.is_outside() || !sql::shows_setting_alone(&recording.text, recording.parse_context.mode) {
-            recording.refuse(Own::NoTable);
+            recording.refuse(ContextReason::NoTable);
         } else if !self.may_still_store(engine, recording) {
             // After a change of everything, the settings in force are looked up first. Reads of tables cause that look-up too.
             engine.want_catalogue();
-            recording.refuse(Own::Changed);
+            recording.refuse(ContextReason::Changed);
         }
     }
 
@@ -102,7 +102,7 @@ impl Session {
         let Some(account) = self.identity.account() else { return };
         match engine.insight().caching(recording.shape, account, &recording.tables) {
             Caching::Normal => {}
-            Caching::Never => recording.refuse(Own::Rule),
+            Caching::Never => recording.refuse(ContextReason::Rule),
             Caching::Always(terms) => recording.lasts_seconds = u32::try_from(terms.ttl.as_secs()).ok(),
         }
     }
@@ -110,8 +110,8 @@ impl Session {
     /// Refuses a result if a view forbids storing it, or if anything that it depends on has changed.
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
         let is_as_then = engine.catalogue().generation() == recording.generation;
-        let reads = self.reads(engine, &recording.reading, &recording.parse_context).filter(|_| is_as_then);
-        let Some(reads) = reads else { return recording.refuse(Own::Changed) };
+        let reads = self.reads(engine, &recording.analysis, &recording.parse_context).filter(|_| is_as_then);
+        let Some(reads) = reads else { return recording.refuse(ContextReason::Changed) };
         // This may not have been known yet when the read was sent.
         recording.may_read_views = reads != Reads::Tables;
         if engine
@@ -119,11 +119,11 @@ impl Session {
             .schemas
             .is_system(recording.parse_context.database.as_deref().unwrap_or(self.identity.database()))
         {
-            recording.refuse(Own::SystemTable);
+            recording.refuse(ContextReason::SystemTable);
         } else if let Reads::Refused(own) = reads {
             recording.refuse(own);
         } else if !self.may_still_store(engine, recording) {
-            recording.refuse(Own::Changed);
+            recording.refuse(ContextReason::Changed);
         }
     }
 }

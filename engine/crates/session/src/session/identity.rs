@@ -7,7 +7,7 @@ use crate::identity::account::Account;
 use crate::identity::contexts::{Contexts, Parts};
 use crate::identity::side_effects::SideEffects;
 use crate::identity::variables::{Knowledge, Understanding, Variables};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use flavour::Flavour;
 use sql::{Assignment, Charset, LexMode};
 use wire::{ClientHello, Greeting, capability, status};
@@ -19,7 +19,7 @@ pub enum HandshakeOutcome {
     /// TLS begins now, and the rest of the reply follows inside it.
     Tls,
     /// The packets of this connection cannot be read. Contains the reason, if one is counted.
-    Foreign(Option<Own>),
+    Foreign(Option<ContextReason>),
 }
 
 /// The session context of one connection: its account, its database, and all settings that can change a result.
@@ -113,9 +113,9 @@ impl Identity {
         self.database = hello.database.unwrap_or_default();
         // The server ignores capabilities that it did not offer, so only those of both sides are in force.
         if self.has(capability::COMPRESSED) {
-            HandshakeOutcome::Foreign(Some(Own::Compressed))
+            HandshakeOutcome::Foreign(Some(ContextReason::Compressed))
         } else if self.flavour().capabilities.unknown(self.capabilities) != 0 {
-            HandshakeOutcome::Foreign(Some(Own::UnknownCapability))
+            HandshakeOutcome::Foreign(Some(ContextReason::UnknownCapability))
         } else {
             HandshakeOutcome::Plain
         }

@@ -1,6 +1,6 @@
 //! How the text of a statement must be parsed: its SQL mode, its database, its parameters.
 
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use footprint::KeyColumn;
 use sql::touched::{self, Text, Written};
 use sql::{LexMode, Numbers, TableName};
@@ -24,7 +24,7 @@ pub struct ParseContext {
 pub struct RunningWrite {
     pub text: Arc<[u8]>,
     pub parse_context: ParseContext,
-    pub reading: Arc<Reading>,
+    pub analysis: Arc<Analysis>,
     /// The positions of the numbers in the text. None for a prepared statement.
     pub numbers: Option<Numbers>,
 }
@@ -34,7 +34,7 @@ impl RunningWrite {
     /// `key` must be that table's key column. The text is parsed again only if its shape and its numbers are not enough.
     pub fn written(&self, key: &Arc<KeyColumn>, is_it: impl Fn(&TableName) -> bool) -> Option<Written> {
         if let Some(numbers) = &self.numbers
-            && let Some(placed) = self.reading.placed(key, self.parse_context.mode)
+            && let Some(placed) = self.analysis.placed(key, self.parse_context.mode)
             && let Some(written) = placed.written(&self.text, numbers, key)
         {
             return is_it(&placed.table).then_some(written);

@@ -1,10 +1,10 @@
 //! The prepared statements of one connection: those of the binary protocol, and those prepared in SQL by their names.
 
-use crate::reason::{Own, Reason};
+use crate::reason::{ContextReason, Reason};
 use crate::statement::parse_context::ParseContext;
 use crate::statement::type_history::ParameterTypeHistory;
+use crate::text::analysis::Analysis;
 use crate::text::kinds::may_be_anything;
-use crate::text::reading::Reading;
 use sql::{Kind, Refusal, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use wire::{Execute, LAST_STATEMENT};
 #[derive(Debug)]
 pub struct Prepared {
     pub text: Arc<[u8]>,
-    pub reading: Arc<Reading>,
+    pub analysis: Arc<Analysis>,
     /// How the text is parsed. Mode and database are those of the time when it was prepared.
     pub parse_context: ParseContext,
     pub parameters: u16,
@@ -64,18 +64,18 @@ impl Prepared {
     /// against it. `context` is the number of the current session context, if the session is cached.
     pub fn refusal(&self, execute: &Execute, context: Option<u64>) -> Option<Reason> {
         if execute.has_attributes(self.parameters) {
-            return Some(Own::Attributes.into());
+            return Some(ContextReason::Attributes.into());
         }
         if self.has_long_data || self.has_cursor || execute.flags != 0 || execute.iterations != 1 {
-            return Some(Own::Cursor.into());
+            return Some(ContextReason::Cursor.into());
         }
         if !self.type_history.is_plain() {
-            return Some(Own::ParameterTypes.into());
+            return Some(ContextReason::ParameterTypes.into());
         }
         if wire::have_time(&self.types) {
             return Some(Reason::Text(Refusal::CurrentDate));
         }
-        context.filter(|context| *context != self.context).map(|_| Own::StatementContext.into())
+        context.filter(|context| *context != self.context).map(|_| ContextReason::StatementContext.into())
     }
 
     /// Notes that the server gets this execution, so that it knows the types.

@@ -1,10 +1,10 @@
 //! A read that the server is running: what it reads, and its response so far.
 
 use crate::engine::tables::{Table, Verdict};
-use crate::reason::{Own, Reason};
+use crate::reason::{ContextReason, Reason};
 use crate::statement::parse_context::ParseContext;
 use crate::statement::verification::Verification;
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use ::insight::ShapeId;
 use cache::{CellId, Key, Stamp};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use wire::{Outcome, OutcomeKind};
 /// A read that was sent to the server, and everything that is needed to store its result.
 #[derive(Debug)]
 pub struct Recording {
-    pub reading: Arc<Reading>,
+    pub analysis: Arc<Analysis>,
     /// The shape (text without literals) that counts the read.
     pub shape: ShapeId,
     /// The result is not stored, because results of this shape are rarely reused.
@@ -111,9 +111,9 @@ impl Recording {
             Verdict::Snapshot | Verdict::Plain => {}
             Verdict::Joining => self.joins = true,
             Verdict::Unknown => self.unsettled.push(table.clone()),
-            Verdict::Unfit => self.refuse(Own::TableEngine),
-            Verdict::Times => self.refuse(Own::TimeColumn),
-            Verdict::Sequence => self.refuse(Own::Sequence),
+            Verdict::Unfit => self.refuse(ContextReason::TableEngine),
+            Verdict::Times => self.refuse(ContextReason::TimeColumn),
+            Verdict::Sequence => self.refuse(ContextReason::Sequence),
         }
     }
 
@@ -138,7 +138,7 @@ impl Recording {
         }
         self.bytes += bytes.len();
         if self.bytes as u64 > limit {
-            self.refuse(Own::TooLarge);
+            self.refuse(ContextReason::TooLarge);
             return;
         }
         if !self.is_observed {
@@ -150,7 +150,7 @@ impl Recording {
     pub fn opens_snapshot(&self, outcome: &Outcome) -> bool {
         let reads = || self.parse_context.is_certain && sql::certainly_reads(&self.text, self.parse_context.mode);
         self.has_read_rows(outcome)
-            || !self.may_read_views && self.reading.is_single_select() && self.is_of_snapshot() && reads()
+            || !self.may_read_views && self.analysis.is_single_select() && self.is_of_snapshot() && reads()
     }
 
     /// True if the server has certainly opened its snapshot for this result, because it has read rows of InnoDB tables.
@@ -158,7 +158,7 @@ impl Recording {
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
         has_rows
             && !self.may_read_views
-            && self.reading.returns_what_it_reads()
+            && self.analysis.returns_what_it_reads()
             && self.refusal.is_none()
             && self.is_of_snapshot()
     }

@@ -7,7 +7,7 @@ use crate::statement::pending_read::PendingRead;
 use crate::statement::prepared::Metadata;
 use crate::statement::recording::Recording;
 use crate::statement::rendering::Rendering;
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use cache::Stamp;
 use sql::{Kind, Statement};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) enum Effect {
     Statement(Arc<Statement>),
     /// A statement is prepared, under the id in the response. `context` is the number of the session context, or 0 if it is not
     /// cached.
-    Prepare { text: Arc<[u8]>, reading: Arc<Reading>, context: u64, parse_context: ParseContext },
+    Prepare { text: Arc<[u8]>, analysis: Arc<Analysis>, context: u64, parse_context: ParseContext },
     /// The session begins afresh with another account. `charset` is None if the command does not name one.
     ChangeUser { charset: Option<u16> },
     /// The session begins afresh with the same account.

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use crate::engine::Engine;
-use crate::reason::{self, Own};
+use crate::reason::{self, ContextReason};
 use ::insight::report;
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ impl report::Names for Names {
     }
 
     fn passed_over(&self) -> &'static str {
-        reason::name(Own::NotReused as usize)
+        reason::name(ContextReason::NotReused as usize)
     }
 
     fn table(&self, number: u32) -> Option<&str> {

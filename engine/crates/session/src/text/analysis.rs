@@ -29,7 +29,7 @@ enum Scan {
 
 /// Everything that the text of a statement shows. It is made once for each shape of text, and shared by all sessions.
 #[derive(Debug)]
-pub struct Reading {
+pub struct Analysis {
     pub statement: Arc<Statement>,
     /// The shape that counts the reads with this text. None if the statement is no read or has no shape.
     digest: Option<Arc<Digest>>,
@@ -48,7 +48,7 @@ pub struct Reading {
     may_name_cache: bool,
     /// The response to this write reports how many rows it has really changed.
     counts_changes: bool,
-    /// The shape itself. None if the reading belongs to one text.
+    /// The shape itself. None if the analysis belongs to one text.
     shape: Option<Arc<[u8]>>,
     /// Which rows texts of this shape write, for the key column of the last check.
     placed: RwLock<Option<ForKey>>,
@@ -61,11 +61,11 @@ struct ForKey {
     placed: Option<Arc<Placed>>,
 }
 
-impl Reading {
-    pub fn new(text: &[u8], mode: LexMode) -> Reading {
+impl Analysis {
+    pub fn new(text: &[u8], mode: LexMode) -> Analysis {
         let statement = sql::classify(text, mode);
         let is_read = matches!(statement.kind, Kind::Read(_));
-        Reading {
+        Analysis {
             scan: if is_read { scan_of(text, mode) } else { Scan::Other },
             may_skip_rows: is_read && (may_skip_rows(text) || sql::may_count_found_rows(text)),
             searches: !is_read && sql::may_search(text, mode),
@@ -73,13 +73,13 @@ impl Reading {
             may_name_cache: sql::surface::may_name_cache(text, mode),
             counts_changes: !is_read && touched::counts_changes(text, mode),
             sources: if is_read { sql::sources(text, mode).map(Arc::from) } else { None },
-            ..Reading::of(statement)
+            ..Analysis::of(statement)
         }
     }
 
-    /// The reading of a statement that may do anything, because its text is not known or not understood.
-    pub fn opaque() -> Arc<Reading> {
-        Arc::new(Reading::of(Statement {
+    /// The analysis of a statement that may do anything, because its text is not known or not understood.
+    pub fn opaque() -> Arc<Analysis> {
+        Arc::new(Analysis::of(Statement {
             kind: Kind::Opaque,
             reads_diagnostics: true,
             may_call_stored: true,
@@ -88,11 +88,11 @@ impl Reading {
         }))
     }
 
-    /// The reading of an EXECUTE in SQL, whose own text does not show what it runs: `statement` is the one that was prepared under the
+    /// The analysis of an EXECUTE in SQL, whose own text does not show what it runs: `statement` is the one that was prepared under the
     /// name.
-    pub fn executed(statement: &Statement) -> Arc<Reading> {
+    pub fn executed(statement: &Statement) -> Arc<Analysis> {
         let kind = Kind::Executed(Box::new(statement.clone()));
-        Arc::new(Reading::of(Statement {
+        Arc::new(Analysis::of(Statement {
             kind,
             reads_diagnostics: true,
             may_call_stored: true,
@@ -102,21 +102,21 @@ impl Reading {
     }
 
     /// Sets the shape whose counters count reads with this text. No effect on other statements.
-    pub(crate) fn counted(mut self, shape: &[u8]) -> Reading {
+    pub(crate) fn counted(mut self, shape: &[u8]) -> Analysis {
         self.digest = matches!(self.statement.kind, Kind::Read(_)).then(|| Arc::new(Digest::new(shape)));
         self
     }
 
-    /// Makes this the reading of all texts of this shape, so that `placed` can answer for them.
-    pub(crate) fn of_shape(mut self, shape: &Arc<[u8]>) -> Reading {
+    /// Makes this the analysis of all texts of this shape, so that `placed` can answer for them.
+    pub(crate) fn of_shape(mut self, shape: &Arc<[u8]>) -> Analysis {
         self.shape = Some(shape.clone());
         self
     }
 
-    fn of(statement: Statement) -> Reading {
+    fn of(statement: Statement) -> Analysis {
         let names_view = AtomicU64::new(0);
         let statement = Arc::new(statement);
-        Reading {
+        Analysis {
             statement,
             digest: None,
             scan: Scan::Other,
@@ -133,11 +133,11 @@ impl Reading {
     }
 
     /// A copy for one session. The counter of references to its statement is touched by no other session.
-    pub(crate) fn copy(&self) -> Reading {
+    pub(crate) fn copy(&self) -> Analysis {
         let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
         let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));
         let (sources, shape, placed) = (self.sources.clone(), self.shape.clone(), RwLock::default());
-        Reading { statement, digest, names_view, sources, shape, placed, ..*self }
+        Analysis { statement, digest, names_view, sources, shape, placed, ..*self }
     }
 
     /// True if the response to this write reports how many rows it has really changed, provided that the table uses InnoDB.
@@ -192,7 +192,7 @@ impl Reading {
         self.names_system
     }
 
-    /// True if no text with this reading names a variable of the cache or one of its statements, so that the text can go to the server as
+    /// True if no text with this analysis names a variable of the cache or one of its statements, so that the text can go to the server as
     /// it is. False means only that it may.
     pub fn is_far_from_surface(&self) -> bool {
         !self.may_name_cache && self.holds_for_shape()
@@ -203,7 +203,7 @@ impl Reading {
         self.searches
     }
 
-    /// True if this reading holds for all texts of the shape. For other kinds of statements it depends on their literals.
+    /// True if this analysis holds for all texts of the shape. For other kinds of statements it depends on their literals.
     pub(crate) fn holds_for_shape(&self) -> bool {
         use Kind::*;
         matches!(self.statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_))

@@ -1,61 +1,61 @@
-//! The readings that one session has used recently, found without a lock.
+//! The analyses that one session has used recently, found without a lock.
 //!
-//! From the second use of a reading on, the session has a copy of its own, up to a limit. Sharing means counting references, and
-//! if many sessions do that at once, it costs more than everything else here. The number of sets grows when readings displace
+//! From the second use of an analysis on, the session has a copy of its own, up to a limit. Sharing means counting references, and
+//! if many sessions do that at once, it costs more than everything else here. The number of sets grows when analyses displace
 //! each other.
 
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use std::sync::Arc;
 
-/// Number of readings in one set. The latest is first.
+/// Number of analyses in one set. The latest is first.
 const WAYS: usize = 4;
 const LEAST_SETS: usize = 16;
 /// Largest number of sets: enough for an application with some hundreds of statements.
 const MOST_SETS: usize = 128;
 const MOST_OWN: usize = 64;
 
-/// The readings that one session has used recently, by the shape of their texts.
+/// The analyses that one session has used recently, by the shape of their texts.
 #[derive(Default)]
-pub struct Recent {
+pub struct RecentAnalyses {
     /// The shape of the text that is being parsed.
     pub(crate) shape: Vec<u8>,
     /// The positions of the numbers in the text that was parsed last, if it has a shape.
     pub(crate) numbers: sql::Numbers,
-    /// The sets, one after the other. Empty before the first reading is kept.
+    /// The sets, one after the other. Empty before the first analysis is kept.
     kept: Vec<Option<Kept>>,
-    /// Number of kept readings that are the session's own copies.
+    /// Number of kept analyses that are the session's own copies.
     own: usize,
 }
 
 struct Kept {
     hash: usize,
     shape: Arc<[u8]>,
-    reading: Arc<Reading>,
-    /// The reading is a copy that no other session uses.
+    analysis: Arc<Analysis>,
+    /// The analysis is a copy that no other session uses.
     is_own: bool,
 }
 
-impl Recent {
-    /// Returns the kept reading of the shape in `shape`, whose hash this is. None if it is not kept. From its second use on, a
-    /// reading is replaced by a copy for this session, up to a limit.
-    pub(crate) fn find(&mut self, hash: usize) -> Option<Arc<Reading>> {
+impl RecentAnalyses {
+    /// Returns the kept analysis of the shape in `shape`, whose hash this is. None if it is not kept. From its second use on, an
+    /// analysis is replaced by a copy for this session, up to a limit.
+    pub(crate) fn find(&mut self, hash: usize) -> Option<Arc<Analysis>> {
         let set = self.set(hash);
         let mut kept = self.kept[set].iter_mut().flatten();
         let kept = kept.find(|kept| kept.hash == hash && *kept.shape == *self.shape)?;
         if !kept.is_own && self.own < MOST_OWN {
-            kept.reading = Arc::new(kept.reading.copy());
+            kept.analysis = Arc::new(kept.analysis.copy());
             kept.is_own = true;
             self.own += 1;
         }
-        Some(kept.reading.clone())
+        Some(kept.analysis.clone())
     }
 
-    /// Keeps a reading as the latest of its set, and drops the oldest one if the set is full.
-    pub(crate) fn keep(&mut self, hash: usize, shape: Arc<[u8]>, reading: Arc<Reading>) {
+    /// Keeps an analysis as the latest of its set, and drops the oldest one if the set is full.
+    pub(crate) fn keep(&mut self, hash: usize, shape: Arc<[u8]>, analysis: Arc<Analysis>) {
         if self.is_full(hash) {
             self.grow();
         }
-        self.put(Kept { hash, shape, reading, is_own: false });
+        self.put(Kept { hash, shape, analysis, is_own: false });
     }
 
     fn set(&self, hash: usize) -> std::ops::Range<usize> {
@@ -72,7 +72,7 @@ impl Recent {
         let size = (2 * self.kept.len()).max(LEAST_SETS * WAYS);
         let old = std::mem::replace(&mut self.kept, std::iter::repeat_with(|| None).take(size).collect());
         self.own = 0;
-        // The latest readings stay first.
+        // The latest analyses stay first.
         old.into_iter().rev().flatten().for_each(|kept| self.put(kept));
     }
 
@@ -90,22 +90,22 @@ impl Recent {
 mod tests {
     use super::*;
 
-    fn keep(recent: &mut Recent, number: usize) {
-        recent.keep(number, shape(number), Reading::opaque());
+    fn keep(recent: &mut RecentAnalyses, number: usize) {
+        recent.keep(number, shape(number), Analysis::opaque());
     }
 
     fn shape(number: usize) -> Arc<[u8]> {
         number.to_string().into_bytes().into()
     }
 
-    fn finds(recent: &mut Recent, number: usize) -> Option<Arc<Reading>> {
+    fn finds(recent: &mut RecentAnalyses, number: usize) -> Option<Arc<Analysis>> {
         recent.shape = shape(number).to_vec();
         recent.find(number)
     }
 
     #[test]
     fn as_many_as_there_is_room_for_are_found_again() {
-        let mut recent = Recent::default();
+        let mut recent = RecentAnalyses::default();
         assert!(finds(&mut recent, 0).is_none());
         let most = MOST_SETS * WAYS;
         (0..most).for_each(|number| keep(&mut recent, number));
@@ -117,22 +117,22 @@ mod tests {
 
     #[test]
     fn another_shape_of_the_same_hash_is_not_it() {
-        let mut recent = Recent::default();
-        recent.keep(7, shape(7), Reading::opaque());
+        let mut recent = RecentAnalyses::default();
+        recent.keep(7, shape(7), Analysis::opaque());
         recent.shape = b"8".to_vec();
         assert!(recent.find(7).is_none());
     }
 
     #[test]
     fn a_session_has_so_many_of_its_own_and_shares_the_rest() {
-        let (mut recent, shared) = (Recent::default(), Reading::opaque());
+        let (mut recent, shared) = (RecentAnalyses::default(), Analysis::opaque());
         let all = 2 * MOST_OWN;
         (0..all).for_each(|number| recent.keep(number, shape(number), shared.clone()));
-        let own = |recent: &mut Recent| {
+        let own = |recent: &mut RecentAnalyses| {
             (0..all).filter(|number| !Arc::ptr_eq(&finds(recent, *number).unwrap(), &shared)).count()
         };
         assert_eq!((own(&mut recent), own(&mut recent)), (MOST_OWN, MOST_OWN));
-        // Each set gets four new readings in the end, and the session's own copies are displaced.
+        // Each set gets four new analyses in the end, and the session's own copies are displaced.
         (all..all + MOST_SETS * WAYS).for_each(|number| recent.keep(number, shape(number), shared.clone()));
         assert_eq!(recent.own, 0);
     }
