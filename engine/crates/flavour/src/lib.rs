@@ -125,12 +125,12 @@ pub struct Statements {
     /// The words after SET, besides GLOBAL, that set a variable of the whole server, such as PERSIST. In lower case.
     pub global_scopes: &'static [&'static str],
     /// The keyword before each row of a VALUES statement: `ROW`, or empty if the product has none.
-    pub row: &'static str,
+    pub row_keyword: &'static str,
     /// The system variables that users and their tools know by a name of the server's own query cache, each with the engine's variable that
     /// replaces it. Empty if the engine's variables already have these names.
     pub aliases: &'static [Alias],
     /// What to put before a read, and directly after its first SELECT, so that the server does not refuse it because of `max_join_size`.
-    pub unlimited: [&'static str; 2],
+    pub join_limit_override: [&'static str; 2],
     /// A statement that fails without the PROCESS privilege, and otherwise does nothing. The server runs it in place of a SHOW of the
     /// engine, as a check of the privilege.
     pub process_test: &'static str,
@@ -422,7 +422,7 @@ pub struct Errors {
     pub before_beginning: &'static [u16],
 }
 
-/// Texts of queries on the server's catalogue. In some, `{schema}` and `{table}` stand for SQL literals, which [`ask`] fills in.
+/// Texts of queries on the server's catalogue. In some, `{schema}` and `{table}` stand for SQL literals, which [`fill_in`] fills in.
 #[derive(Clone, Copy)]
 pub struct Catalogue {
     /// The character set before a string literal in UTF-8, such as `_utf8mb4`.
@@ -475,16 +475,16 @@ pub struct Catalogue {
 /// Queries for stored programs that a statement may run although it names only a table, a view or a function.
 #[derive(Clone, Copy)]
 pub struct Programs {
-    /// Queries that each return a row if there is such a program, outside of the schema `left_out`.
+    /// Queries that each return a row if there is such a program, outside of the schema `excluded_schema`.
     pub existing: &'static [&'static str],
     /// The schema that `existing` leaves out. A view elsewhere whose definition contains this name may run a program in it.
-    pub left_out: &'static str,
+    pub excluded_schema: &'static str,
     /// A query whose rows stay the same as long as no program is created, and the counters behind them are not reset.
-    pub made: &'static str,
+    pub creation_counts: &'static str,
 }
 
-/// Returns the query `question` with `{schema}` and `{table}` replaced by these texts. The caller passes SQL literals (`Flavour::literal`):
+/// Returns the query `query` with `{schema}` and `{table}` replaced by these texts. The caller passes SQL literals (`Flavour::literal`):
 /// nothing is escaped.
-pub fn ask(question: &str, schema: &str, table: &str) -> String {
-    question.replace("{schema}", schema).replace("{table}", table)
+pub fn fill_in(query: &str, schema: &str, table: &str) -> String {
+    query.replace("{schema}", schema).replace("{table}", table)
 }

@@ -34,11 +34,11 @@ pub static MARIADB: Flavour = Flavour {
         depends_on_earlier_types: false,
         admits_nears: true,
         global_scopes: &[],
-        row: "",
+        row_keyword: "",
         aliases: &ALIASES,
         not_in_set_statement: &["fqc_type"],
         alias_prefix: "query_cache_",
-        unlimited: ["SET STATEMENT sql_big_selects = 1 FOR ", ""],
+        join_limit_override: ["SET STATEMENT sql_big_selects = 1 FOR ", ""],
         // This storage engine has no status to show.
         process_test: "SHOW ENGINE MyISAM STATUS",
         attach_test: "SHOW SLAVE HOSTS",

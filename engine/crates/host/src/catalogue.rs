@@ -7,14 +7,14 @@ mod keys;
 mod tables;
 mod views;
 
-pub use views::say as views_say;
+pub use views::any_definition_contains as any_view_definition_contains;
 
 use crate::link::{Link, Row};
 use session::{Engine, LookUpRequest};
 
 /// Looks up what new sessions start with, the names of all views and whether there are triggers, each only if the engine does not have it
 /// yet, and gives the answers to the engine. An error is that of a failed query; the caller tries again in its next round.
-pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+pub fn look_up_wanted(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let knows_initial_state = engine.settings().knows_initial_state() && engine.settings().known_hosts().is_some();
     if engine.mode().is_awake() && !knows_initial_state {
         initial_state::look_up(engine, link)?;
@@ -28,7 +28,7 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 /// Looks up the views and tables that sessions have asked for, and stores the results that were waiting for them. Facts needed to store a
 /// result come first; a table's key column comes last, and until it is known, a write to the table invalidates all of its results. An error
 /// is that of a failed query: sessions ask again for what it was about.
-pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+pub fn look_up_requested(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let present = &mut Present { link: &mut *link, engine, inherited: engine.settings().inherited() };
     let settled = views::look_up_requested_definitions(engine, present);
     present.heed(settled)?;
@@ -45,13 +45,13 @@ fn settle(engine: &Engine, link: &mut dyn Link, requests: &[LookUpRequest]) -> R
     let mut with_columns = Vec::new();
     for one in requests.iter().filter(|one| !one.table.is_settled(engine.catalogue().generation())) {
         let present = &mut Present { link: &mut *link, engine, inherited: one.inherited };
-        let settled = tables::settle(engine, present, &one.table);
+        let settled = tables::look_up_verdict(engine, present, &one.table);
         with_columns.extend(present.heed(settled)?.map(|columns| (one, columns)));
     }
     let mut settled = Ok(());
     for (LookUpRequest { table, inherited }, columns) in &with_columns {
         let present = &mut Present { link: &mut *link, engine, inherited: *inherited };
-        let key = if settled.is_ok() { tables::settle_key(engine, present, table, columns) } else { settled.clone() };
+        let key = if settled.is_ok() { tables::look_up_key(engine, present, table, columns) } else { settled.clone() };
         match key {
             Ok(()) => {}
             Err(_) if present.is_past() => table.doubt(),

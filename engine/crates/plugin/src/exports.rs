@@ -16,7 +16,7 @@ pub fn symbol(name: &CStr) -> Result<*mut c_void, String> {
 fn find(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: `name` is NUL-terminated; dlsym only reads it.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    let is_hidden = || faults::wish("symbol").is_some_and(|wish| name.to_bytes() == wish.as_bytes());
+    let is_hidden = || faults::argument("symbol").is_some_and(|wish| name.to_bytes() == wish.as_bytes());
     (!found.is_null() && !is_hidden()).then_some(found)
 }
 
@@ -62,7 +62,7 @@ pub fn size(start: *mut c_void) -> Option<usize> {
 /// Returns the version string of the server that this library is loaded into, even if that server lacks what the engine needs. A test may
 /// replace it (`FQC_FAULT`).
 pub fn server_version() -> Result<String, String> {
-    if let Some(wished) = faults::wish("version") {
+    if let Some(wished) = faults::argument("version") {
         return Ok(wished);
     }
     real_server_version()

@@ -25,7 +25,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     engine().uninstallation().set_host(signal::wake);
     settings::note_obstacle();
     // Statements that ran at the last unload ended unseen. Their writes would count as in progress until their connection is used again.
-    descriptors::visit(|taken| _ = connections::lets_go(taken));
+    descriptors::visit(|taken| _ = connections::release_if_unused(taken));
     waking::sleep(engine());
     earlier_connections::learn();
     connections::begin();
@@ -35,7 +35,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     server.loaded();
     rules::adopt();
     variables::publish_wishes(engine().settings());
-    waking::attend(engine());
+    waking::wake_if_wanted(engine());
     worker::start();
     let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
     log::note(&format!("{} loaded into server {}{tls}", version::TEXT.to_string_lossy(), server.version()));

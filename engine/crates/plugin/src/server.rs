@@ -79,7 +79,7 @@ pub trait Server: Sync {
     fn danger(&self, link: &mut dyn Link) -> Result<Option<String>, String>;
 
     /// True if the server reports statements to no plugin at all.
-    fn is_deaf(&self) -> bool;
+    fn reports_no_statements(&self) -> bool;
     /// Sets which of the events that this plugin needs the server generates, for all audit plugins. Does nothing on a server that does not
     /// allow it.
     fn set_reports(&self, reports: Reports);

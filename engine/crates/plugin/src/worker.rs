@@ -13,7 +13,7 @@ use crate::numbers;
 use crate::server;
 use crate::settings;
 use crate::signal;
-use crate::worker_may_ask::{self, Turn};
+use crate::worker_permission::{self, StatementPermission};
 use host::{Link, catalogue};
 use locks::Mutex;
 use session::Engine;
@@ -28,7 +28,7 @@ static THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 /// Starts the worker's thread. If that fails, an error is logged, and nothing is cached.
 pub fn start() {
     signal::begin();
-    worker_may_ask::begin();
+    worker_permission::begin();
     let spawned = std::thread::Builder::new().name("fqc-worker".into()).spawn(run);
     match spawned {
         Ok(thread) => *THREAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread),
@@ -94,8 +94,8 @@ impl Worker {
             settings::apply(engine);
         }
         self.tell_obstacle(engine);
-        waking::tend(engine);
-        dozing::tend(engine);
+        waking::update_without_queries(engine);
+        dozing::update_without_queries(engine);
         engine.sweep(SWEEP_SEGMENTS);
         engine.tick();
         tell_differences(engine);
@@ -104,7 +104,7 @@ impl Worker {
         if waking::is_leaving() {
             return;
         }
-        let Some(_turn) = Turn::take() else { return };
+        let Some(_turn) = StatementPermission::take() else { return };
         let consulted = self.consult(engine);
         tell_overtaken(engine);
         let Err(error) = consulted else {
@@ -137,7 +137,7 @@ impl Worker {
     fn consult(&mut self, engine: &Engine) -> Result<(), String> {
         let server = server::get();
         let link = &mut *server.link();
-        waking::settle(engine, link, self.failures > 0)?;
+        waking::settle_doubt(engine, link, self.failures > 0)?;
         if waking::is_leaving() {
             return Ok(());
         }
@@ -146,10 +146,10 @@ impl Worker {
             connections::admit();
             settings::apply(engine);
         }
-        catalogue::consult(engine, link)?;
-        waking::consult(engine, link, dozing::judge)?;
-        dozing::consult(engine, link)?;
-        catalogue::consult_tables(engine, link)?;
+        catalogue::look_up_wanted(engine, link)?;
+        waking::update_by_queries(engine, link, dozing::judge)?;
+        dozing::update_by_queries(engine, link)?;
+        catalogue::look_up_requested(engine, link)?;
         self.tell_danger(engine, link)
     }
 

@@ -79,7 +79,7 @@ fn the_catalogue_answers_every_question_without_a_warning(_: &Server, admin: &mu
     let (schema, table) = (literal("d"), literal("t"));
     let known = &MYSQL.catalogue;
     let mut ask = |question: &str, rows: usize| {
-        let question = flavour::ask(question, &schema, &table);
+        let question = flavour::fill_in(question, &schema, &table);
         let found = admin.must(&question).unwrap().rows(false);
         assert_eq!(found.len(), rows, "{question}");
         assert!(admin.must(known.warnings).unwrap().rows(false).is_empty(), "{question}");
@@ -137,7 +137,7 @@ fn tables_that_innodb_changes_along_with_their_parents_are_left_out() {
         admin.must(text).unwrap();
     }
     let mut is_told = |table: &str| {
-        let question = flavour::ask(MYSQL.catalogue.table, "'d'", &format!("'{table}'"));
+        let question = flavour::fill_in(MYSQL.catalogue.table, "'d'", &format!("'{table}'"));
         !admin.must(&question).unwrap().rows(false).is_empty()
     };
     assert!(is_told("p") && is_told("u"));

@@ -23,7 +23,7 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 
 /// True if the definition of any view contains `word`, apart from views in system schemas other than `mysql`. Definitions are queried one
 /// by one: a query for all views would make the server open every table, too, even one whose files are being replaced.
-pub fn say(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
+pub fn any_definition_contains(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
     for name in names(flavour, link, |schema| schema == b"mysql" || !flavour.schemas.is_system(schema))? {
         let rows = definition(flavour, link, &name)?;
         if rows.iter().filter_map(|row| row.get(2)?.as_deref()).any(|text| sql::says(text, word)) {
@@ -42,7 +42,7 @@ fn names(
     let mut views = Vec::new();
     for schema in first_column(link.query(flavour.catalogue.schemas)?).filter(|schema| is_meant(schema)) {
         let name = format!("`{}`", String::from_utf8_lossy(&schema).replace('`', "``"));
-        match link.query(&flavour::ask(flavour.catalogue.views, &name, "")) {
+        match link.query(&flavour::fill_in(flavour.catalogue.views, &name, "")) {
             Ok(rows) => views.extend(first_column(rows).map(|name| ViewName { db: schema.clone(), name })),
             Err(error) if has_no_views(&error) => {}
             Err(error) => return Err(error),
@@ -52,7 +52,7 @@ fn names(
 }
 
 fn definition(flavour: &'static Flavour, link: &mut dyn Link, name: &ViewName) -> Result<Vec<Row>, String> {
-    link.query(&flavour::ask(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))
+    link.query(&flavour::fill_in(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))
 }
 
 /// True for errors after which a schema counts as one without views: that the schema was dropped in the meantime (which has started another

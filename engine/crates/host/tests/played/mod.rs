@@ -92,7 +92,7 @@ pub fn engine_of(flavour: &'static Flavour) -> Engine {
     settings.switch(true);
     engine.cache().resize(1 << 20);
     EarlierStatements::wake(&engine).end(&engine);
-    catalogue::consult(&engine, &mut Played).expect("the catalogue is known");
+    catalogue::look_up_wanted(&engine, &mut Played).expect("the catalogue is known");
     engine
 }
 

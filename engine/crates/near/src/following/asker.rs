@@ -167,7 +167,7 @@ impl Asker {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
         let about = [catalogue.any_table, catalogue.parents, catalogue.columns];
-        let questions = about.map(|question| flavour::ask(question, &schema, &table));
+        let questions = about.map(|question| flavour::fill_in(question, &schema, &table));
         let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
         let [tables, parents, columns] = answers.as_slice() else {
             return Ok(Err(ContextReason::TableHidden));
@@ -183,7 +183,7 @@ impl Asker {
             _ => return Ok(Err(ContextReason::TableHidden)),
         };
         if kind == VIEW {
-            return Ok(view(flavour, name, &self.ask(&flavour::ask(catalogue.view, &schema, &table)).await?));
+            return Ok(view(flavour, name, &self.ask(&flavour::fill_in(catalogue.view, &schema, &table)).await?));
         }
         let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
         let mode = sql::LexMode::new(flavour);

@@ -35,7 +35,7 @@ pub fn knows_all_sessions() -> bool {
 
 /// True if the server has reported anything since the load about this thread, whose packets the engine does not see. A session whose
 /// connection is followed is normally not among these threads.
-pub fn has_heard(thread_id: u64) -> bool {
+pub fn has_reported(thread_id: u64) -> bool {
     heard().as_ref().is_some_and(|heard| heard.contains(&thread_id))
 }
 

@@ -58,7 +58,7 @@ struct State {
     wakes_from: Option<Instant>,
     /// In light mode, when the next sample starts, or the present one ends.
     looks_from: Option<Instant>,
-    /// The answer to `Programs::made`, counters of created stored programs, when the engine last entered light mode.
+    /// The answer to `Programs::creation_counts`, counters of created stored programs, when the engine last entered light mode.
     programs: Rows,
     /// True once it was logged that stored programs keep the engine out of light mode.
     has_told_why_not: bool,
@@ -87,15 +87,15 @@ fn with_state<T>(work: impl FnOnce(&mut State) -> T) -> T {
 }
 
 /// Returns what a test has set instead of a judgement: true for light mode, false for awake. None outside of tests.
-fn wish() -> Option<bool> {
+fn forced_choice() -> Option<bool> {
     static WISH: OnceLock<Option<String>> = OnceLock::new();
-    let wish = WISH.get_or_init(|| faults::wish("doze")).as_deref()?;
-    if wish == "random" {
+    let forced_choice = WISH.get_or_init(|| faults::argument("doze")).as_deref()?;
+    if forced_choice == "random" {
         // The low bits of the processor time are random enough.
         let changes = (server::processor_ns() / 1000).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
         return Some(changes != engine().mode().is_dozing());
     }
-    Some(Path::new(wish).exists())
+    Some(Path::new(forced_choice).exists())
 }
 
 /// True if the settings and sessions allow light mode, in which sessions are followed by their packets only and nothing is stored. Near
@@ -111,7 +111,7 @@ fn may_doze(engine: &Engine) -> bool {
 
 /// The part of a worker's round that sends no query: ends light mode, in which nothing is stored, if settings no longer allow it or enough
 /// statements are repeated to make serving worth a try.
-pub fn tend(engine: &Engine) {
+pub fn update_without_queries(engine: &Engine) {
     if engine.mode().is_awake() {
         with_state(|state| state.begin(engine.mode().epoch()));
     }
@@ -123,11 +123,11 @@ pub fn tend(engine: &Engine) {
 /// The part of a worker's round that queries the server: enters light mode, in which nothing is stored, if the cache has cost more than it
 /// saved for some seconds. Does not if there are stored functions or triggers, whose writes would go unseen. An error is that of a failed
 /// query.
-pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+pub fn update_by_queries(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     if !engine.mode().is_awake() || !waking::is_settled() || !may_doze(engine) || !costs_more_than_it_saves(engine) {
         return Ok(());
     }
-    let Some(made) = programs_made(link)? else { return Ok(()) };
+    let Some(made) = creation_counts(link)? else { return Ok(()) };
     if has_programs(link)? {
         if with_state(|state| !std::mem::replace(&mut state.has_told_why_not, true)) {
             log::note("the cache saves less than it costs, but stays awake: there are stored functions or triggers");
@@ -153,7 +153,7 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 /// programs exist or were created in it, they could not. Called when that period and all its statements have ended. An error is that of a
 /// failed query, and then nothing is reported.
 pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-    let is_as_then = programs_made(link)?.is_some_and(|made| with_state(|state| made == state.programs));
+    let is_as_then = creation_counts(link)?.is_some_and(|made| with_state(|state| made == state.programs));
     let is_lost = !is_as_then || has_programs(link)?;
     if is_lost {
         log::note(
@@ -164,11 +164,11 @@ pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the answer to `Programs::made`, which stays the same as long as no stored program is created. None if the product has no such
-/// query.
-fn programs_made(link: &mut dyn Link) -> Result<Option<Rows>, String> {
+/// Returns the answer to `Programs::creation_counts`, which stays the same as long as no stored program is created. None if the product has
+/// no such query.
+fn creation_counts(link: &mut dyn Link) -> Result<Option<Rows>, String> {
     let Some(programs) = &engine().flavour().catalogue.programs else { return Ok(None) };
-    link.query(programs.made).map(Some)
+    link.query(programs.creation_counts).map(Some)
 }
 
 /// True if there are stored programs that a statement may run without naming them, or if they cannot be queried on this product.
@@ -179,14 +179,14 @@ fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
             return Ok(true);
         }
     }
-    catalogue::views_say(engine().flavour(), link, programs.left_out.as_bytes())
+    catalogue::any_view_definition_contains(engine().flavour(), link, programs.excluded_schema.as_bytes())
 }
 
 /// True if the cache has cost more than it saved in `IN_VAIN` intervals in a row. Call in each round of the worker: each call may end an
 /// interval.
 fn costs_more_than_it_saves(engine: &Engine) -> bool {
-    if let Some(wish) = wish() {
-        return wish;
+    if let Some(forced_choice) = forced_choice() {
+        return forced_choice;
     }
     let counts = engine.counts();
     let total = Interval {
@@ -231,8 +231,8 @@ fn since(then: Interval, now: Interval, elapsed: Duration) -> Interval {
 /// Samples repeated statements every few seconds, in light mode. True if serving them could pay. Call in each round of the worker: each
 /// call may start or end a sample.
 fn is_worth_a_try(engine: &Engine) -> bool {
-    if let Some(wish) = wish() {
-        return !wish;
+    if let Some(forced_choice) = forced_choice() {
+        return !forced_choice;
     }
     let repeats = engine.repeats();
     let now = Instant::now();

@@ -22,20 +22,20 @@ use wire::Header;
 /// counts as current.
 struct UnreportedCommand {
     fd: c_int,
-    unheard: UnreportedConnection,
+    unreported: UnreportedConnection,
     has_answered: bool,
 }
 
 impl UnreportedCommand {
     fn new(fd: c_int) -> UnreportedCommand {
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        UnreportedCommand { fd, unheard: UnreportedConnection::new(engine()), has_answered: false }
+        UnreportedCommand { fd, unreported: UnreportedConnection::new(engine()), has_answered: false }
     }
 }
 
 impl Drop for UnreportedCommand {
     fn drop(&mut self) {
-        self.unheard.ends(engine());
+        self.unreported.ends(engine());
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -87,7 +87,8 @@ fn is_client(fd: c_int) -> bool {
 /// and the server has not reported the connection yet in this load, no stored result counts as current until the command ends.
 pub fn on_read(fd: c_int, bytes: &[u8]) {
     let Some(load) = load() else { return };
-    let Some(descriptor) = descriptors::made(fd).filter(|descriptor| descriptor.heard.load(Ordering::Relaxed) != load)
+    let Some(descriptor) =
+        descriptors::get_or_create(fd).filter(|descriptor| descriptor.heard.load(Ordering::Relaxed) != load)
     else {
         return;
     };
@@ -131,14 +132,14 @@ impl Packet {
 pub fn on_write(fd: c_int) {
     with_command(|command| {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
-            command.unheard.answers(engine());
+            command.unreported.answers(engine());
             command.has_answered = true;
             if server::get().has_thread_pool() {
                 // In a thread pool, the next command may be read by another thread, and this thread may read nothing for long. So the
                 // command ends here.
                 waking::wait_for_all(engine());
                 waking::doubt(engine(), None);
-                command.unheard.ends(engine());
+                command.unreported.ends(engine());
             }
         }
     });

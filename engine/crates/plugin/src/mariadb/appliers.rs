@@ -63,7 +63,7 @@ unsafe extern "C" fn on_load(event: *mut c_void, group: *mut c_void) -> c_int {
 
 /// Applies changed rows. While this runs, `rows` observes the rows.
 unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
-    let _inside = contain(Point::Event, None, || Some(rows::Inside::begin()));
+    let _inside = contain(Point::Event, None, || Some(rows::RowEventGuard::begin()));
     ROWS.call(event, group)
 }
 
@@ -71,11 +71,11 @@ unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
 /// ends. If the thread is not known to be an applier, no stored result counts as current until the event is applied.
 fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
     let is_told = tell(|thd| Report::Applies { state: thd.transaction_state() });
-    let unheard =
+    let unreported =
         if is_told { None } else { contain(Point::Event, None, || Some(UnreportedConnection::new(engine()))) };
     let failed = original.call(event, group);
-    if let Some(mut unheard) = unheard {
-        contain(Point::Event, (), || unheard.ends(engine()));
+    if let Some(mut unreported) = unreported {
+        contain(Point::Event, (), || unreported.ends(engine()));
     }
     if failed == 0 {
         tell(|thd| Report::Ended { state: thd.transaction_state(), executed: b"" });

@@ -15,7 +15,7 @@ use crate::mariadb::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
 use crate::sockets::descriptors::{self, Descriptor};
-use crate::worker_may_ask;
+use crate::worker_permission;
 use session::{Account, Report};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
@@ -26,7 +26,7 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
     with_connection(thread_id, |_| true, |connection| connection.session.report(engine(), Report::CacheType(value)));
-    waking::attend(engine());
+    waking::wake_if_wanted(engine());
 }
 
 /// Receives each audit event from the server, on the thread of the session that it is about.
@@ -80,7 +80,7 @@ fn on_unfollowed(class: c_uint, data: *const c_void) {
 /// Has the worker look at the settings of the server's own query cache if this statement may have set them.
 fn note_native(query: &[u8]) {
     if sql::says(query, b"query_cache") {
-        native::touched();
+        native::settings_may_have_changed();
     }
 }
 
@@ -92,7 +92,7 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     let is_lock = event.subclass == TABLE_LOCK;
     if is_lock && !is_read_only && db == b"mysql" && name == b"plugin" {
         waking::doubt(engine, Some(event.thread_id));
-        worker_may_ask::await_end();
+        worker_permission::await_end();
     }
     let tell = |report: &mut dyn FnMut(Report)| match event.subclass {
         TABLE_LOCK => report(Report::Locked { db, name, is_read_only }),

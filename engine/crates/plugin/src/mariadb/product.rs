@@ -114,7 +114,7 @@ impl Server for Symbols {
     }
 
     fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String> {
-        native::look(engine, link, self.is_deaf())
+        native::adopt_settings(engine, link, self.reports_no_statements())
     }
 
     fn doubt_settings(&self) {
@@ -136,7 +136,7 @@ impl Server for Symbols {
         }))
     }
 
-    fn is_deaf(&self) -> bool {
+    fn reports_no_statements(&self) -> bool {
         const STATEMENTS: u64 = 1 << GENERAL_CLASS | 1 << TABLE_CLASS;
         self.reported_classes().is_some_and(|mask| mask.load(Ordering::Relaxed) & STATEMENTS == 0)
     }

@@ -64,19 +64,19 @@ thread_local! {
 }
 
 /// While this value lives, its thread applies a row event: locks and rows of InnoDB tables are observed.
-pub struct Inside(());
+pub struct RowEventGuard(());
 
-impl Inside {
+impl RowEventGuard {
     /// Starts to observe this thread. If the plugin's functions are not in InnoDB's virtual function table yet, puts them there.
-    pub fn begin() -> Inside {
+    pub fn begin() -> RowEventGuard {
         install();
         take_locked();
         IS_INSIDE.set(true);
-        Inside(())
+        RowEventGuard(())
     }
 }
 
-impl Drop for Inside {
+impl Drop for RowEventGuard {
     fn drop(&mut self) {
         let _ = IS_INSIDE.try_with(|inside| inside.set(false));
     }

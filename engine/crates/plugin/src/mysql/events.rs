@@ -38,7 +38,7 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
     with_connection(thread_id, |_| true, |connection| connection.session.report(engine(), Report::CacheType(value)));
-    waking::attend(engine());
+    waking::wake_if_wanted(engine());
 }
 
 /// Receives each audit event from the server, on the thread of the session that it is about. Returns 0: the server goes on.
@@ -79,7 +79,7 @@ unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
 /// Reports to the engine that a statement starts, for the session of this thread or for a bystander.
 fn tell_statement(thd: &ThdRef, text: &[u8]) {
     let thread_id = reach::number(thd);
-    reach::told_text(thread_id);
+    reach::note_reported_text(thread_id);
     let engine = engine();
     let found = with_session(thread_id, |connection| connection.session.report(engine, Report::Statement { text }));
     if found.is_none() {

@@ -166,14 +166,14 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
             selftest::note(|| seen(Seam::Lock, handler, kind == WRITE_LOCK));
             reach::on_call(thd, |actor| locks(actor, handler as usize, kind == WRITE_LOCK));
         }
-        _ if reach::lets_go(thd, handler as usize) => reach::on_call(thd, |actor| reach::has_ended(actor, false)),
+        _ if reach::note_unlock(thd, handler as usize) => reach::on_call(thd, |actor| reach::has_ended(actor, false)),
         _ => {}
     }
     // SAFETY: as above.
     let refused = unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) };
     if refused != 0 && kind == WRITE_LOCK {
         // The lock failed, so it will not be unlocked.
-        reach::lets_go(thd, handler as usize);
+        reach::note_unlock(thd, handler as usize);
     }
     refused
 }
@@ -189,7 +189,7 @@ unsafe extern "C" fn on_statement(handler: *mut c_void, thd: *mut Thd, kind: c_i
 
 fn locks(actor: Actor, handler: usize, writes: bool) {
     if writes {
-        reach::holds(actor, handler, keeps_positions(handler));
+        reach::note_lock(actor, handler, keeps_positions(handler));
     }
     report_lock(actor, handler, writes);
 }
@@ -216,19 +216,19 @@ fn report_lock(actor: Actor, handler: usize, writes: bool) {
     if writes && db == b"mysql" && matches!(name, b"plugin" | b"component") {
         waking::doubt(engine, Some(actor.id));
     }
-    reach::tell(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
+    reach::deliver(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
     if table.is_none() && writes || engine.flavour().schemas.holds_grants(db, name) {
         engine.settings().note_grants();
     }
 }
 
 /// Returns what the self-test records about a handler.
-fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::Seen {
+fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::SeamReport {
     let name = match table_of(handler as usize).as_deref() {
         Some(OpenTable::Table { db, name }) => Some((db.clone(), name.clone())),
         _ => None,
     };
-    selftest::Seen { seam, name, writes }
+    selftest::SeamReport { seam, name, writes }
 }
 
 static SLOTS: Slots = Slots::none();

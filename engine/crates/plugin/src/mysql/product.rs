@@ -181,7 +181,7 @@ impl Server for Symbols {
         Ok(None)
     }
 
-    fn is_deaf(&self) -> bool {
+    fn reports_no_statements(&self) -> bool {
         let is_silent = |mask: &[AtomicU64; CLASSES]| {
             events::STATEMENTS.iter().all(|(class, kinds)| mask[*class].load(Ordering::Relaxed) & kinds == 0)
         };

@@ -64,7 +64,7 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
 
 /// Delivers reports about a session: `report` gets a function to pass each of them to. They go to the followed session, or else to the
 /// thread's bystander. Reads are reported to sessions only.
-pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
+pub fn deliver(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
     let engine = engine();
     let found = with_session(actor.id, |connection| {
         report(&mut |one| connection.session.report(engine, one));
@@ -94,13 +94,13 @@ fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
 
 /// Records that the session has locked a handler, the server's object for an open table, for writing. `handler` is its address.
 /// `keeps_positions`: its table stores how far replication has come.
-pub fn holds(actor: Actor, handler: usize, keeps_positions: bool) {
+pub fn note_lock(actor: Actor, handler: usize, keeps_positions: bool) {
     with_held(|held| held.push(Held { thd: actor.thd.pointer() as usize, handler, keeps_positions }));
 }
 
 /// Records that the session unlocks a handler, the server's object for an open table. True if it was the last one that this session had
 /// locked for writing. Tracked even while the engine is suspended.
-pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
+pub fn note_unlock(thd: *mut Thd, handler: usize) -> bool {
     let thd = thd as usize;
     let of_session = |held: &mut Vec<Held>| {
         let Some(at) = held.iter().rposition(|one| one.thd == thd && one.handler == handler) else { return false };
@@ -138,7 +138,7 @@ thread_local! {
 }
 
 /// Records that the audit interface has reported a statement of the session with this id, on this thread.
-pub fn told_text(id: u64) {
+pub fn note_reported_text(id: u64) {
     let _ = TOLD.try_with(|told| told.set(id));
 }
 

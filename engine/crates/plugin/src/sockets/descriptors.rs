@@ -45,12 +45,12 @@ static TABLE: [AtomicPtr<Descriptor>; DESCRIPTORS] = [const { AtomicPtr::new(std
 #[inline]
 pub fn get(fd: c_int) -> Option<&'static Descriptor> {
     let pointer = TABLE.get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
-    // SAFETY: null, or a leaked descriptor published with Release in `made`.
+    // SAFETY: null, or a leaked descriptor published with Release in `get_or_create`.
     unsafe { pointer.as_ref() }
 }
 
 /// Returns the descriptor with this number, and creates it if there is none. None if the number is negative or too large.
-pub fn made(fd: c_int) -> Option<&'static Descriptor> {
+pub fn get_or_create(fd: c_int) -> Option<&'static Descriptor> {
     let place = usize::try_from(fd).ok().and_then(|fd| TABLE.get(fd))?;
     if place.load(Ordering::Acquire).is_null() {
         let descriptor = Box::into_raw(Box::new(Descriptor {
@@ -72,7 +72,7 @@ pub fn made(fd: c_int) -> Option<&'static Descriptor> {
 /// Stores a connection that was just accepted, in this load of the plugin, under its descriptor. Does nothing, so that the connection is
 /// not followed, if the descriptor is in use.
 pub fn open(fd: c_int, load: u64, connection: Connection) {
-    if let Some(mut taken) = made(fd).and_then(Descriptor::take) {
+    if let Some(mut taken) = get_or_create(fd).and_then(Descriptor::take) {
         taken.descriptor.thread_id.store(0, Ordering::Relaxed);
         taken.descriptor.turn.fetch_add(1, Ordering::Relaxed);
         taken.descriptor.load.store(load, Ordering::Relaxed);

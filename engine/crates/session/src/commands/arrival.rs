@@ -161,7 +161,7 @@ impl Session {
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
         // The cache is looked up by the bytes of the text, before the text is classified. Only after a read that was
         // passed over is it classified first, because then a hit is not expected.
-        let early = self.reuse.expects_none().then(|| self.read(engine, text));
+        let early = self.reuse.expects_none().then(|| self.analyse(engine, text));
         let shape = early.as_ref().and_then(|analysis| self.adaptive_shape(engine, analysis));
         self.reuse.decide_lookup(engine, shape);
         if let Some(context) = context.filter(|_| !has_attributes) {
@@ -174,7 +174,7 @@ impl Session {
                 ServeOutcome::No => {}
             }
         }
-        let analysis = early.unwrap_or_else(|| self.read(engine, text));
+        let analysis = early.unwrap_or_else(|| self.analyse(engine, text));
         let numbers = self.numbers_of_write(&analysis);
         let analysis = self.as_prepared(analysis);
         if let Some(decision) = self.before_server(engine, &analysis, text, packet, outlet) {
@@ -314,7 +314,7 @@ impl Session {
     /// Returns what the text shows about its statement. While it is not certain how the session's texts are parsed,
     /// only plain kinds of statements are trusted, and any other text counts as one that may do anything, unless every
     /// mode reads it alike.
-    pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Analysis> {
+    pub(crate) fn analyse(&mut self, engine: &Engine, text: &[u8]) -> Arc<Analysis> {
         let analysis = engine.shared_analyses().analyse(text, self.identity.mode(), &mut self.recent_analyses);
         let is_plain = matches!(
             analysis.statement.kind,

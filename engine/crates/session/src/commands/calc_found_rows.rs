@@ -59,7 +59,7 @@ impl Session {
         context: Option<u64>,
         text: &[u8],
     ) {
-        let analysis = self.read(engine, &counted.text);
+        let analysis = self.analyse(engine, &counted.text);
         let Kind::Read(read) = &analysis.statement.kind else { return };
         let is_refused = recording.refusal != Some(Reason::Text(Refusal::SessionState))
             || self.refusal(read, context, &counted.text).is_some();

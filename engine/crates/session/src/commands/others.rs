@@ -47,7 +47,7 @@ impl Session {
         {
             return Decision::Inject(first);
         }
-        let analysis = (command == Some(Command::StmtPrepare)).then(|| self.read(engine, &packet[5..]));
+        let analysis = (command == Some(Command::StmtPrepare)).then(|| self.analyse(engine, &packet[5..]));
         if let Some(analysis) = &analysis
             && let Some(question) = self.inject_settings_query(engine, &analysis.statement, b"")
         {

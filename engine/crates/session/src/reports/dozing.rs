@@ -109,7 +109,7 @@ impl Session {
             Some(Command::Query) => {
                 let mode = self.identity.mode();
                 names_system() && sql::mentions(body, mode, |word| word == SYSTEM)
-                    || !shows_all(&self.read(engine, body).statement.kind)
+                    || !shows_all(&self.analyse(engine, body).statement.kind)
             }
             Some(Command::StmtExecute | Command::StmtBulkExecute) | None => true,
             Some(Command::InitDb | Command::ChangeUser) => names_system(),

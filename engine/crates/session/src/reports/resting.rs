@@ -24,7 +24,7 @@ impl Session {
         !engine.mode().is_awake()
             && match command {
                 Some(Command::Query) => {
-                    let analysis = self.read(engine, body);
+                    let analysis = self.analyse(engine, body);
                     !keeps_track(&analysis.statement.kind) && !self.asks_only_itself(&analysis.statement, body)
                 }
                 Some(Command::StmtExecute | Command::StmtBulkExecute) | None => true,

@@ -103,8 +103,8 @@ impl PendingRead {
         keeps_warnings: bool,
         limits_joins: bool,
     ) -> (Vec<u8>, Expect) {
-        let free = if limits_joins { flavour.statements.unlimited } else { [""; 2] };
-        let row = format!("{}(1)", flavour.statements.row);
+        let free = if limits_joins { flavour.statements.join_limit_override } else { [""; 2] };
+        let row = format!("{}(1)", flavour.statements.row_keyword);
         match self.replay.get(4) {
             None => {
                 let text =

@@ -22,23 +22,23 @@ static ASKING: Mutex<Asking> = Mutex::new(Asking { is_busy: false, is_over: fals
 static ASKED: Condvar = Condvar::new();
 
 /// The worker's permission to run statements on the server, for as long as this value lives.
-pub struct Turn;
+pub struct StatementPermission;
 
-impl Turn {
+impl StatementPermission {
     /// Returns the permission, or none while statements are not allowed: before the server has started, once it ends, and while plugins
     /// change.
-    pub fn take() -> Option<Turn> {
+    pub fn take() -> Option<StatementPermission> {
         let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
         let may_ask =
             !asking.is_over && !waking::is_changing() && server::get().has_started() && !server::get().is_ending();
         may_ask.then(|| {
             asking.is_busy = true;
-            Turn
+            StatementPermission
         })
     }
 }
 
-impl Drop for Turn {
+impl Drop for StatementPermission {
     fn drop(&mut self) {
         ASKING.lock().unwrap_or_else(PoisonError::into_inner).is_busy = false;
         ASKED.notify_all();
@@ -60,7 +60,7 @@ pub fn begin() {
 /// Allows no more statements of the worker, and waits up to five seconds for the running one. Called when the server ends, which frees what
 /// statements need without waiting for the worker. The wait is bounded, because the statement may wait for a lock that only the end of
 /// other sessions releases.
-pub fn ask_no_more() {
+pub fn forbid() {
     let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     asking.is_over = true;
     let _ = ASKED.wait_timeout_while(asking, LAST_STATEMENT, |asking| asking.is_busy);

@@ -12,7 +12,7 @@ const FIRST: u16 = 8;
 const MOST: u32 = 8;
 
 /// Decides for one connection when a read should wait for the next command.
-pub struct Patience {
+pub struct WaitPolicy {
     /// How many commands to let pass before the next wait; none if waiting is impossible on this connection.
     passing: Option<u16>,
     /// True once the socket is prepared for waiting.
@@ -21,13 +21,13 @@ pub struct Patience {
     vain: u32,
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience { passing: Some(FIRST), is_ready: false, vain: 0 }
+impl Default for WaitPolicy {
+    fn default() -> WaitPolicy {
+        WaitPolicy { passing: Some(FIRST), is_ready: false, vain: 0 }
     }
 }
 
-impl Patience {
+impl WaitPolicy {
     /// True if the read should wait for the next command. Call once per command, because each call counts it. Prepares the socket at the
     /// first wait.
     pub fn is_due(&mut self, io: &mut dyn Io) -> bool {
@@ -94,31 +94,31 @@ mod tests {
     }
 
     /// Returns how many commands pass before the next wait, at most 1000.
-    fn passed_over(patience: &mut Patience, io: &mut Socket) -> usize {
-        (0..1000).take_while(|_| !patience.is_due(io)).count()
+    fn passed_over(wait_policy: &mut WaitPolicy, io: &mut Socket) -> usize {
+        (0..1000).take_while(|_| !wait_policy.is_due(io)).count()
     }
 
     #[test]
     fn waits_in_vain_get_rarer_until_some_are_not() {
-        let (mut patience, mut io) = (Patience::default(), Socket { may_wait: true });
-        assert_eq!(passed_over(&mut patience, &mut io), 8);
+        let (mut wait_policy, mut io) = (WaitPolicy::default(), Socket { may_wait: true });
+        assert_eq!(passed_over(&mut wait_policy, &mut io), 8);
         for expected in [2, 4, 8, 16, 32, 64, 128, 256, 256] {
-            patience.note(false);
-            assert_eq!(passed_over(&mut patience, &mut io), expected);
+            wait_policy.note(false);
+            assert_eq!(passed_over(&mut wait_policy, &mut io), expected);
         }
         for _ in 0..6 {
-            patience.note(true);
-            assert_eq!(passed_over(&mut patience, &mut io), 0);
+            wait_policy.note(true);
+            assert_eq!(passed_over(&mut wait_policy, &mut io), 0);
         }
-        patience.note(false);
-        assert_eq!(passed_over(&mut patience, &mut io), 8);
+        wait_policy.note(false);
+        assert_eq!(passed_over(&mut wait_policy, &mut io), 8);
     }
 
     #[test]
     fn a_connection_that_cannot_wait_is_asked_once() {
-        let (mut patience, mut io) = (Patience::default(), Socket { may_wait: false });
-        assert_eq!(passed_over(&mut patience, &mut io), 1000);
+        let (mut wait_policy, mut io) = (WaitPolicy::default(), Socket { may_wait: false });
+        assert_eq!(passed_over(&mut wait_policy, &mut io), 1000);
         io.may_wait = true;
-        assert_eq!(passed_over(&mut patience, &mut io), 1000);
+        assert_eq!(passed_over(&mut wait_policy, &mut io), 1000);
     }
 }
