@@ -11,19 +11,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use traps::{Arena, all, plugin, said, small_table, until};
+use traps::{Arena, all, plugin, rows_text, small_table, until};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 
 /// A server whose engine enters light mode when the test asks for it. Database `d` has a table of five rows, and `e` another one.
-struct Bed {
+struct LightModeServer {
     server: Arc<Server>,
     /// The path of a file whose existence makes the engine enter light mode.
     sign: PathBuf,
 }
 
-impl Bed {
-    fn new() -> Bed {
+impl LightModeServer {
+    fn new() -> LightModeServer {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let sign = std::env::temp_dir().join(format!("fqc-doze-{}-{number}", std::process::id()));
@@ -37,7 +37,7 @@ impl Bed {
             small_table(&mut admin, "t", "InnoDB");
         }
         all(&mut admin, &["UPDATE e.t SET v = v + 1000"]);
-        Bed { server, sign }
+        LightModeServer { server, sign }
     }
 
     fn client(&self) -> Client {
@@ -45,7 +45,7 @@ impl Bed {
     }
 
     fn status(&self, name: &str) -> String {
-        said(&self.server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap())
+        rows_text(&self.server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap())
     }
 
     /// Lets the engine enter light mode, and waits until it has.
@@ -65,7 +65,7 @@ impl Bed {
     }
 }
 
-impl Drop for Bed {
+impl Drop for LightModeServer {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.sign);
     }
@@ -82,18 +82,18 @@ fn client(server: &Server) -> Client {
 /// files of a table after FLUSH TABLES.
 #[test]
 fn a_doze_reads_no_definition_of_a_table() {
-    let bed = Bed::new();
+    let bed = LightModeServer::new();
     let mut client = bed.client();
     all(&mut client, &["CREATE VIEW w AS SELECT v FROM e.t", "FLUSH TABLES"]);
     bed.doze();
-    assert_eq!(said(&client.must("SHOW OPEN TABLES FROM e").unwrap()), "");
+    assert_eq!(rows_text(&client.must("SHOW OPEN TABLES FROM e").unwrap()), "");
     drop(bed.wake());
-    assert_eq!(said(&client.must("SHOW OPEN TABLES FROM e").unwrap()), "");
+    assert_eq!(rows_text(&client.must("SHOW OPEN TABLES FROM e").unwrap()), "");
 }
 
 #[test]
 fn the_sessions_of_a_pool_are_served_again() {
-    let bed = Bed::new();
+    let bed = LightModeServer::new();
     let mut pool: Vec<_> = (0..3).map(|_| bed.client()).collect();
     // A prepared statement is served under the settings of its preparation.
     let mut before = Arena::on(bed.server.clone(), "first");
@@ -115,25 +115,25 @@ fn the_sessions_of_a_pool_are_served_again() {
             all(one, &["SET NAMES utf8mb4", "START TRANSACTION READ ONLY", "SELECT SUM(v) FROM t;", "ROLLBACK"]);
             let prepared = [&early, &late].get(at).copied();
             if let Some(prepared) = prepared {
-                assert_eq!(traps::said_binary(&one.execute(prepared, &[Param::Int(2)]).unwrap()), "20");
+                assert_eq!(traps::binary_rows_text(&one.execute(prepared, &[Param::Int(2)]).unwrap()), "20");
             }
         }
-        assert!(said(&pool[2].must("SHOW FQC STATUS LIKE 'Cache'").unwrap()).contains("DOZING"));
+        assert!(rows_text(&pool[2].must("SHOW FQC STATUS LIKE 'Cache'").unwrap()).contains("DOZING"));
         let mut arena = bed.wake();
         for one in &mut pool {
             assert_eq!(arena.warm(one, READ), round.to_string());
         }
         let (first, others) = pool.split_at_mut(1);
         let write = || drop(first[0].must(&format!("UPDATE t SET v = {round} + 50 WHERE id = 1")).unwrap());
-        arena.follows(&mut others[0], READ, write, &(round + 50).to_string());
-        assert_eq!(traps::said_binary(&arena.warm_prepared(&mut pool[0], &early, &[Param::Int(2)])), "20");
-        assert_eq!(traps::said_binary(&arena.warm_prepared(&mut pool[1], &late, &[Param::Int(2)])), "20");
+        arena.check_write_shows(&mut others[0], READ, write, &(round + 50).to_string());
+        assert_eq!(traps::binary_rows_text(&arena.warm_prepared(&mut pool[0], &early, &[Param::Int(2)])), "20");
+        assert_eq!(traps::binary_rows_text(&arena.warm_prepared(&mut pool[1], &late, &[Param::Int(2)])), "20");
     }
 }
 
 #[test]
 fn a_transaction_from_a_doze_is_waited_for_until_it_has_ended() {
-    let bed = Bed::new();
+    let bed = LightModeServer::new();
     let (mut writer, mut off, mut kept) = (bed.client(), bed.client(), bed.client());
     all(&mut off, &["SET autocommit = 0"]);
     all(&mut kept, &["BEGIN", "SELECT v FROM t WHERE id = 2"]);
@@ -145,10 +145,10 @@ fn a_transaction_from_a_doze_is_waited_for_until_it_has_ended() {
     let mut reader = bed.client();
     // The snapshot of `kept` does not change, no matter what others commit.
     let read_other = "SELECT v FROM d.t WHERE id = 2";
-    arena.follows(&mut reader, READ, || drop(writer.execute(&commit, &[]).unwrap()), "11");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.execute(&commit, &[]).unwrap()), "11");
     assert_eq!(arena.warm(&mut reader, read_other), "20");
     arena.miss(&mut off, read_other, "21");
-    arena.follows(&mut reader, read_other, || drop(off.must("COMMIT").unwrap()), "21");
+    arena.check_write_shows(&mut reader, read_other, || drop(off.must("COMMIT").unwrap()), "21");
     arena.miss(&mut kept, read_other, "20");
     all(&mut kept, &["COMMIT"]);
     // From then on the sessions are like any others.
@@ -160,7 +160,7 @@ fn a_transaction_from_a_doze_is_waited_for_until_it_has_ended() {
 
 #[test]
 fn a_connection_that_is_lost_in_a_transaction_from_a_doze_leaves_nothing_wrong() {
-    let bed = Bed::new();
+    let bed = LightModeServer::new();
     let mut writer = bed.client();
     bed.doze();
     all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1"]);
@@ -168,12 +168,17 @@ fn a_connection_that_is_lost_in_a_transaction_from_a_doze_leaves_nothing_wrong()
     let mut reader = bed.client();
     assert_eq!(arena.warm(&mut reader, READ), "10");
     drop(writer);
-    arena.follows(&mut reader, READ, || drop(bed.client().must("UPDATE t SET v = 12 WHERE id = 1").unwrap()), "12");
+    arena.check_write_shows(
+        &mut reader,
+        READ,
+        || drop(bed.client().must("UPDATE t SET v = 12 WHERE id = 1").unwrap()),
+        "12",
+    );
 }
 
 #[test]
 fn what_is_set_chosen_and_created_in_a_doze_counts_afterwards() {
-    let bed = Bed::new();
+    let bed = LightModeServer::new();
     let (mut here, mut there, mut quoted, mut temporary) = (bed.client(), bed.client(), bed.client(), bed.client());
     bed.doze();
     all(&mut here, &["SELECT v FROM t"]);
@@ -192,7 +197,7 @@ fn what_is_set_chosen_and_created_in_a_doze_counts_afterwards() {
 
 #[test]
 fn what_stored_programs_do_unseen_is_not_overlooked() {
-    let bed = Bed::new();
+    let bed = LightModeServer::new();
     let mut worked = bed.client();
     let mut admin = bed.server.admin().unwrap();
     bed.doze();
@@ -218,7 +223,7 @@ fn where_stored_functions_exist_it_stays_awake() {
         ("CREATE TRIGGER d.b BEFORE INSERT ON d.t FOR EACH ROW SET NEW.v = NEW.v + 1", "DROP TRIGGER d.b"),
         ("CREATE VIEW d.b AS SELECT v, 'sys' AS a FROM d.t", "DROP VIEW d.b"),
     ] {
-        let bed = Bed::new();
+        let bed = LightModeServer::new();
         let mut admin = bed.server.admin().unwrap();
         all(&mut admin, &[made]);
         fs::write(&bed.sign, "").unwrap();
@@ -233,7 +238,7 @@ fn where_stored_functions_exist_it_stays_awake() {
 
 #[test]
 fn a_write_under_way_at_either_end_of_a_doze() {
-    let bed = Bed::new();
+    let bed = LightModeServer::new();
     // Once something is stored, no connection opened before the load is waited for, which would delay light mode.
     Arena::on(bed.server.clone(), "settled").warm(&mut bed.client(), READ);
     let mut holder = bed.client();
@@ -261,12 +266,12 @@ fn a_write_under_way_at_either_end_of_a_doze() {
     until("the waking", || bed.status("Fqc_awake") == "Fqc_awake,1");
     let mut reader = bed.client();
     for _ in 0..20 {
-        assert_eq!(said(&reader.query(READ).unwrap()), "11");
+        assert_eq!(rows_text(&reader.query(READ).unwrap()), "11");
     }
     holder.must("DO RELEASE_LOCK('two')").unwrap();
     let mut within = within.join().unwrap();
     let mut arena = Arena::on(bed.server.clone(), "a");
-    arena.follows(&mut reader, READ, || drop(within.must("COMMIT").unwrap()), "12");
+    arena.check_write_shows(&mut reader, READ, || drop(within.must("COMMIT").unwrap()), "12");
     assert_eq!(arena.warm(&mut before, READ), "12");
 }
 
@@ -298,7 +303,8 @@ fn it_dozes_while_nothing_comes_again_and_wakes_when_something_does() {
     let mut admin = server.admin().unwrap();
     all(&mut admin, &["SET GLOBAL fqc_adaptation = ON, GLOBAL fqc_doze = ON", "CREATE DATABASE d", "USE d"]);
     small_table(&mut admin, "t", "InnoDB");
-    let mut is = |name: &str| said(&admin.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap()).ends_with(",1");
+    let mut is =
+        |name: &str| rows_text(&admin.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap()).ends_with(",1");
     under_load(&server, false, "the doze", || is("Fqc_dozing"));
     under_load(&server, true, "the waking", || is("Fqc_awake"));
     assert!(server.error_log().contains("the cache saves less than it costs"));

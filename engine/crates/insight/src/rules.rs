@@ -21,8 +21,8 @@ use std::time::Duration;
 pub enum Caching {
     /// Results are not cached.
     Never,
-    /// A result is served until it has the age [`Terms::ttl`], even if it is stale.
-    Always(Terms),
+    /// A result is served until it has the age [`TtlSettings::ttl`], even if it is stale.
+    Always(TtlSettings),
     /// The rule changes nothing: the host caches the statement as it does without rules.
     #[default]
     Normal,
@@ -30,7 +30,7 @@ pub enum Caching {
 
 /// The settings of a rule with the caching `always`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct TtlSettings {
     /// The age at which a result is not served any more.
     pub ttl: Duration,
     /// From this age of a result on, one client's read goes to the server to refresh it, while the others are served the cached result.
@@ -115,7 +115,7 @@ pub trait Facts {
 
 /// One rule: the conditions that a statement has to meet, and the caching that the rule then sets. Deserializing one checks it.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "Written", bound = "")]
+#[serde(try_from = "RuleJson", bound = "")]
 pub struct Rule<P: RuleHost> {
     /// The user's name for the rule, if it has one. It has no effect on what the rule fits.
     pub name: Option<String>,
@@ -131,7 +131,7 @@ pub struct Rule<P: RuleHost> {
 /// A rule as JSON, with all its settings unchecked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RuleJson {
     name: Option<String>,
     digest: Option<String>,
     table: Option<String>,
@@ -211,12 +211,12 @@ impl<P: RuleHost> Rule<P> {
     }
 }
 
-impl<P: RuleHost> TryFrom<Written> for Rule<P> {
+impl<P: RuleHost> TryFrom<RuleJson> for Rule<P> {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Rule<P>, String> {
+    fn try_from(written: RuleJson) -> Result<Rule<P>, String> {
         let caching = written.caching::<P>()?;
-        let Written { name, digest, table, schema, account, text, shape, .. } = written;
+        let RuleJson { name, digest, table, schema, account, text, shape, .. } = written;
         if [&digest, &table, &schema, &account, &text, &shape].iter().all(|part| part.is_none()) {
             return Err("the rule fits nothing: give it a digest, table, schema, account, text or shape".into());
         }
@@ -233,10 +233,10 @@ impl<P: RuleHost> TryFrom<Written> for Rule<P> {
     }
 }
 
-impl Written {
+impl RuleJson {
     /// Checks `cache` and the settings that belong to it. The error is for the user who wrote the rule.
     fn caching<P: RuleHost>(&self) -> Result<Caching, String> {
-        let &Written { cache, ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
+        let &RuleJson { cache, ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
         let has_further = soft_ttl.is_some() || coalesce_ms.is_some() || in_transactions.is_some();
         if has_further && !P::HAS_FURTHER_TERMS {
             return Err("soft_ttl, coalesce_ms and in_transactions are words of fqc-near's rules".into());
@@ -259,7 +259,7 @@ impl Written {
             return Err(format!("coalesce_ms is a number of milliseconds from 1 to {LONGEST_WAIT_MS}"));
         }
         let coalesce = Duration::from_millis(coalesce_ms.unwrap_or(0));
-        Ok(Caching::Always(Terms { ttl, soft_ttl, coalesce, in_transactions: in_transactions.unwrap_or(false) }))
+        Ok(Caching::Always(TtlSettings { ttl, soft_ttl, coalesce, in_transactions: in_transactions.unwrap_or(false) }))
     }
 }
 

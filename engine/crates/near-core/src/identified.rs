@@ -725,7 +725,7 @@ fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
     match kind {
         Kind::Execute(_) | Kind::Executed(_) | Kind::Call => true,
         Kind::Compound | Kind::SetStatement(_) | Kind::Multiple | Kind::Opaque => {
-            sql::says(text, b"execute") || sql::says(text, b"call")
+            sql::contains_ignoring_case(text, b"execute") || sql::contains_ignoring_case(text, b"call")
         }
         _ => false,
     }

@@ -112,7 +112,7 @@ pub fn answer(memory: &Memory, summary: &Summary, asked: &Asked, asker: &Asker) 
         Topic::Reasons => reasons(memory),
         Topic::Counters => counters(memory),
     };
-    let rows: Rows = rows.into_iter().filter(|row| asked.selection.chooses(columns, row)).collect();
+    let rows: Rows = rows.into_iter().filter(|row| asked.selection.selects(columns, row)).collect();
     text_result(columns, &rows, asker.capabilities, asker.status)
 }
 

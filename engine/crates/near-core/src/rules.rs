@@ -49,14 +49,14 @@ impl Expression for Words {
 /// The terms for serving a read, and the counters of the rule that set them.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    pub of_rule: rules::Terms,
+    pub of_rule: rules::TtlSettings,
     pub counts: Arc<Counts>,
 }
 
 impl Deref for Terms {
-    type Target = rules::Terms;
+    type Target = rules::TtlSettings;
 
-    fn deref(&self) -> &rules::Terms {
+    fn deref(&self) -> &rules::TtlSettings {
         &self.of_rule
     }
 }
@@ -170,7 +170,7 @@ impl Rules {
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
         let ttl = hint(text)?.min(OLDEST);
-        let of_rule = rules::Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false };
+        let of_rule = rules::TtlSettings { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false };
         Some(Terms { of_rule, counts })
     }
 

@@ -16,7 +16,7 @@ use crate::statement::rows::{CELLS_OF_ROW, is_named, row_cells};
 use crate::statement::running::Running;
 use crate::text::analysis::Analysis;
 use footprint::Keys;
-use sql::touched::Written;
+use sql::touched::WrittenRows;
 use sql::{Kind, Numbers, Refusal};
 use std::sync::Arc;
 use wire::{Execute, Outcome, OutcomeKind};
@@ -127,9 +127,9 @@ impl Session {
         let key = engine.key_of(table).filter(|_| parse_context.is_certain)?;
         let current = self.identity.known_database();
         let keys = match running_write.written(&key, |named| is_named(table, named, parse_context, current))? {
-            Written::Generated => return Some(Touched::Generated),
-            Written::Keys(Keys::Points(keys)) if keys.len() <= MOST_WRITTEN => keys,
-            Written::Keys(keys) => keys.points(MOST_WRITTEN)?,
+            WrittenRows::Generated => return Some(Touched::Generated),
+            WrittenRows::Keys(Keys::Points(keys)) if keys.len() <= MOST_WRITTEN => keys,
+            WrittenRows::Keys(keys) => keys.points(MOST_WRITTEN)?,
         };
         let fits = self.transaction.written.len() + CELLS_OF_ROW * keys.len() <= MOST_REMEMBERED;
         fits.then_some(Touched::Rows(keys))

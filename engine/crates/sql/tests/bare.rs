@@ -97,6 +97,6 @@ fn no_character_set_can_be_read() {
 fn no_name_is_another_for_a_variable() {
     let mode = LexMode::new(&BARE);
     assert_eq!(surface::rewrite(b"SELECT @@query_cache_size", mode), None);
-    assert!(!surface::is_near(b"SELECT @@query_cache_size", mode));
-    assert!(surface::is_near(b"LOAD DATA LOCAL INFILE 'x' INTO TABLE t", mode));
+    assert!(!surface::may_need_rewrite_or_file(b"SELECT @@query_cache_size", mode));
+    assert!(surface::may_need_rewrite_or_file(b"LOAD DATA LOCAL INFILE 'x' INTO TABLE t", mode));
 }

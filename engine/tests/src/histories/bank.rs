@@ -30,8 +30,8 @@ pub fn writer(session: &mut Session, stage: &Stage) -> io::Result<()> {
     while stage.goes_on() {
         stage.pause(&mut session.random);
         let outcome = if session.random.percent(60) { transfer(session) } else { step_both(session) };
-        if let Err(trouble) = outcome {
-            session.recover(&trouble)?;
+        if let Err(failure) = outcome {
+            session.recover(&failure)?;
         }
     }
     Ok(())
@@ -86,7 +86,7 @@ fn begin(session: &mut Session) -> &'static str {
 fn finish(session: &mut Session) -> Outcome<()> {
     match session.random.below(24) {
         0 | 1 => session.all(&["ROLLBACK", "SET autocommit = 1"]),
-        2 => session.send_and_die("COMMIT").map_err(|_| super::session::Trouble::Lost),
+        2 => session.send_and_die("COMMIT").map_err(|_| super::session::NoResult::Lost),
         // SET autocommit = 1 commits the transaction implicitly.
         3 => session.all(&["BEGIN", "COMMIT", "SET autocommit = 1"]),
         4 => session.all(&["SET autocommit = 1", "COMMIT"]),
@@ -115,8 +115,8 @@ pub fn reader(session: &mut Session, stage: &Stage) -> io::Result<()> {
             7 if stage.plan.beside.is_some() => outside(session, stage),
             _ => both_or_none(session, stage),
         };
-        if let Err(trouble) = outcome {
-            session.recover(&trouble)?;
+        if let Err(failure) = outcome {
+            session.recover(&failure)?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::session::{Outcome, Session, Trouble};
+use super::session::{NoResult, Outcome, Session};
 use super::stage::Stage;
 use super::{ENOUGH_HITS, SERVED_ANEW};
 use crate::server::{Product, SWITCH_ON};
@@ -32,8 +32,8 @@ pub fn worker(session: &mut Session, stage: &Stage) -> io::Result<()> {
         } else {
             watch_event(session, stage, &mut ticks)
         };
-        if let Err(trouble) = outcome {
-            session.recover(&trouble)?;
+        if let Err(failure) = outcome {
+            session.recover(&failure)?;
         }
     }
     Ok(())
@@ -73,7 +73,7 @@ impl Presence {
         // Sessions opened before the load are not served, and their writes are not reported, which may keep all others from being served.
         // So they are killed.
         kill_some(session, stage, 100);
-        session.reconnect().map_err(|_| Trouble::Lost)?;
+        session.reconnect().map_err(|_| NoResult::Lost)?;
         *self = Presence { hits_before: hits_beside(session)?, was_reinstalled: true, has_served: false };
         Ok(())
     }
@@ -165,14 +165,14 @@ fn reinstall(session: &mut Session, stage: &Stage) -> Outcome<()> {
     for statement in stage.product.uninstalling() {
         match session.text(statement) {
             // The connection may have been cut at the last attempt, before the plugin was loaded again.
-            Err(Trouble::Refused(failure)) if failure.code == 1305 => {}
+            Err(NoResult::Refused(failure)) if failure.code == 1305 => {}
             outcome => drop(outcome?),
         }
     }
     if stage.product == Product::MySql {
         // On MySQL the plugin is unloaded only when all sessions that it has observed have ended.
         kill_some(session, stage, 100);
-        session.reconnect().map_err(|_| Trouble::Lost)?;
+        session.reconnect().map_err(|_| NoResult::Lost)?;
     }
     // The plugin remains loaded while it is in use. Loading it again before it has ended may crash the server.
     let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME IN ('fqc', 'fqc_events', 'query')";
@@ -184,7 +184,7 @@ fn reinstall(session: &mut Session, stage: &Stage) -> Outcome<()> {
     for statement in stage.product.installing() {
         match session.text(statement) {
             // Another session has installed the plugin.
-            Err(Trouble::Refused(failure)) if failure.code == 1968 => return Ok(()),
+            Err(NoResult::Refused(failure)) if failure.code == 1968 => return Ok(()),
             outcome => outcome?,
         };
     }

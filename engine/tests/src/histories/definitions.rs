@@ -41,8 +41,8 @@ impl Definitions {
         while stage.goes_on() {
             // The schema stays unchanged for a second after each change. Otherwise nothing could be cached.
             let outcome = self.write(session, stage).and_then(|()| session.text("DO SLEEP(1)").map(drop));
-            if let Err(trouble) = outcome {
-                session.recover(&trouble)?;
+            if let Err(failure) = outcome {
+                session.recover(&failure)?;
             }
         }
         Ok(())
@@ -96,7 +96,7 @@ impl Definitions {
             let floor = register.floor(stage);
             match session.numbers(statement) {
                 Ok(rows) => rows.iter().for_each(|row| register.check(session, stage, floor, row[0], statement)),
-                Err(trouble) => session.recover(&trouble)?,
+                Err(failure) => session.recover(&failure)?,
             }
         }
         Ok(())

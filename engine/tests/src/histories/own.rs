@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::session::{Outcome, Session, Trouble};
+use super::session::{NoResult, Outcome, Session};
 use super::stage::Stage;
 
 /// The statement that creates the table. Each session writes one row in it.
@@ -16,8 +16,8 @@ pub fn worker(session: &mut Session, stage: &Stage, id: usize) -> io::Result<()>
     while stage.goes_on() {
         stage.pause(&mut session.random);
         n += 10;
-        if let Err(trouble) = round(session, stage, id, n) {
-            session.recover(&trouble)?;
+        if let Err(failure) = round(session, stage, id, n) {
+            session.recover(&failure)?;
         }
     }
     Ok(())
@@ -62,7 +62,7 @@ fn shadowed(session: &mut Session, stage: &Stage, id: usize, n: i64) -> Outcome<
     hidden?;
     expect(session, stage, id, Some(n))?;
     // The plugin caches nothing for a session that has had a temporary table.
-    session.reconnect().map(drop).map_err(|_| Trouble::Lost)
+    session.reconnect().map(drop).map_err(|_| NoResult::Lost)
 }
 
 fn deleted(session: &mut Session, stage: &Stage, id: usize, n: i64) -> Outcome<()> {

@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::session::{Outcome, Session, Trouble, whole_numbers};
+use super::session::{NoResult, Outcome, Session, whole_numbers};
 use super::stage::Stage;
 use crate::client::Row;
 use crate::server::Product;
@@ -19,12 +19,12 @@ pub const KEYS: usize = 12;
 /// A value that is always rolled back. A read that shows more than this shows a state that never existed.
 const UNREAL: i64 = 1_000_000_000;
 
-/// Makes a statement that found no row fail, like `Trouble::MatchedNoRow`, where only the last answer of several statements is seen.
+/// Makes a statement that found no row fail, like `NoResult::MatchedNoRow`, where only the last answer of several statements is seen.
 const UNLESS_IN_VAIN: &str = "IF ROW_COUNT() < 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in vain'; END IF;";
 
 /// The way in which a table of registers is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum WritePath {
     /// An UPDATE, an upsert, or a stored procedure that the statement calls.
     Direct,
     /// A write of a parent row, which a foreign key hands on.
@@ -37,18 +37,24 @@ pub enum Way {
     Inserts,
 }
 
-pub const WAYS: [Way; 6] =
-    [Way::Direct, Way::Cascade, Way::Trigger, Way::Engine("MyISAM"), Way::Engine("Aria"), Way::Inserts];
+pub const WAYS: [WritePath; 6] = [
+    WritePath::Direct,
+    WritePath::Cascade,
+    WritePath::Trigger,
+    WritePath::Engine("MyISAM"),
+    WritePath::Engine("Aria"),
+    WritePath::Inserts,
+];
 
-impl Way {
+impl WritePath {
     /// The same way if its statements run no trigger, and else one without.
-    pub fn unprogrammed(self) -> Way {
-        if self == Way::Trigger { Way::Engine("InnoDB") } else { self }
+    pub fn unprogrammed(self) -> WritePath {
+        if self == WritePath::Trigger { WritePath::Engine("InnoDB") } else { self }
     }
 
     /// The same way if its storage engine loses no acknowledged write when the server is killed, and else one in InnoDB.
-    pub fn durable(self) -> Way {
-        if self == Way::Engine("MyISAM") { Way::Engine("InnoDB") } else { self }
+    pub fn durable(self) -> WritePath {
+        if self == WritePath::Engine("MyISAM") { WritePath::Engine("InnoDB") } else { self }
     }
 }
 
@@ -130,16 +136,16 @@ impl Register {
 }
 
 /// A table of registers, one for each key from 0 to `KEYS` - 1, that is written in one way.
-pub struct Board {
-    way: Way,
+pub struct RegisterTable {
+    way: WritePath,
     table: String,
     registers: Vec<Register>,
 }
 
-impl Board {
-    pub fn new(way: Way) -> Self {
+impl RegisterTable {
+    pub fn new(way: WritePath) -> Self {
         let table = match way {
-            Way::Engine(engine) => format!("register_{}", engine.to_lowercase()),
+            WritePath::Engine(engine) => format!("register_{}", engine.to_lowercase()),
             other => format!("register_{other:?}").to_lowercase(),
         };
         Self { way, table, registers: (0..KEYS).map(|_| Register::default()).collect() }
@@ -151,12 +157,12 @@ impl Board {
         let rows = |value: fn(usize) -> usize| {
             (0..KEYS).map(|key| format!("({key}, {})", value(key))).collect::<Vec<_>>().join(", ")
         };
-        let engine = if let Way::Engine(engine) = self.way { engine } else { "InnoDB" };
+        let engine = if let WritePath::Engine(engine) = self.way { engine } else { "InnoDB" };
         let create = format!("CREATE TABLE {table} (k INT PRIMARY KEY, v BIGINT NOT NULL) ENGINE={engine}");
         let fill = format!("INSERT INTO {table} VALUES {}", rows(|_| 0));
         let view = format!("CREATE VIEW {table}_view AS SELECT k, v FROM {table}");
         match self.way {
-            Way::Cascade => vec![
+            WritePath::Cascade => vec![
                 "CREATE TABLE parent (id BIGINT PRIMARY KEY)".into(),
                 format!("INSERT INTO parent VALUES {}", (0..KEYS).map(|key| format!("({})", base(key))).collect::<Vec<_>>().join(", ")),
                 "CREATE TABLE child (k INT PRIMARY KEY, id BIGINT, FOREIGN KEY (id) REFERENCES parent (id) ON UPDATE CASCADE)".into(),
@@ -164,45 +170,45 @@ impl Board {
                 format!("CREATE VIEW {table} AS SELECT k, id - k * {SPACE} - {SPACE} v FROM child"),
                 view,
             ],
-            Way::Trigger => vec![
+            WritePath::Trigger => vec![
                 create,
                 fill,
                 view,
                 "CREATE TABLE nudge (k INT PRIMARY KEY, v BIGINT)".into(),
                 format!("CREATE TRIGGER nudged AFTER INSERT ON nudge FOR EACH ROW BEGIN UPDATE {table} SET v = NEW.v WHERE k = NEW.k AND v < NEW.v; {UNLESS_IN_VAIN} END"),
             ],
-            Way::Inserts => vec![
+            WritePath::Inserts => vec![
                 "CREATE TABLE entries (k INT, v BIGINT, PRIMARY KEY (k, v))".into(),
                 format!("INSERT INTO entries VALUES {}", rows(|_| 0)),
                 format!("CREATE VIEW {table} AS SELECT k, MAX(v) v FROM entries GROUP BY k"),
                 view,
             ],
-            Way::Direct => vec![
+            WritePath::Direct => vec![
                 create,
                 fill,
                 view,
                 format!("CREATE PROCEDURE bump(key_ INT, value_ BIGINT) BEGIN UPDATE {table} SET v = value_ WHERE k = key_ AND v < value_; {UNLESS_IN_VAIN} END"),
             ],
-            Way::Engine(_) => vec![create, fill, view],
+            WritePath::Engine(_) => vec![create, fill, view],
         }
     }
 
     /// True if the table's writes can be rolled back.
     fn is_transactional(&self) -> bool {
-        !matches!(self.way, Way::Engine(_))
+        !matches!(self.way, WritePath::Engine(_))
     }
 
     /// A random statement that raises the register of `key` to `value`.
     fn write_statement(&self, session: &mut Session, key: usize, value: i64) -> String {
         let table = &self.table;
         match self.way {
-            Way::Cascade => {
+            WritePath::Cascade => {
                 let low = base(key);
                 format!("UPDATE parent SET id = {} WHERE id >= {low} AND id < {}", low + value, low + value)
             }
-            Way::Trigger => format!("REPLACE INTO nudge VALUES ({key}, {value})"),
-            Way::Inserts => format!("INSERT IGNORE INTO entries VALUES ({key}, {value})"),
-            Way::Direct if session.random.percent(10) => format!("CALL bump({key}, {value})"),
+            WritePath::Trigger => format!("REPLACE INTO nudge VALUES ({key}, {value})"),
+            WritePath::Inserts => format!("INSERT IGNORE INTO entries VALUES ({key}, {value})"),
+            WritePath::Direct if session.random.percent(10) => format!("CALL bump({key}, {value})"),
             _ => match session.random.below(4) {
                 0 => format!("INSERT INTO {table} VALUES ({key}, 0) ON DUPLICATE KEY UPDATE v = GREATEST(v, {value})"),
                 1 => format!("UPDATE {table}_view SET v = {value} WHERE k = {key} AND v < {value}"),
@@ -221,7 +227,7 @@ impl Board {
             match self.write(session, stage, key, value) {
                 Ok(Some(how)) => self.registers[key].acknowledge(value, &how),
                 Ok(None) => {}
-                Err(trouble) => session.recover(&trouble)?,
+                Err(failure) => session.recover(&failure)?,
             }
         }
         Ok(())
@@ -247,11 +253,11 @@ impl Board {
             }
             94 => {
                 session.all(&["BEGIN", &statement])?;
-                return session.send_and_die("COMMIT").map_err(|_| Trouble::Lost).map(|()| None);
+                return session.send_and_die("COMMIT").map_err(|_| NoResult::Lost).map(|()| None);
             }
-            95 => return session.send_and_die(&statement).map_err(|_| Trouble::Lost).map(|()| None),
+            95 => return session.send_and_die(&statement).map_err(|_| NoResult::Lost).map(|()| None),
             // If the server is killed, its prepared XA branch may outlive it, and no session would end the branch.
-            96..=97 if self.way == Way::Direct && !stage.plan.kills => {
+            96..=97 if self.way == WritePath::Direct && !stage.plan.kills => {
                 return self.two_phases(session, stage, key, value);
             }
             _ => vec![&statement],
@@ -266,9 +272,9 @@ impl Board {
         let statement = format!("UPDATE {} SET v = {value} WHERE k = {key} AND v < {value}", self.table);
         let begin = session.text(&format!("XA START {name}")).and_then(|_| session.text(&statement));
         let (end, prepare) = (format!("XA END {name}"), format!("XA PREPARE {name}"));
-        if let Err(trouble) = begin {
+        if let Err(failure) = begin {
             let _ = session.text(&end).and_then(|_| session.text(&format!("XA ROLLBACK {name}")));
-            return Err(trouble);
+            return Err(failure);
         }
         let prepared = session.text(&end).and_then(|_| session.text(&prepare));
         let is_left = prepared.is_err() || stage.plan.redefines && session.random.percent(50);
@@ -284,15 +290,15 @@ impl Board {
     fn finish(&self, session: &mut Session, stage: &Stage, commit: &str) -> Outcome<()> {
         loop {
             match session.text(commit) {
-                Err(Trouble::Refused(failure)) if failure.code == 1397 => {
+                Err(NoResult::Refused(failure)) if failure.code == 1397 => {
                     let waiting = session.text("XA RECOVER")?;
                     let name = commit.trim_start_matches("XA COMMIT ").trim_matches('\'').as_bytes();
                     if !waiting.iter().any(|row| row[3].as_deref() == Some(name)) {
-                        return Err(Trouble::Refused(failure));
+                        return Err(NoResult::Refused(failure));
                     }
                 }
                 // A session that is killed here leaves its branch to another one as well.
-                Err(Trouble::Lost) => leave(session, stage)?,
+                Err(NoResult::Lost) => leave(session, stage)?,
                 outcome => return outcome.map(drop),
             }
         }
@@ -306,8 +312,8 @@ impl Board {
                 _ if stage.plan.beside.is_some() => self.read_again_and_again(session, stage),
                 _ => self.read(session, stage),
             };
-            if let Err(trouble) = outcome {
-                session.recover(&trouble)?;
+            if let Err(failure) = outcome {
+                session.recover(&failure)?;
             }
         }
         Ok(())
@@ -396,7 +402,7 @@ impl Board {
 
 /// Reconnects, and waits until InnoDB has noticed the end of the old session.
 fn leave(session: &mut Session, stage: &Stage) -> Outcome<()> {
-    let Some(thread) = session.reconnect().map_err(|_| Trouble::Lost)? else { return Ok(()) };
+    let Some(thread) = session.reconnect().map_err(|_| NoResult::Lost)? else { return Ok(()) };
     while is_known_to_innodb(session, stage, thread)? {}
     Ok(())
 }

@@ -17,7 +17,7 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// The reason why a statement has no result. None of them is a violation by itself: chaos kills and cuts. Pass it to [`Session::recover`].
 #[derive(Debug)]
-pub enum Trouble {
+pub enum NoResult {
     /// The server answered with an error.
     Refused(Failure),
     /// An UPDATE was killed while it was planned, and reported success without looking for a row. MariaDB 11.8 does that without the
@@ -27,7 +27,7 @@ pub enum Trouble {
     Lost,
 }
 
-pub type Outcome<T> = Result<T, Trouble>;
+pub type Outcome<T> = Result<T, NoResult>;
 
 /// A connection with its random choices. After an error call [`Self::recover`] before anything else.
 pub struct Session<'a> {
@@ -126,28 +126,28 @@ impl<'a> Session<'a> {
         match response.failure() {
             Some(failure) => {
                 self.stage.count("errors");
-                Err(Trouble::Refused(failure.clone()))
+                Err(NoResult::Refused(failure.clone()))
             }
             None if matched_no_row(statement, &response.parts) => {
                 self.stage.count("updates in vain");
-                Err(Trouble::MatchedNoRow)
+                Err(NoResult::MatchedNoRow)
             }
             None => Ok(response.rows(is_binary)),
         }
     }
 
     /// The trouble for a failed connection. Notes a violation if no answer came in time.
-    fn lost(&self, statement: &str, error: &io::Error) -> Trouble {
+    fn lost(&self, statement: &str, error: &io::Error) -> NoResult {
         if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
             // KILL QUERY between two statements of one text ends both. The second answer, which the first one has announced, never comes,
             // also on a server without the plugin.
             if statement.contains("; ") {
                 self.stage.count("second answers in vain");
-                return Trouble::Lost;
+                return NoResult::Lost;
             }
             self.stage.violation(format!("{}: no answer within {ANSWER_LIMIT:?} to `{statement}`", self.role));
         }
-        Trouble::Lost
+        NoResult::Lost
     }
 
     /// Sends a statement, cuts the connection before any answer, so that the outcome is unknown, and reconnects.
@@ -157,9 +157,9 @@ impl<'a> Session<'a> {
     }
 
     /// Ends what a failed step may have left: rolls back and unlocks, or reconnects if the connection is lost.
-    pub fn recover(&mut self, trouble: &Trouble) -> io::Result<()> {
-        let is_lost =
-            matches!(trouble, Trouble::Lost) || self.all(&["ROLLBACK", "SET autocommit = 1", "UNLOCK TABLES"]).is_err();
+    pub fn recover(&mut self, failure: &NoResult) -> io::Result<()> {
+        let is_lost = matches!(failure, NoResult::Lost)
+            || self.all(&["ROLLBACK", "SET autocommit = 1", "UNLOCK TABLES"]).is_err();
         if !is_lost {
             return Ok(());
         }
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
         while begun.elapsed() < ANSWER_LIMIT {
             match self.text(&running).map(whole_numbers) {
                 Ok(rows) if rows == [[0]] => return Ok(()),
-                Err(Trouble::Lost) if self.reconnect()?.is_none() => return Ok(()),
+                Err(NoResult::Lost) if self.reconnect()?.is_none() => return Ok(()),
                 _ => {}
             }
         }

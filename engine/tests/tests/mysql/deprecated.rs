@@ -1,7 +1,7 @@
 //! Results that the server warns about because of their text alone are kept together with their warnings.
 
 use crate::shared::{TestTurn, enter};
-use crate::traps::{all, said};
+use crate::traps::{all, rows_text};
 use fqc_tests::client::{Client, Login, Response, capability, command};
 
 const READ: &str = "SELECT v FROM t WHERE s LIKE BINARY 'a%'";
@@ -26,7 +26,7 @@ impl Pair {
             one.send(kind, text.as_bytes()).unwrap();
             one.read_response().unwrap()
         });
-        assert_eq!(served, plain, "`{text}`: {} instead of {}", said(&served), said(&plain));
+        assert_eq!(served, plain, "`{text}`: {} instead of {}", rows_text(&served), rows_text(&plain));
         served
     }
 
@@ -60,7 +60,7 @@ fn a_hit_reports_the_warnings_of_its_text() {
             let mut pair = Pair::new(&place, &login);
             place.warm(&mut pair.served, read);
             pair.hit(&mut place, read);
-            assert!(said(&pair.alike(command::QUERY, "SHOW WARNINGS")).contains("1287"));
+            assert!(rows_text(&pair.alike(command::QUERY, "SHOW WARNINGS")).contains("1287"));
             for question in [
                 "SHOW COUNT(*) WARNINGS",
                 "SELECT @@warning_count",
@@ -74,7 +74,7 @@ fn a_hit_reports_the_warnings_of_its_text() {
             }
             pair.hit(&mut place, read);
             pair.alike(command::QUERY, "GET DIAGNOSTICS CONDITION 1 @code = MYSQL_ERRNO, @text = MESSAGE_TEXT");
-            assert!(said(&pair.alike(command::QUERY, "SELECT @code, @text")).contains("1287"));
+            assert!(rows_text(&pair.alike(command::QUERY, "SELECT @code, @text")).contains("1287"));
         }
     }
 }
@@ -121,7 +121,7 @@ fn a_write_invalidates_a_result_with_warnings() {
     let mut place = with_texts("deprecated_written");
     let mut writer = place.client();
     let mut reader = place.client();
-    place.follows(&mut reader, READ, || all(&mut writer, &["UPDATE t SET v = 11 WHERE id = 1"]), "11;30");
+    place.check_write_shows(&mut reader, READ, || all(&mut writer, &["UPDATE t SET v = 11 WHERE id = 1"]), "11;30");
 }
 
 /// Checks that a result is not stored if, besides the warning about a deprecated form, its rows raise warnings, too.
@@ -134,7 +134,7 @@ fn a_result_with_other_warnings_is_not_kept() {
         "SELECT v FROM t WHERE s LIKE BINARY 'a%' AND v > '1x'",
         "SELECT CAST(s AS BINARY), s + 1 FROM t WHERE id = 1",
     ] {
-        place.never(&mut reader, read, "SELECT v FROM t WHERE id = 1");
+        place.check_never_hit(&mut reader, read, "SELECT v FROM t WHERE id = 1");
     }
 }
 

@@ -1,6 +1,6 @@
 //! One MySQL server with the plugin for most of the tests, one test on it at a time.
 
-use crate::traps::{Arena, PATIENCE, plugin, said, until};
+use crate::traps::{Arena, PATIENCE, plugin, rows_text, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Product, Server};
 use std::ops::{Deref, DerefMut};
@@ -90,6 +90,6 @@ pub fn stock(server: &Server, tls: &str, statements: &str) -> String {
 
 /// The number of reads that the server's cache has answered so far.
 pub fn hits(client: &mut Client) -> u64 {
-    let rows = said(&client.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap());
+    let rows = rows_text(&client.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap());
     rows.split(',').nth(1).and_then(|number| number.parse().ok()).expect("a counter")
 }

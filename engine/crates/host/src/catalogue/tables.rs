@@ -23,9 +23,8 @@ pub fn look_up_verdict(engine: &Engine, link: &mut dyn Link, table: &Table) -> R
     Ok((verdict == Verdict::Snapshot).then_some(Columns { era, rows }))
 }
 
-/// Looks up the key column of a table and sets it in the table. Does nothing if the table's verdict has changed since `look_up_verdict`
-/// returned
-/// `columns`.
+/// Looks up the key column of a table and sets it in the table. Does nothing if the table's verdict has changed since
+/// `look_up_verdict` returned `columns`.
 pub fn look_up_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: &Columns) -> Result<(), String> {
     let generation = engine.catalogue().generation();
     if table.verdict(generation) == Verdict::Snapshot {

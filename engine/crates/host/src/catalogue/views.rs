@@ -3,7 +3,7 @@
 use crate::link::{Link, Row, first_column};
 use flavour::Flavour;
 use session::{ContextReason, Definition, Engine, ViewName, Views};
-use sql::Against;
+use sql::ViewRefusal;
 
 /// Looks up the names of all views outside of system schemas, and whether there are triggers, and publishes both in the engine. They are
 /// valid only for the catalogue's generation in which this began: a changed definition starts a new one.
@@ -26,7 +26,7 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 pub fn any_definition_contains(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
     for name in names(flavour, link, |schema| schema == b"mysql" || !flavour.schemas.is_system(schema))? {
         let rows = definition(flavour, link, &name)?;
-        if rows.iter().filter_map(|row| row.get(2)?.as_deref()).any(|text| sql::says(text, word)) {
+        if rows.iter().filter_map(|row| row.get(2)?.as_deref()).any(|text| sql::contains_ignoring_case(text, word)) {
             return Ok(true);
         }
     }
@@ -101,12 +101,12 @@ fn read(flavour: &'static Flavour, views: &Views, name: &ViewName, text: &[u8]) 
     }
 }
 
-fn own(against: Against) -> ContextReason {
+fn own(against: ViewRefusal) -> ContextReason {
     match against {
-        Against::NotUnderstood => ContextReason::View,
-        Against::Function => ContextReason::ViewFunction,
-        Against::SystemSchema => ContextReason::ViewSystemSchema,
-        Against::NoCacheHint => ContextReason::NoCacheHint,
+        ViewRefusal::NotUnderstood => ContextReason::View,
+        ViewRefusal::Function => ContextReason::ViewFunction,
+        ViewRefusal::SystemSchema => ContextReason::ViewSystemSchema,
+        ViewRefusal::NoCacheHint => ContextReason::NoCacheHint,
     }
 }
 

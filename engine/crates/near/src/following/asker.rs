@@ -12,7 +12,7 @@ use near_core::binlog::place::Place;
 use near_core::binlog::product::Product;
 use near_core::binlog::rows::RowKey;
 use near_core::reason::ContextReason;
-use sql::{Against, TableName};
+use sql::{TableName, ViewRefusal};
 use std::io;
 use tokio::io::AsyncWriteExt;
 use wire::lenenc::Reader;
@@ -223,10 +223,10 @@ fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning,
     let [row] = rows else { return Err(ContextReason::TableHidden) };
     let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(ContextReason::ViewHidden)?;
     let tables = sql::view(flavour, definition).map_err(|against| match against {
-        Against::NotUnderstood => ContextReason::View,
-        Against::Function => ContextReason::ViewFunction,
-        Against::SystemSchema => ContextReason::ViewSystemSchema,
-        Against::NoCacheHint => ContextReason::NoCacheHint,
+        ViewRefusal::NotUnderstood => ContextReason::View,
+        ViewRefusal::Function => ContextReason::ViewFunction,
+        ViewRefusal::SystemSchema => ContextReason::ViewSystemSchema,
+        ViewRefusal::NoCacheHint => ContextReason::NoCacheHint,
     })?;
     let names = tables.into_iter().map(|table| Name::of(table, &name.schema, flavour)).collect::<Option<_>>();
     names.map(Meaning::View).ok_or(ContextReason::TableName)

@@ -79,7 +79,7 @@ fn on_unfollowed(class: c_uint, data: *const c_void) {
 
 /// Has the worker look at the settings of the server's own query cache if this statement may have set them.
 fn note_native(query: &[u8]) {
-    if sql::says(query, b"query_cache") {
+    if sql::contains_ignoring_case(query, b"query_cache") {
         native::settings_may_have_changed();
     }
 }

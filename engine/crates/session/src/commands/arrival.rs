@@ -180,8 +180,8 @@ impl Session {
         if let Some(decision) = self.before_server(engine, &analysis, text, packet, outlet) {
             return decision;
         }
-        let is_far = analysis.is_far_from_surface();
-        if !is_far && let Some(decision) = intercept(self, engine, &analysis.statement, text) {
+        let passes_unchanged = analysis.is_far_from_surface();
+        if !passes_unchanged && let Some(decision) = intercept(self, engine, &analysis.statement, text) {
             self.note_stay(engine, &analysis, text);
             return decision;
         }
@@ -200,7 +200,7 @@ impl Session {
         self.note_stay(engine, &analysis, text);
         self.note_running_write(engine, &analysis, (text, self.own_parse_context()), numbers);
         self.note_preparation(&analysis.statement.kind);
-        if is_far {
+        if passes_unchanged {
             return Decision::Forward;
         }
         let understood = understood(text, &analysis.statement.kind, self.identity.mode());

@@ -126,8 +126,8 @@ impl Session {
             && self.diagnostics.has_warnings
             && !pending.is_latest
             && statement.reads_diagnostics
-            && WARNINGS.iter().any(|word| sql::says(text, word))
-            && !sql::says(text, b"found_rows")
+            && WARNINGS.iter().any(|word| sql::contains_ignoring_case(text, word))
+            && !sql::contains_ignoring_case(text, b"found_rows")
     }
 
     /// True if the text may name a view. True also if the names of views are not known.

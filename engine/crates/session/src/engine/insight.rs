@@ -199,7 +199,7 @@ impl Insight {
         self.digests.tick(stats.entries, stats.evictions, has_room);
         self.digests.age(moment.now_ns);
         self.digests.judge(&PASSING.map(|own| own as usize), |shape| {
-            let fate = cache.fate(shape.0);
+            let fate = cache.ended_entries(shape.0);
             fate.used.wrapping_add(fate.unused)
         });
     }

@@ -76,7 +76,9 @@ impl SideEffects {
 
     /// Turns on each side effect whose variable this text names, for a text that is not parsed any further.
     pub fn note_text(&mut self, flavour: &Flavour, text: &[u8]) {
-        let says = |setting: &SideEffectSetting| setting.variables.iter().any(|name| sql::says(text, name.as_bytes()));
+        let says = |setting: &SideEffectSetting| {
+            setting.variables.iter().any(|name| sql::contains_ignoring_case(text, name.as_bytes()))
+        };
         let [traces, limits_idleness, reports, limits_joins, numbers] =
             flavour.side_effect_settings.all().map(|setting| says(&setting));
         self.traces |= traces;

@@ -73,8 +73,8 @@ impl Session {
         let may_be_several = text.iter().position(|byte| *byte == b';').is_some_and(|at| at + 1 < text.len());
         begins_plainly(text)
             && !may_be_several
-            && !sql::says(text, SYSTEM)
-            && !sql::surface::is_near(text, self.identity.mode())
+            && !sql::contains_ignoring_case(text, SYSTEM)
+            && !sql::surface::may_need_rewrite_or_file(text, self.identity.mode())
     }
 
     /// True if this COM_STMT_EXECUTE may be sent to the server unexamined: a known statement that reads, writes or controls a
@@ -104,7 +104,7 @@ impl Session {
         if self.coverage.dozed_in != engine.mode().epoch() {
             self.begin_doze(engine);
         }
-        let names_system = || sql::says(body, SYSTEM);
+        let names_system = || sql::contains_ignoring_case(body, SYSTEM);
         let hides = match command {
             Some(Command::Query) => {
                 let mode = self.identity.mode();

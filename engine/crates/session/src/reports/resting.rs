@@ -113,9 +113,9 @@ fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
     match Command::from_byte(*byte) {
         Some(Command::StmtExecute | Command::StmtClose | Command::Ping) => true,
         Some(Command::Query) if capabilities & capability::QUERY_ATTRIBUTES != 0 => {
-            body.strip_prefix(&wire::NO_ATTRIBUTES).is_some_and(sql::surface::is_far)
+            body.strip_prefix(&wire::NO_ATTRIBUTES).is_some_and(sql::surface::passes_unchanged)
         }
-        Some(Command::Query | Command::StmtPrepare) => sql::surface::is_far(body),
+        Some(Command::Query | Command::StmtPrepare) => sql::surface::passes_unchanged(body),
         _ => false,
     }
 }
@@ -139,5 +139,7 @@ pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode
 fn may_concern_surface(text: &[u8], mode: LexMode) -> bool {
     const FIRST: [&[u8]; 4] = [b"show", b"flush", b"reset", b"load"];
     let word = &text[..text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len())];
-    word.is_empty() || FIRST.iter().any(|first| first.eq_ignore_ascii_case(word)) || sql::surface::is_near(text, mode)
+    word.is_empty()
+        || FIRST.iter().any(|first| first.eq_ignore_ascii_case(word))
+        || sql::surface::may_need_rewrite_or_file(text, mode)
 }

@@ -40,7 +40,7 @@ impl Session {
             && runs_its_text
             && !statement.may_call_stored
             && !analysis.names_system()
-            && !sql::says(text, DESCRIBING)
+            && !sql::contains_ignoring_case(text, DESCRIBING)
             && !self.may_name_view(engine, analysis, text)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::text::analysis::Analysis;
 use footprint::KeyColumn;
-use sql::touched::{self, Text, Written};
+use sql::touched::{self, Text, WrittenRows};
 use sql::{LexMode, Numbers, TableName};
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ pub struct RunningWrite {
 impl RunningWrite {
     /// The rows that the statement can touch. None if the text does not show them, or if `is_it` returns false for the table that it names.
     /// `key` must be that table's key column. The text is parsed again only if its shape and its numbers are not enough.
-    pub fn written(&self, key: &Arc<KeyColumn>, is_it: impl Fn(&TableName) -> bool) -> Option<Written> {
+    pub fn written(&self, key: &Arc<KeyColumn>, is_it: impl Fn(&TableName) -> bool) -> Option<WrittenRows> {
         if let Some(numbers) = &self.numbers
-            && let Some(placed) = self.analysis.placed(key, self.parse_context.mode)
-            && let Some(written) = placed.written(&self.text, numbers, key)
+            && let Some(key_positions) = self.analysis.key_positions(key, self.parse_context.mode)
+            && let Some(written) = key_positions.written(&self.text, numbers, key)
         {
-            return is_it(&placed.table).then_some(written);
+            return is_it(&key_positions.table).then_some(written);
         }
         let (named, written) = touched::written(self.parse_context.text(&self.text), key)?;
         is_it(&named).then_some(written)

@@ -54,7 +54,7 @@ impl PendingRead {
     /// True if the server must catch up before it runs this statement, because the statement asks for FOUND_ROWS() or, right
     /// after the served read, for other diagnostics.
     pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {
-        statement.reads_diagnostics && (self.is_latest || sql::says(text, b"found_rows"))
+        statement.reads_diagnostics && (self.is_latest || sql::contains_ignoring_case(text, b"found_rows"))
     }
 
     /// True if the next command may ask for the warnings of the served read, or must keep them.

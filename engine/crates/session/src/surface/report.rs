@@ -29,7 +29,7 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Se
     if let Some(name) = selection.unknown_column(columns) {
         return Err(misuse::unknown_column(name));
     }
-    rows.retain(|row| selection.chooses(columns, row));
+    rows.retain(|row| selection.selects(columns, row));
     let status = session.transaction.status_now();
     Ok(wire::surface::text_result(columns, &rows, session.identity.capabilities(), status))
 }

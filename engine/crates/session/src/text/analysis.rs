@@ -5,7 +5,7 @@ use crate::text::views::Views;
 use footprint::KeyColumn;
 use insight::{Digests, NOBODY, ShapeId};
 use locks::RwLock;
-use sql::touched::{self, Placed};
+use sql::touched::{self, KeyPositions};
 use sql::{Digest, Kind, LexMode, Statement, TableName};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,14 +51,14 @@ pub struct Analysis {
     /// The shape itself. None if the analysis belongs to one text.
     shape: Option<Arc<[u8]>>,
     /// Which rows texts of this shape write, for the key column of the last check.
-    placed: RwLock<Option<ForKey>>,
+    key_positions: RwLock<Option<ForKey>>,
 }
 
-/// The rows that texts of one shape write, for one key column. `placed` is none if the positions of the numbers do not show them.
+/// The rows that texts of one shape write, for one key column. `key_positions` is none if the positions of the numbers do not show them.
 #[derive(Debug)]
 struct ForKey {
     key: Arc<KeyColumn>,
-    placed: Option<Arc<Placed>>,
+    key_positions: Option<Arc<KeyPositions>>,
 }
 
 impl Analysis {
@@ -69,7 +69,7 @@ impl Analysis {
             scan: if is_read { scan_of(text, mode) } else { Scan::Other },
             may_skip_rows: is_read && (may_skip_rows(text) || sql::may_count_found_rows(text)),
             searches: !is_read && sql::may_search(text, mode),
-            names_system: sql::says(text, SYSTEM),
+            names_system: sql::contains_ignoring_case(text, SYSTEM),
             may_name_cache: sql::surface::may_name_cache(text, mode),
             counts_changes: !is_read && touched::counts_changes(text, mode),
             sources: if is_read { sql::sources(text, mode).map(Arc::from) } else { None },
@@ -107,7 +107,7 @@ impl Analysis {
         self
     }
 
-    /// Makes this the analysis of all texts of this shape, so that `placed` can answer for them.
+    /// Makes this the analysis of all texts of this shape, so that `key_positions` can answer for them.
     pub(crate) fn of_shape(mut self, shape: &Arc<[u8]>) -> Analysis {
         self.shape = Some(shape.clone());
         self
@@ -128,7 +128,7 @@ impl Analysis {
             may_name_cache: true,
             counts_changes: false,
             shape: None,
-            placed: RwLock::default(),
+            key_positions: RwLock::default(),
         }
     }
 
@@ -136,8 +136,8 @@ impl Analysis {
     pub(crate) fn copy(&self) -> Analysis {
         let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
         let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));
-        let (sources, shape, placed) = (self.sources.clone(), self.shape.clone(), RwLock::default());
-        Analysis { statement, digest, names_view, sources, shape, placed, ..*self }
+        let (sources, shape, key_positions) = (self.sources.clone(), self.shape.clone(), RwLock::default());
+        Analysis { statement, digest, names_view, sources, shape, key_positions, ..*self }
     }
 
     /// True if the response to this write reports how many rows it has really changed, provided that the table uses InnoDB.
@@ -147,17 +147,17 @@ impl Analysis {
 
     /// Which numbers in a text of this shape are the keys of the rows that it writes. `key` must be the key column of the table that the
     /// text names. None if the positions of the numbers do not show that.
-    pub fn placed(&self, key: &Arc<KeyColumn>, mode: LexMode) -> Option<Arc<Placed>> {
+    pub fn key_positions(&self, key: &Arc<KeyColumn>, mode: LexMode) -> Option<Arc<KeyPositions>> {
         let shape = self.shape.as_ref()?;
-        let known = self.placed.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.key_positions.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.as_ref().filter(|known| Arc::ptr_eq(&known.key, key)) {
-            return known.placed.clone();
+            return known.key_positions.clone();
         }
         drop(known);
-        let placed = touched::placed(&shape[1..], mode, key).map(Arc::new);
-        let now = ForKey { key: key.clone(), placed: placed.clone() };
-        *self.placed.write().unwrap_or_else(PoisonError::into_inner) = Some(now);
-        placed
+        let key_positions = touched::key_positions(&shape[1..], mode, key).map(Arc::new);
+        let now = ForKey { key: key.clone(), key_positions: key_positions.clone() };
+        *self.key_positions.write().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        key_positions
     }
 
     /// True if the statement is a single SELECT that returns rows as it reads them, without aggregates, GROUP BY or set operations.

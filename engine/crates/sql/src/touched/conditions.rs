@@ -7,7 +7,7 @@ use crate::lex::{Token, TokenKind, unquoted};
 use footprint::{KeyColumn, Keys};
 
 /// The conditions of a WHERE clause, joined by AND, as far as they restrict the key column.
-pub(super) struct Wanted {
+pub(super) struct KeyConditions {
     /// The keys that `=` or IN name. None if there is no such condition.
     points: Option<Vec<i128>>,
     /// The least key that the conditions allow. None if they have no lower bound.
@@ -20,7 +20,7 @@ pub(super) struct Wanted {
     has_others: bool,
 }
 
-impl Wanted {
+impl KeyConditions {
     /// Returns all keys of rows for which the conditions can be true, perhaps with some others. None if the keys are not bounded on both
     /// sides.
     pub fn keys(&self) -> Option<Keys> {
@@ -49,15 +49,15 @@ impl Wanted {
 
 /// Parses what follows WHERE, to the end of the statement. `table` is the name that may qualify columns. None if any part is not
 /// understood.
-pub(super) fn wanted(scan: &mut Scan, table: &[u8]) -> Option<Wanted> {
-    let mut wanted = Wanted { points: None, low: None, high: None, is_equal: false, has_others: false };
+pub(super) fn conditions(scan: &mut Scan, table: &[u8]) -> Option<KeyConditions> {
+    let mut conditions = KeyConditions { points: None, low: None, high: None, is_equal: false, has_others: false };
     loop {
-        conjunct(scan, table, &mut wanted)?;
+        conjunct(scan, table, &mut conditions)?;
         if !scan.accept("and") {
             break;
         }
     }
-    (is_end(scan) && scan.is_rest_plain()).then_some(wanted)
+    (is_end(scan) && scan.is_rest_plain()).then_some(conditions)
 }
 
 /// True if the WHERE clause ends here: the statement does, or a clause such as ORDER BY follows.
@@ -66,20 +66,20 @@ pub(super) fn is_end(scan: &mut Scan) -> bool {
 }
 
 /// Parses one of the conditions, up to the next AND or the end of the clause. None if it is not understood.
-fn conjunct(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
+fn conjunct(scan: &mut Scan, table: &[u8], conditions: &mut KeyConditions) -> Option<()> {
     let mut ahead = *scan;
-    if on_key(&mut ahead, table, wanted).is_some() {
+    if on_key(&mut ahead, table, conditions).is_some() {
         *scan = ahead;
     } else {
         other(scan)?;
-        wanted.has_others = true;
+        conditions.has_others = true;
     }
     (scan.peek().is("and") || is_end(scan)).then_some(())
 }
 
-/// Parses a comparison of the key column with integers, and adds it to `wanted`. None, and `wanted` is unchanged, if there is no complete
-/// one.
-fn on_key(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
+/// Parses a comparison of the key column with integers, and adds it to `conditions`. None, and `conditions` is unchanged, if there is no
+/// complete one.
+fn on_key(scan: &mut Scan, table: &[u8], conditions: &mut KeyConditions) -> Option<()> {
     let mut name = scan.name()?;
     if scan.accept_kind(TokenKind::Dot) {
         (name == table).then_some(())?;
@@ -88,25 +88,25 @@ fn on_key(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
     scan.is_key(&name).then_some(())?;
     if scan.accept_kind(TokenKind::Equal) {
         let key = scan.integer()?;
-        wanted.points = Some(vec![key]);
-        wanted.is_equal = true;
+        conditions.points = Some(vec![key]);
+        conditions.is_equal = true;
     } else if scan.accept("between") {
         let low = scan.integer()?;
         scan.accept("and").then_some(())?;
         let high = scan.integer()?;
-        wanted.raise_low(low);
-        wanted.cut_high(high);
+        conditions.raise_low(low);
+        conditions.cut_high(high);
     } else if scan.accept("in") {
         let keys = list(scan)?;
-        wanted.points.get_or_insert(keys);
+        conditions.points.get_or_insert(keys);
     } else if scan.accept_operator("<") {
         let is_included = scan.accept_kind(TokenKind::Equal);
         let key = scan.integer()?;
-        wanted.cut_high(if is_included { key } else { key - 1 });
+        conditions.cut_high(if is_included { key } else { key - 1 });
     } else if scan.accept_operator(">") {
         let is_included = scan.accept_kind(TokenKind::Equal);
         let key = scan.integer()?;
-        wanted.raise_low(if is_included { key } else { key + 1 });
+        conditions.raise_low(if is_included { key } else { key + 1 });
     } else {
         return None;
     }

@@ -10,7 +10,7 @@ use crate::slot::IndexSlot;
 pub const OWNERS: usize = 2048;
 
 #[derive(Default)]
-struct Ended {
+struct EndedCounters {
     used: AtomicU32,
     unused: AtomicU32,
 }
@@ -18,7 +18,7 @@ struct Ended {
 /// How many entries of an owner ([`Meta::owner`](crate::Meta::owner)) were evicted, swept, removed or replaced since the cache was created.
 /// Entries that were dropped with the whole cache are not counted. Both counts wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fate {
+pub struct EndedEntries {
     /// Entries that had been hit, or were in the main queue because they had been requested again soon after an eviction.
     pub used: u32,
     /// Entries that were never hit.
@@ -26,11 +26,11 @@ pub struct Fate {
 }
 
 /// The counts of all owners.
-pub(crate) struct Fates(Box<[Ended]>);
+pub(crate) struct EndedByOwner(Box<[EndedCounters]>);
 
-impl Fates {
+impl EndedByOwner {
     pub fn new() -> Self {
-        Fates((0..OWNERS).map(|_| Ended::default()).collect())
+        EndedByOwner((0..OWNERS).map(|_| EndedCounters::default()).collect())
     }
 
     /// Counts the end of an entry of this owner. `slot` is the one that pointed to the entry. Does nothing for an owner from [`OWNERS`] on.
@@ -43,8 +43,8 @@ impl Fates {
     }
 
     /// Returns the counts of this owner; zeroes for an owner from [`OWNERS`] on.
-    pub fn of(&self, owner: u16) -> Fate {
-        let Some(ended) = self.0.get(usize::from(owner)) else { return Fate::default() };
-        Fate { used: ended.used.load(Ordering::Relaxed), unused: ended.unused.load(Ordering::Relaxed) }
+    pub fn of(&self, owner: u16) -> EndedEntries {
+        let Some(ended) = self.0.get(usize::from(owner)) else { return EndedEntries::default() };
+        EndedEntries { used: ended.used.load(Ordering::Relaxed), unused: ended.unused.load(Ordering::Relaxed) }
     }
 }
