@@ -394,7 +394,7 @@ pub struct Engines {
     /// Engines without transactions: a read sees the present rows.
     pub plain: &'static [&'static str],
     /// Engines without snapshots. A transaction that has read one of their tables can have no savepoints.
-    pub joining: &'static [&'static str],
+    pub without_savepoints: &'static [&'static str],
 }
 
 /// An error of the server: its number, its SQLSTATE and the server's own message.

@@ -60,7 +60,7 @@ pub static MARIADB: Flavour = Flavour {
     },
     side_effect_settings: SIDE_EFFECT_SETTINGS,
     session_questions: SESSION_QUESTIONS,
-    engines: Engines { snapshot: &["InnoDB"], plain: &["MyISAM", "MEMORY"], joining: &["Aria"] },
+    engines: Engines { snapshot: &["InnoDB"], plain: &["MyISAM", "MEMORY"], without_savepoints: &["Aria"] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
     catalogue: catalogue::CATALOGUE,

@@ -55,7 +55,7 @@ pub static MYSQL: Flavour = Flavour {
     modes: Modes { ansi: &["ANSI"], foreign: &[], flags_show_ansi_quotes: false },
     side_effect_settings: SIDE_EFFECT_SETTINGS,
     session_questions: SESSION_QUESTIONS,
-    engines: Engines { snapshot: &["InnoDB"], plain: &[], joining: &[] },
+    engines: Engines { snapshot: &["InnoDB"], plain: &[], without_savepoints: &[] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
     catalogue: catalogue::CATALOGUE,

@@ -26,7 +26,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     settings::note_obstacle();
     // Statements that ran at the last unload ended unseen. Their writes would count as in progress until their connection is used again.
     descriptors::visit(|taken| _ = connections::release_if_unused(taken));
-    waking::sleep(engine());
+    waking::suspend(engine());
     earlier_connections::learn();
     connections::begin();
     let sees_tls = hooks::install().inspect_err(|_| server.end())?;
@@ -60,7 +60,7 @@ pub fn stop() {
     worker::stop();
     engine().settings().switch(false);
     engine().drop_results();
-    waking::sleep(engine());
+    waking::suspend(engine());
     bystanders::stop();
     closed_elsewhere::forget();
     server::get().end();

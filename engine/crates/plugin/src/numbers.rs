@@ -89,7 +89,7 @@ pub fn refresh(engine: &session::Engine) {
     let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
     set(&NUMBERS.awake, u64::from(engine.mode().is_awake()));
     set(&NUMBERS.served, engine.mode().interested_sessions());
-    set(&NUMBERS.dozing, u64::from(engine.mode().is_dozing()));
+    set(&NUMBERS.dozing, u64::from(engine.mode().is_in_light_mode()));
     set(&NUMBERS.bytes_live, stats.live_bytes);
     set(&NUMBERS.bytes_used, stats.used_bytes);
     set(&NUMBERS.evictions, stats.evictions);

@@ -25,7 +25,7 @@ use crate::engine::settings::Settings;
 use crate::engine::tables::{Table, Tables};
 use crate::engine::uninstallation::Uninstallation;
 use crate::entries::ages::Ages;
-use crate::entries::lasting::Basis;
+use crate::entries::basis::Basis;
 use crate::identity::contexts::Contexts;
 use crate::reason::{Reason, Reasons};
 use crate::tally::Tally;
@@ -307,20 +307,20 @@ impl Engine {
 
     /// Suspends the engine: it follows and serves nothing, and drops all results. Blocks until no near cache may serve results
     /// any more. Must not be called by two threads at once, nor while the engine is already suspended.
-    pub fn rest(&self) {
+    pub fn suspend(&self) {
         self.feed.admit(false);
         self.detach_all();
-        self.mode.sleep();
+        self.mode.suspend();
         self.drop_results();
     }
 
     /// Puts the engine into light mode: it drops all results, serves nothing, and follows sessions by their packets only.
     /// Blocks until no near cache may serve results any more. Must not be called by two threads at once, and only while the
     /// engine is awake.
-    pub fn doze(&self) {
+    pub fn enter_light_mode(&self) {
         self.feed.admit(false);
         self.detach_all();
-        self.mode.doze();
+        self.mode.enter_light_mode();
         self.drop_results();
     }
 }

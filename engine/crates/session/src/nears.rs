@@ -11,9 +11,9 @@
 //! There are no sockets here. A host sends the bytes, and is woken when there are any.
 
 use crate::engine::Engine;
-use crate::engine::feed::{Bell, Waker};
+use crate::engine::feed::{FeedWaker, Waker};
 use crate::engine::near_totals::NearTotals;
-use crate::entries::cells::whole_of;
+use crate::entries::cells::unknown_change_of;
 use cache::CellId;
 use feed::{AttachPause, AttachedNear, CommandReport, FromNear, Malformed, NearId, NearOwner, ReportDependencies};
 use std::sync::atomic::{Ordering, fence};
@@ -47,8 +47,8 @@ impl Engine {
     /// some are waiting.
     pub fn begin_feed(&self, id: NearId, waker: Waker) {
         let mut state = self.feed().state();
-        state.bells.insert(id, Bell { waker, is_rung: false });
-        self.feed().ring(state);
+        state.feed_wakers.insert(id, FeedWaker { waker, is_woken: false });
+        self.feed().wake_feeds(state);
     }
 
     /// Returns the payload of the next packet for this near cache. None if there is none now: the waker is called when there is one again.
@@ -122,7 +122,7 @@ impl Engine {
         let mut state = feed.state();
         state.server_end.detach(id, self.now_ns());
         state.counting.ended(id, self.now_ns());
-        state.bells.remove(&id);
+        state.feed_wakers.remove(&id);
         feed.is_wanted.store(state.server_end.list().next().is_some(), Ordering::Relaxed);
         feed.message_received.notify_all();
         drop(state);
@@ -135,7 +135,7 @@ impl Engine {
         let mut state = feed.state();
         let until = state.server_end.detach_all();
         state.counting.dismissed();
-        state.bells.values().for_each(|bell| (bell.waker)());
+        state.feed_wakers.values().for_each(|feed_waker| (feed_waker.waker)());
         while let Some(left) = until.checked_sub(self.now_ns()).filter(|left| *left > 0) {
             state = feed.wait(state, left);
         }
@@ -168,7 +168,7 @@ impl Engine {
         let mut state = feed.state();
         let began = self.now_ns();
         let mut wait = state.server_end.close(&numbers(cells), began);
-        feed.ring(state);
+        feed.wake_feeds(state);
         if wait.is_none() || !waits {
             return;
         }
@@ -199,13 +199,13 @@ impl Engine {
     #[cold]
     fn open_near(&self, changed: &[CellId], same: &[CellId]) {
         // After a change of unknown rows of a table, no earlier result from that table is current.
-        let is_whole = |cell: &&CellId| changed.contains(&whole_of(**cell));
+        let is_whole = |cell: &&CellId| changed.contains(&unknown_change_of(**cell));
         let outdated: Vec<(u32, u32)> =
-            changed.iter().filter(is_whole).map(|cell| (cell.0, whole_of(*cell).0)).collect();
+            changed.iter().filter(is_whole).map(|cell| (cell.0, unknown_change_of(*cell).0)).collect();
         let cells = [changed, same].concat();
         let mut state = self.feed().state();
         state.server_end.open(&numbers(&cells), &outdated, |cell| self.versions().version_if_open(CellId(cell)));
-        self.feed().ring(state);
+        self.feed().wake_feeds(state);
     }
 
     /// Reports a result to a near cache. `cells` and `tables` are what the result depends on, and the cells of any change of its tables. No
@@ -215,7 +215,7 @@ impl Engine {
         let basis = ReportDependencies { tables: &tables, cells: &cells };
         let mut state = self.feed().state();
         state.server_end.queue_report(id, basis, report, |cell| self.versions().version_if_open(CellId(cell)));
-        self.feed().ring(state);
+        self.feed().wake_feeds(state);
     }
 
     /// The attached near caches, as copies for `SHOW FQC NEAR`, and the current time in nanoseconds, which their leases are compared with.

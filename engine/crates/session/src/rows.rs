@@ -76,7 +76,7 @@ impl Session {
 
     /// Like `own_parse_context`, but with the current database fixed. So a later USE does not change what the names in a prepared statement
     /// mean.
-    pub(crate) fn lasting_parse_context(&self) -> ParseContext {
+    pub(crate) fn fixed_parse_context(&self) -> ParseContext {
         let database = self.identity.known_database().unwrap_or_default();
         ParseContext { database: Some(database.into()), ..self.own_parse_context() }
     }
@@ -96,7 +96,7 @@ impl Session {
         let has_closed = !self.writes.is_empty();
         self.close_touched(engine, table);
         if let Some(running) = &mut self.work.running {
-            let before = running.written_alone.take().filter(|(alone, _)| alone.whole == table.whole);
+            let before = running.written_alone.take().filter(|(alone, _)| alone.unknown_change == table.unknown_change);
             let is_alone = !has_closed || before.is_some();
             running.written_alone = is_alone.then(|| (table.clone(), self.writes.cells().len()));
         }
@@ -105,17 +105,17 @@ impl Session {
     fn close_touched(&mut self, engine: &Engine, table: &Arc<Table>) {
         let touched = self.touched(engine, table);
         if let Some(Touched::Rows(keys)) = touched {
-            self.writes.close(engine, table.any);
+            self.writes.close(engine, table.any_change);
             let cells = keys.into_iter().flat_map(|key| row_cells(engine, table, key));
             return cells.for_each(|cell| self.writes.close(engine, cell));
         }
-        let was_closed = self.writes.is_closed(table.whole);
+        let was_closed = self.writes.is_closed(table.unknown_change);
         self.writes.close_table(engine, table);
         let Some(running) = &mut self.work.running else { return };
         match touched {
             Some(_) if !was_closed => running.generated = Some(table.clone()),
             Some(_) => {}
-            None => _ = running.generated.take_if(|generated| generated.whole == table.whole),
+            None => _ = running.generated.take_if(|generated| generated.unknown_change == table.unknown_change),
         }
     }
 
@@ -145,7 +145,7 @@ impl Session {
         for cell in row_cells(engine, table, outcome.last_insert_id.into()) {
             self.writes.close(engine, cell);
         }
-        self.writes.reopen_one(engine, table.whole);
+        self.writes.reopen_one(engine, table.unknown_change);
     }
 
     /// Called at the end of a statement. Opens its cells without a change, so that results stay current, if the response says that it has

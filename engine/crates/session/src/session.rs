@@ -71,14 +71,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session for a connection that the server has just accepted and not read from yet. `accepted_under` is the value of
+    /// A session for a connection that the server has just accepted and not read from yet. `inherited_at_accept` is the value of
     /// `Settings::inherited` (a number that changes whenever what new sessions inherit changes) from before the server accepted
     /// it.
-    pub fn accepted(flavour: &'static Flavour, accepted_under: u64) -> Session {
+    pub fn accepted(flavour: &'static Flavour, inherited_at_accept: u64) -> Session {
         Session {
             phase: Phase::default(),
             identity: Identity::new(flavour),
-            coverage: ReportCoverage { accepted_under, ..ReportCoverage::default() },
+            coverage: ReportCoverage { inherited_at_accept, ..ReportCoverage::default() },
             is_interested: false,
             transaction: Transaction::default(),
             writes: Writes::default(),
@@ -185,9 +185,9 @@ impl Session {
     /// nothing that the session did in light mode was missed. Otherwise nothing is served or stored.
     pub(crate) fn is_state_known(&self, engine: &Engine) -> bool {
         self.phase == Phase::Commands
-            && self.coverage.dozed_in == 0
+            && self.coverage.light_mode_epoch == 0
             && engine.mode().is_awake()
-            && self.coverage.in_epoch == engine.mode().epoch()
+            && self.coverage.reported_in_epoch == engine.mode().epoch()
     }
 
     /// Returns the number of the session context, which is everything about the session that can change a result, for the text

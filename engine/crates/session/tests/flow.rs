@@ -399,7 +399,7 @@ fn what_is_learned_of_beginnings_holds_for_those_that_began_before() {
     let mut a = connect_unmet(&engine);
     assert!(matches!(a.ask(READ), Decision::Inject(_)), "it would have to be asked");
     let mut b = connect_unmet(&engine);
-    let initial_side_effects = InitialState { as_usual: true, ..InitialState::default() };
+    let initial_side_effects = InitialState { parses_as_usual: true, ..InitialState::default() };
     engine.settings().note_initial_state(engine.settings().inherited(), initial_side_effects);
     b.read(READ, "one", AUTOCOMMIT);
     assert!(b.is_served(READ));

@@ -348,7 +348,7 @@ fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
     let mut a = connect_marked(&engine, near);
     let generation = engine.catalogue().generation();
     let table = engine.tables().find(engine.versions(), b"d", b"t");
-    for (verdict, is_for) in [(Verdict::Joining, false), (Verdict::Plain, true), (Verdict::Snapshot, true)] {
+    for (verdict, is_for) in [(Verdict::NoSavepoints, false), (Verdict::Plain, true), (Verdict::Snapshot, true)] {
         table.settle(table.era(generation), verdict);
         engine.drop_results();
         a.read(READ, "one", AUTOCOMMIT);

@@ -26,10 +26,13 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
             engine.contexts().note_several_hosts(users_with_several_hosts(flavour, link));
             engine.settings().note_hosts(inherited);
         }
-        let as_usual = is_usual(flavour, mode) && is_plain(flavour, first) && !may_passwords_expire(flavour, link);
-        let (with_first, side_effects) =
+        let parses_as_usual =
+            is_usual(flavour, mode) && is_plain(flavour, first) && !may_passwords_expire(flavour, link);
+        let (has_init_connect, side_effects) =
             (!first.is_empty(), SideEffects::from_values(flavour, [traces, idleness, reports, joins, numbers]));
-        engine.settings().note_initial_state(inherited, InitialState { as_usual, with_first, side_effects });
+        engine
+            .settings()
+            .note_initial_state(inherited, InitialState { parses_as_usual, has_init_connect, side_effects });
     }
     Ok(())
 }

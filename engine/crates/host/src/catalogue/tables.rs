@@ -69,8 +69,11 @@ fn by_engine(flavour: &Flavour, rows: &[Row]) -> Verdict {
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Verdict::Unfit };
     let engines = &flavour.engines;
     let is_in = |names: &[&str]| names.iter().any(|name| name.as_bytes() == engine);
-    let verdicts =
-        [(engines.snapshot, Verdict::Snapshot), (engines.plain, Verdict::Plain), (engines.joining, Verdict::Joining)];
+    let verdicts = [
+        (engines.snapshot, Verdict::Snapshot),
+        (engines.plain, Verdict::Plain),
+        (engines.without_savepoints, Verdict::NoSavepoints),
+    ];
     match kind.as_slice() {
         b"SEQUENCE" => Verdict::Sequence,
         b"BASE TABLE" | b"SYSTEM VERSIONED" => {

@@ -200,7 +200,7 @@ switches! {
         c"adaptation", 1,
         c"Store only a few results of statements whose results are removed before they are read again"
     );
-    DOZE, set_dozes: global_bool(
+    DOZE, set_allows_light_mode: global_bool(
         c"doze", 0,
         c"While the cache saves less than it costs: store nothing and follow sessions by their bytes alone, until more statements are repeated"
     );

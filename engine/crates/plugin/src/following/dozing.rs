@@ -93,16 +93,16 @@ fn forced_choice() -> Option<bool> {
     if forced_choice == "random" {
         // The low bits of the processor time are random enough.
         let changes = (server::processor_ns() / 1000).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
-        return Some(changes != engine().mode().is_dozing());
+        return Some(changes != engine().mode().is_in_light_mode());
     }
     Some(Path::new(forced_choice).exists())
 }
 
 /// True if the settings and sessions allow light mode, in which sessions are followed by their packets only and nothing is stored. Near
 /// caches rule it out, because what they save is not counted here.
-fn may_doze(engine: &Engine) -> bool {
+fn may_enter_light_mode(engine: &Engine) -> bool {
     let settings = engine.settings();
-    settings.dozes()
+    settings.allows_light_mode()
         && !engine.feed().is_wanted()
         && settings.global_type() != 0
         && !settings.observes()
@@ -115,8 +115,8 @@ pub fn update_without_queries(engine: &Engine) {
     if engine.mode().is_awake() {
         with_state(|state| state.begin(engine.mode().epoch()));
     }
-    if engine.mode().is_dozing() && (!may_doze(engine) || is_worth_a_try(engine)) {
-        waking::end_doze(engine);
+    if engine.mode().is_in_light_mode() && (!may_enter_light_mode(engine) || is_worth_a_try(engine)) {
+        waking::end_light_mode(engine);
     }
 }
 
@@ -124,7 +124,11 @@ pub fn update_without_queries(engine: &Engine) {
 /// saved for some seconds. Does not if there are stored functions or triggers, whose writes would go unseen. An error is that of a failed
 /// query.
 pub fn update_by_queries(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-    if !engine.mode().is_awake() || !waking::is_settled() || !may_doze(engine) || !costs_more_than_it_saves(engine) {
+    if !engine.mode().is_awake()
+        || !waking::is_settled()
+        || !may_enter_light_mode(engine)
+        || !costs_more_than_it_saves(engine)
+    {
         return Ok(());
     }
     let Some(made) = creation_counts(link)? else { return Ok(()) };
@@ -145,7 +149,7 @@ pub fn update_by_queries(engine: &Engine, link: &mut dyn Link) -> Result<(), Str
         (state.seen, state.windows_in_vain) = (None, 0);
     });
     engine.repeats().begin();
-    waking::doze(engine);
+    waking::enter_light_mode(engine);
     Ok(())
 }
 
@@ -160,7 +164,7 @@ pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
             "stored programs were made while the engine dozed: connections that were at work then are served again when they connect again",
         );
     }
-    engine.mode().judge_last_doze(is_lost);
+    engine.mode().judge_last_light_mode(is_lost);
     Ok(())
 }
 

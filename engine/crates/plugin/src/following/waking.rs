@@ -174,7 +174,7 @@ impl State {
 /// Wakes the engine if a setting or a session wants the cache. Does nothing if it is awake or in light mode, or the plugin is being
 /// removed. Connections accepted after that are followed from their first byte.
 pub fn wake_if_wanted(engine: &Engine) {
-    let is_up = || engine.mode().is_awake() || engine.mode().is_dozing();
+    let is_up = || engine.mode().is_awake() || engine.mode().is_in_light_mode();
     if is_up() || !engine.is_wanted() {
         return;
     }
@@ -186,9 +186,9 @@ pub fn wake_if_wanted(engine: &Engine) {
 }
 
 /// Ends light mode and wakes the engine: statements are worth following again. Does nothing if the engine is not in light mode.
-pub fn end_doze(engine: &Engine) {
+pub fn end_light_mode(engine: &Engine) {
     let mut state = state();
-    if engine.mode().is_dozing() && !is_leaving() {
+    if engine.mode().is_in_light_mode() && !is_leaving() {
         log::note("awake again: statements are followed, and their results stored");
         wake(engine, &mut state);
     }
@@ -196,7 +196,7 @@ pub fn end_doze(engine: &Engine) {
 
 /// Enters light mode, in which sessions are followed by their packets only and nothing is stored. Does nothing if the engine is not awake,
 /// or still waits for statements that are older than its waking.
-pub fn doze(engine: &Engine) {
+pub fn enter_light_mode(engine: &Engine) {
     let mut state = state();
     if !engine.mode().is_awake()
         || state.as_ref().is_some_and(|state| state.earlier_statements.is_some())
@@ -205,7 +205,7 @@ pub fn doze(engine: &Engine) {
         return;
     }
     log::note("the cache saves less than it costs: it dozes until more statements are repeated");
-    engine.doze();
+    engine.enter_light_mode();
     *state = Some(State { quiet_from: Instant::now(), ..State::new(None) });
     drop(state);
     bystanders::forget();
@@ -241,7 +241,7 @@ pub fn wait_for_all(engine: &Engine) {
 }
 
 /// Suspends the engine, and ends all doubts. Called at load and at the end of the plugin.
-pub fn sleep(engine: &Engine) {
+pub fn suspend(engine: &Engine) {
     let mut state = state();
     lie_down(engine, &mut state);
     *state = Some(State::new(None));
@@ -251,8 +251,8 @@ pub fn sleep(engine: &Engine) {
 
 /// Suspends the engine if it is awake or in light mode, which also ends the wait for statements that are older than its last waking.
 fn lie_down(engine: &Engine, state: &mut Option<State>) {
-    if engine.mode().is_awake() || engine.mode().is_dozing() {
-        engine.rest();
+    if engine.mode().is_awake() || engine.mode().is_in_light_mode() {
+        engine.suspend();
     }
     if let Some(earlier_statements) = state.as_mut().and_then(|state| state.earlier_statements.take()) {
         earlier_statements.end(engine);
@@ -264,7 +264,7 @@ fn lie_down(engine: &Engine, state: &mut Option<State>) {
 pub fn update_without_queries(engine: &Engine) {
     wake_if_wanted(engine);
     let mut state = state();
-    let is_up = engine.mode().is_awake() || engine.mode().is_dozing();
+    let is_up = engine.mode().is_awake() || engine.mode().is_in_light_mode();
     let Some(present) = state.as_mut().filter(|_| is_up) else { return };
     if engine.is_wanted() {
         present.unwanted = None;
@@ -309,7 +309,7 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     let Some(present) = state.as_mut() else { return Ok(()) };
     let Some(mut earlier_statements) = present.earlier_statements.take() else { return Ok(()) };
     earlier_statements.look(engine, running);
-    if earlier_statements.is_over() && engine.mode().is_last_doze_open() {
+    if earlier_statements.is_over() && engine.mode().is_last_light_mode_unjudged() {
         present.earlier_statements = Some(earlier_statements);
         drop(state);
         signal::wake();

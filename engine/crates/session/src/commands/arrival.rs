@@ -64,7 +64,7 @@ impl Session {
         self.settle(engine);
         let payload = &packet[4..];
         let Arrived { command, body, has_attributes } = self.arrived(payload);
-        if let Some(decision) = self.passes_in_doze(engine, command, body, payload) {
+        if let Some(decision) = self.passes_in_light_mode(engine, command, body, payload) {
             return decision;
         }
         if self.loses_track(engine, command, body) {
@@ -253,7 +253,7 @@ impl Session {
             .as_ref()
             .map(|parse_context| parse_context.database.as_deref() == Some(self.identity.database()));
         if is_here == Some(false) {
-            self.identity.go_elsewhere();
+            self.identity.note_privilege_rechecks();
         }
         let names_system = analysis.names_system();
         let own = parse_context.clone().unwrap_or_else(|| self.own_parse_context());

@@ -62,7 +62,7 @@ impl Session {
     /// True if the engine may choose when the server begins a transaction: the setting allows it and the client does not track
     /// transactions.
     pub(crate) fn may_begin_itself(&self, engine: &Engine) -> bool {
-        engine.settings().defers_begin() && !self.identity.is_told_of_transactions()
+        engine.settings().defers_begin() && !self.identity.client_tracks_transactions()
     }
 
     /// True if this command executes a statement that was prepared in another database than the current one.

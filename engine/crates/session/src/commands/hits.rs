@@ -2,8 +2,8 @@
 
 use crate::decision::Outlet;
 use crate::engine::Engine;
-use crate::entries::cells::any_of;
-use crate::entries::lasting::Basis;
+use crate::entries::basis::Basis;
+use crate::entries::cells::any_change_of;
 use crate::entries::layout::Layout;
 use crate::session::Session;
 use crate::statement::pending_read::PendingRead;
@@ -55,12 +55,12 @@ fn may_leave_found(text: &[u8], entry: &cache::Entry) -> bool {
 
 /// Counts a hit on an entry that has survived a write to other rows of its table. Each entry is counted once.
 fn note_invalidation_avoided(engine: &Engine, entry: &cache::Entry) {
-    let whole = entry.cells()[0];
+    let unknown_change = entry.cells()[0];
     let is_counted = entry.flags() & Layout::SURVIVED_WRITE != 0;
-    if is_counted || engine.versions().is_fresh(&[any_of(whole)], entry.stamp()) {
+    if is_counted || engine.versions().is_fresh(&[any_change_of(unknown_change)], entry.stamp()) {
         return;
     }
-    if let Some(table) = engine.tables().try_find(whole).filter(|_| entry.mark(Layout::SURVIVED_WRITE)) {
+    if let Some(table) = engine.tables().try_find(unknown_change).filter(|_| entry.mark(Layout::SURVIVED_WRITE)) {
         engine.counts().invalidations_avoided.add(1);
         // Relaxed: a count orders nothing.
         table.invalidations_avoided.fetch_add(1, Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Session {
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
         let settings = engine.settings();
         settings.is_on()
-            && (self.identity.cache_type() != 0 || settings.observes() && !self.identity.stays_out())
+            && (self.identity.cache_type() != 0 || settings.observes() && !self.identity.turned_cache_off())
             // Without a cache size there is only the memory for trials, which is for sessions that try the cache.
             && (settings.size() > 0 || self.identity.is_trial())
             && self.is_state_known(engine)
@@ -124,7 +124,7 @@ impl Session {
             return ServeOutcome::No;
         }
         let layout = Layout(entry.flags());
-        if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
+        if layout.outside_transactions_only() && (self.transaction.has_begun() || !self.transaction.autocommit) {
             return ServeOutcome::No;
         }
         if entry.cells().is_empty() && !self.diagnostics.have_no_warnings(engine.flavour()) {
@@ -187,7 +187,7 @@ impl Session {
     #[cold]
     fn tells_outdated(&self, engine: &Engine, basis: Basis) -> bool {
         let is_admitted = || self.transaction.admit(engine.versions(), basis.cells, false) == Admission::Serve;
-        self.transaction.is_outside() && basis.lasts(engine.versions(), engine.ages()) && is_admitted()
+        self.transaction.is_outside() && basis.may_be_served_stale(engine.versions(), engine.ages()) && is_admitted()
     }
 
     /// Sends a stored response, with the transaction flags of this session in place of the stored ones.

@@ -8,7 +8,7 @@ use crate::statement::parse_context::ParseContext;
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::text::analysis::Analysis;
-use crate::text::kinds::{closing, may_be_anything, may_move, may_run_others};
+use crate::text::kinds::{closing, may_be_anything, may_change_database, may_run_others};
 use crate::text::views::Reads;
 use crate::transaction::state::Snapshot;
 use ::insight::ShapeId;
@@ -82,10 +82,10 @@ impl Session {
             is_by_rows: false,
             all_snapshot: true,
             unsettled: Vec::new(),
-            joins: false,
+            outside_transactions_only: false,
             may_read_views,
             refusal,
-            lasts_seconds: None,
+            stale_seconds: None,
             omits_metadata: false,
             is_count: false,
             capabilities: self.identity.capabilities(),
@@ -150,7 +150,7 @@ impl Session {
     ) {
         engine.counts().followed.add(1);
         self.close_for(engine, &statement.kind);
-        self.coverage.note_forwarded(may_move(&statement.kind));
+        self.coverage.note_forwarded(may_change_database(&statement.kind));
         self.statements.note_sent(&statement.kind);
         let replaced = self.diagnostics.note_forwarded(engine.flavour(), statement);
         if !self.transaction.is_open {

@@ -21,7 +21,7 @@ impl Session {
         // If the statement was prepared in another database, the server changes the current database and back, and then looks up
         // the privileges for the current one again.
         if named.database.is_none() || named.database.as_deref() != self.identity.known_database() {
-            self.identity.go_elsewhere();
+            self.identity.note_privilege_rechecks();
         }
         executed
     }

@@ -168,7 +168,7 @@ impl Session {
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.identity.capabilities());
         let text: Arc<[u8]> = text.into();
-        let parse_context = self.lasting_parse_context();
+        let parse_context = self.fixed_parse_context();
         running.effect = Effect::Prepare { text: text.clone(), analysis: analysis.clone(), context, parse_context };
         self.work.running = Some(running);
         self.note_stay(engine, &analysis, &text);

@@ -51,7 +51,7 @@ impl Session {
         is_unseen
             && !self.identity.must_run()
             // With the optimizer trace on, the query would replace the trace of the client's last statement.
-            && !self.identity.wants_all()
+            && !self.identity.expects_side_effects()
             && self.transaction.deferred_begin.is_none()
     }
 

@@ -36,14 +36,14 @@ pub(crate) struct State {
     begun: Vec<(NearOwner, AttachPause)>,
     /// The engine is following writes, so near caches may attach.
     pub admits: bool,
-    pub bells: HashMap<NearId, Bell>,
+    pub feed_wakers: HashMap<NearId, FeedWaker>,
 }
 
 /// Wakes the thread that sends the frames of a feed.
-pub(crate) struct Bell {
+pub(crate) struct FeedWaker {
     pub waker: Waker,
     /// The waker was called, and the feed has not been drained since.
-    pub is_rung: bool,
+    pub is_woken: bool,
 }
 
 impl Default for Feed {
@@ -60,7 +60,7 @@ impl Default for Feed {
                 attach_pauses: AttachPauses::default(),
                 begun: Vec::new(),
                 admits: false,
-                bells: HashMap::new(),
+                feed_wakers: HashMap::new(),
             }),
             message_received: Condvar::new(),
         }
@@ -93,7 +93,7 @@ impl Feed {
 
     /// Calls the wakers of the feeds that have something to send and were not woken for it yet. The lock is released
     /// first, because a woken thread takes it at once.
-    pub(crate) fn ring(&self, mut state: MutexGuard<'_, State>) {
+    pub(crate) fn wake_feeds(&self, mut state: MutexGuard<'_, State>) {
         let wakers = state.take_wakers();
         drop(state);
         wakers.iter().for_each(|wake| wake());
@@ -132,12 +132,12 @@ impl State {
 
     /// The wakers of feeds that have something to send and were not woken for it yet.
     fn take_wakers(&mut self) -> Vec<Waker> {
-        let State { server_end, bells, .. } = self;
+        let State { server_end, feed_wakers, .. } = self;
         let mut wakers = Vec::new();
         for id in server_end.pending() {
-            if let Some(bell) = bells.get_mut(&id).filter(|bell| !bell.is_rung) {
-                bell.is_rung = true;
-                wakers.push(bell.waker.clone());
+            if let Some(feed_waker) = feed_wakers.get_mut(&id).filter(|feed_waker| !feed_waker.is_woken) {
+                feed_waker.is_woken = true;
+                wakers.push(feed_waker.waker.clone());
             }
         }
         wakers
@@ -148,7 +148,7 @@ impl State {
     pub fn take(&mut self, id: NearId) -> Option<Frame> {
         let frame = self.server_end.take(id);
         if frame.is_none() {
-            self.bells.get_mut(&id).into_iter().for_each(|bell| bell.is_rung = false);
+            self.feed_wakers.get_mut(&id).into_iter().for_each(|feed_waker| feed_waker.is_woken = false);
         }
         frame
     }

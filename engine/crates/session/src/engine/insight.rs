@@ -3,7 +3,7 @@
 //! They do not change what a hit returns. Requests are counted when they are looked up and when the server has answered.
 
 use crate::engine::tables::Table;
-use crate::entries::lasting::Basis;
+use crate::entries::basis::Basis;
 use crate::entries::layout::Layout;
 use crate::identity::account::Account;
 use crate::reason::{ContextReason, PASSING, Reason};

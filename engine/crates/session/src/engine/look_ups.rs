@@ -139,11 +139,11 @@ mod tests {
     #[test]
     fn nothing_is_asked_while_nobody_follows_what_is_flushed() {
         let (engine, inherited) = awake();
-        engine.doze();
+        engine.enter_light_mode();
         assert!(engine.begin_look_up(inherited).is_none());
         engine.begin_epoch();
         assert!(engine.begin_look_up(inherited).is_some());
-        engine.rest();
+        engine.suspend();
         assert!(engine.begin_look_up(inherited).is_none());
     }
 }

@@ -2,7 +2,7 @@
 //! follows nothing and costs nothing. In light mode ("dozing"), while the cache costs more than it saves, it follows sessions
 //! by their packets only. In both of these it forgets the state of all tables, and it starts afresh when it wakes.
 //!
-//! An *epoch* is the time between two such changes, and its number. A *doze* is an epoch of light mode.
+//! An *epoch* is the time between two such changes, and its number.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,10 +13,10 @@ pub struct EngineMode {
     /// dozing.
     epoch: AtomicU64,
     /// The epoch in which the engine was last in light mode, or is now; 0 if there was none.
-    dozed: AtomicU64,
+    light_mode_epoch: AtomicU64,
     /// The epoch of the last suspension. Whatever a session did in that epoch, or before it and not since, may have been
     /// missed.
-    slept: AtomicU64,
+    suspended_epoch: AtomicU64,
     /// The epoch of the last light mode for which it is decided whether sessions could do anything unnoticed in it. `lost` is
     /// the last one in which they could.
     judged: AtomicU64,
@@ -43,19 +43,19 @@ impl EngineMode {
     }
 
     /// True if the engine is in light mode: it serves nothing, and follows sessions by their packets only.
-    pub fn is_dozing(&self) -> bool {
+    pub fn is_in_light_mode(&self) -> bool {
         let epoch = self.epoch();
-        epoch != 0 && epoch == self.last_doze()
+        epoch != 0 && epoch == self.last_light_mode()
     }
 
     /// The epoch in which the engine was last in light mode, or is now; 0 if it never was.
-    pub(crate) fn last_doze(&self) -> u64 {
-        self.dozed.load(Ordering::SeqCst)
+    pub(crate) fn last_light_mode(&self) -> u64 {
+        self.light_mode_epoch.load(Ordering::SeqCst)
     }
 
     /// True if the engine was never suspended since this epoch, but only awake or in light mode.
-    pub(crate) fn has_only_dozed_since(&self, epoch: u64) -> bool {
-        self.slept.load(Ordering::SeqCst) < epoch
+    pub(crate) fn was_not_suspended_since(&self, epoch: u64) -> bool {
+        self.suspended_epoch.load(Ordering::SeqCst) < epoch
     }
 
     /// Wakes the engine. Must not be called by two threads at once, and only while the engine is not awake.
@@ -64,49 +64,49 @@ impl EngineMode {
     }
 
     /// Enters light mode. Must not be called by two threads at once, and only while the engine is awake.
-    pub(crate) fn doze(&self) {
-        self.dozed.store(self.epoch() + 1, Ordering::SeqCst);
+    pub(crate) fn enter_light_mode(&self) {
+        self.light_mode_epoch.store(self.epoch() + 1, Ordering::SeqCst);
         self.epoch.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Suspends the engine, awake or in light mode. A light mode that ends in suspension is not examined: anything that
     /// sessions did in it counts as missed.
-    pub(crate) fn sleep(&self) {
-        let epoch = self.epoch() + if self.is_dozing() { 2 } else { 1 };
-        if self.is_last_doze_open() {
-            self.judge_last_doze(true);
+    pub(crate) fn suspend(&self) {
+        let epoch = self.epoch() + if self.is_in_light_mode() { 2 } else { 1 };
+        if self.is_last_light_mode_unjudged() {
+            self.judge_last_light_mode(true);
         }
-        self.slept.store(epoch, Ordering::SeqCst);
+        self.suspended_epoch.store(epoch, Ordering::SeqCst);
         self.epoch.store(epoch, Ordering::SeqCst);
     }
 
     /// Decides about the last light mode, once it is over and its statements have ended. `is_lost` says whether sessions could
     /// do anything in it that their packets do not show; those that were active in it are then served nothing until they
     /// connect again.
-    pub fn judge_last_doze(&self, is_lost: bool) {
-        self.judge(self.last_doze(), is_lost);
+    pub fn judge_last_light_mode(&self, is_lost: bool) {
+        self.judge(self.last_light_mode(), is_lost);
     }
 
-    fn judge(&self, doze: u64, is_lost: bool) {
+    fn judge(&self, epoch: u64, is_lost: bool) {
         if is_lost {
-            self.lost.store(doze, Ordering::SeqCst);
+            self.lost.store(epoch, Ordering::SeqCst);
         }
-        self.judged.store(doze, Ordering::SeqCst);
+        self.judged.store(epoch, Ordering::SeqCst);
     }
 
-    /// True from the beginning of a light mode until `judge_last_doze` has decided about it.
-    pub fn is_last_doze_open(&self) -> bool {
-        self.judged.load(Ordering::SeqCst) < self.last_doze()
+    /// True from the beginning of a light mode until `judge_last_light_mode` has decided about it.
+    pub fn is_last_light_mode_unjudged(&self) -> bool {
+        self.judged.load(Ordering::SeqCst) < self.last_light_mode()
     }
 
-    /// True if it is decided whether anything in this doze, given by its epoch, was missed.
-    pub(crate) fn is_judged(&self, doze: u64) -> bool {
-        self.judged.load(Ordering::SeqCst) >= doze
+    /// True if it is decided whether anything in the light mode with this epoch was missed.
+    pub(crate) fn is_judged(&self, epoch: u64) -> bool {
+        self.judged.load(Ordering::SeqCst) >= epoch
     }
 
-    /// True if sessions that were active in this doze, given by its epoch, may have done something that was missed.
-    pub(crate) fn is_lost(&self, doze: u64) -> bool {
-        self.lost.load(Ordering::SeqCst) >= doze
+    /// True if sessions that were active in the light mode with this epoch may have done something that was missed.
+    pub(crate) fn is_lost(&self, epoch: u64) -> bool {
+        self.lost.load(Ordering::SeqCst) >= epoch
     }
 
     /// Number of sessions that have the cache on and can be followed.

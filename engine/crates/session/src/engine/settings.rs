@@ -27,7 +27,7 @@ pub struct Settings {
     /// Results of statements whose results are rarely reused are mostly not stored (`fqc_adaptation`).
     adapts: AtomicBool,
     /// The engine may enter light mode while the cache saves less than it costs (`fqc_doze`).
-    dozes: AtomicBool,
+    allows_light_mode: AtomicBool,
     /// Sessions with the cache off are followed too, to measure what the cache would do for them (`fqc_observe`).
     observes: AtomicBool,
     /// Out of a million hits, the number that are compared with the server's answer (`fqc_verify_ppm`).
@@ -55,9 +55,9 @@ pub struct Settings {
 pub struct InitialState {
     /// New sessions parse statements in the usual way: neither `sql_mode` nor `init_connect` changes that, and passwords do not
     /// expire.
-    pub as_usual: bool,
+    pub parses_as_usual: bool,
     /// `init_connect` is not empty, so new sessions run it first.
-    pub with_first: bool,
+    pub has_init_connect: bool,
     /// The side effects that new sessions expect of each statement.
     pub side_effects: SideEffects,
 }
@@ -67,7 +67,8 @@ impl InitialState {
 
     fn pack(self, inherited: u64) -> u64 {
         let SideEffects { traces, limits_idleness, reports, limits_joins, numbers } = self.side_effects;
-        let bits = [self.as_usual, self.with_first, traces, limits_idleness, reports, limits_joins, numbers];
+        let bits =
+            [self.parses_as_usual, self.has_init_connect, traces, limits_idleness, reports, limits_joins, numbers];
         bits.iter().fold(inherited, |packed, bit| packed << 1 | u64::from(*bit))
     }
 
@@ -75,7 +76,7 @@ impl InitialState {
         let is = |place: u32| packed >> (Self::BITS - place) & 1 != 0;
         let side_effects =
             SideEffects { traces: is(3), limits_idleness: is(4), reports: is(5), limits_joins: is(6), numbers: is(7) };
-        InitialState { as_usual: is(1), with_first: is(2), side_effects }
+        InitialState { parses_as_usual: is(1), has_init_connect: is(2), side_effects }
     }
 }
 
@@ -170,13 +171,13 @@ impl Settings {
         self.adapts.store(value, Ordering::Relaxed);
     }
 
-    /// True if the settings allow light mode (`fqc_doze`). Whether the engine is in it, `EngineMode::is_dozing` shows.
-    pub fn dozes(&self) -> bool {
-        self.dozes.load(Ordering::Relaxed)
+    /// True if the settings allow light mode (`fqc_doze`). Whether the engine is in it, `EngineMode::is_in_light_mode` shows.
+    pub fn allows_light_mode(&self) -> bool {
+        self.allows_light_mode.load(Ordering::Relaxed)
     }
 
-    pub fn set_dozes(&self, value: bool) {
-        self.dozes.store(value, Ordering::Relaxed);
+    pub fn set_allows_light_mode(&self, value: bool) {
+        self.allows_light_mode.store(value, Ordering::Relaxed);
     }
 
     /// True if sessions with the cache off are followed too, to measure what the cache would do for them (`fqc_observe`).
@@ -236,7 +237,9 @@ impl Settings {
     pub fn usual_initial_state(&self, inherited: u64, was_reset: bool) -> Option<InitialState> {
         let packed = self.initial_state.load(Ordering::Relaxed);
         let known = InitialState::unpack(packed);
-        let is_usual = packed >> InitialState::BITS == inherited && known.as_usual && !(known.with_first && was_reset);
+        let is_usual = packed >> InitialState::BITS == inherited
+            && known.parses_as_usual
+            && !(known.has_init_connect && was_reset);
         is_usual.then_some(known)
     }
 

@@ -4,7 +4,7 @@
 //! its key column, which is also withheld while anything is being defined: the server finishes a definition before it reports it, and a
 //! session that runs in between must not rely on the old key.
 
-use crate::entries::cells::{allocate, definition_of, whole_of};
+use crate::entries::cells::{allocate, definition_of, unknown_change_of};
 use cache::{CellId, Versions};
 use footprint::KeyColumn;
 use locks::{Mutex, RwLock};
@@ -23,7 +23,7 @@ pub enum Verdict {
     Plain,
     /// Like `Plain`, but a transaction that reads it can have no savepoints (Aria). So a read of it inside a transaction must run on
     /// the server.
-    Joining,
+    NoSavepoints,
     /// Its results are never cached, because of its engine or type.
     Unfit,
     /// Its results are never cached: it has a TIME column, which the server completes with today's date in some comparisons.
@@ -39,9 +39,9 @@ pub struct Table {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
     /// Version cell that every change of the table advances.
-    pub any: CellId,
+    pub any_change: CellId,
     /// Version cell that is advanced by changes of the table whose rows are not known. Results that depend on single rows depend on it too.
-    pub whole: CellId,
+    pub unknown_change: CellId,
     /// Version cell that only definitions of the table (CREATE, ALTER, DROP and the like) advance.
     pub definition: CellId,
     /// Number of statements that have read the table on the server. `writes` counts those that have written it.
@@ -68,14 +68,14 @@ impl Table {
     fn new(versions: &Versions, db: &[u8], name: &[u8]) -> Table {
         let [defined, defining, verdict, reads, writes, invalidations_avoided] = [0; 6].map(AtomicU64::new);
         let key = RwLock::new((Era(0), None));
-        let any = allocate(versions);
-        let (whole, definition) = (whole_of(any), definition_of(any));
+        let any_change = allocate(versions);
+        let (unknown_change, definition) = (unknown_change_of(any_change), definition_of(any_change));
         let (db, name) = (db.to_vec(), name.to_vec());
         Table {
             db,
             name,
-            any,
-            whole,
+            any_change,
+            unknown_change,
             definition,
             reads,
             writes,
@@ -155,7 +155,7 @@ impl Table {
         match packed & 7 {
             1 => Verdict::Snapshot,
             2 => Verdict::Plain,
-            3 => Verdict::Joining,
+            3 => Verdict::NoSavepoints,
             4 => Verdict::Unfit,
             5 => Verdict::Times,
             6 => Verdict::Sequence,
@@ -189,7 +189,7 @@ const OTHERS: &[u8] = b"(other tables)";
 #[derive(Default)]
 struct Known {
     by_name: HashMap<Vec<u8>, Arc<Table>>,
-    by_whole: HashMap<CellId, Arc<Table>>,
+    by_unknown_change: HashMap<CellId, Arc<Table>>,
 }
 
 /// All tables that statements have named, and those among them that the host is to look up.
@@ -225,7 +225,7 @@ impl Tables {
         }
         let table = Arc::new(Table::new(versions, db, name));
         known.by_name.insert(key, table.clone());
-        known.by_whole.insert(table.whole, table.clone());
+        known.by_unknown_change.insert(table.unknown_change, table.clone());
         table
     }
 
@@ -233,10 +233,10 @@ impl Tables {
         self.known().by_name.values().cloned().collect()
     }
 
-    /// The table whose cell of unknown changes (`Table::whole`) this is. None if there is none, and also while a table is being added,
-    /// because a hit must never wait.
-    pub fn try_find(&self, whole: CellId) -> Option<Arc<Table>> {
-        self.known.try_read().ok()?.by_whole.get(&whole).cloned()
+    /// The table whose cell of unknown changes (`Table::unknown_change`) this is. None if there is none, and also while a table is being
+    /// added, because a hit must never wait.
+    pub fn try_find(&self, unknown_change: CellId) -> Option<Arc<Table>> {
+        self.known.try_read().ok()?.by_unknown_change.get(&unknown_change).cloned()
     }
 
     fn known(&self) -> RwLockReadGuard<'_, Known> {
@@ -270,7 +270,7 @@ mod tests {
         (1..MOST - 1).for_each(|number| _ = find(number));
         let others = find(MOST);
         assert_eq!((others.db.as_slice(), others.name.as_slice()), (&b""[..], OTHERS));
-        assert!(Arc::ptr_eq(&others, &find(MOST + 1)) && others.whole != last.whole);
+        assert!(Arc::ptr_eq(&others, &find(MOST + 1)) && others.unknown_change != last.unknown_change);
         assert!(Arc::ptr_eq(&first, &find(0)) && Arc::ptr_eq(&last, &find(MOST - 1)));
         assert_eq!(tables.list().len(), MOST + 1);
     }

@@ -91,7 +91,7 @@ impl Bystander {
         let has_snapshots = table.verdict(engine.catalogue().generation()) == Verdict::Snapshot;
         let key = engine.key_of(&table).filter(|_| has_snapshots && !self.is_past_unknown && db != b"mysql");
         let Some(key) = key else { return self.writes(engine, db, name) };
-        self.writes.close(engine, table.any);
+        self.writes.close(engine, table.any_change);
         self.row_reported.push(RowReportedTable { handler, table, key, has_rows: false });
     }
 
@@ -99,11 +99,11 @@ impl Bystander {
     fn writes_row(&mut self, engine: &Engine, handler: usize, key: Option<[u8; 8]>) {
         let Some(reported) = self.row_reported.iter_mut().find(|reported| reported.handler == handler) else { return };
         reported.has_rows = true;
-        if self.writes.is_closed(reported.table.whole) {
+        if self.writes.is_closed(reported.table.unknown_change) {
             return;
         }
         let fits = self.writes.cells().len() + 2 <= MOST_REMEMBERED;
-        let Some(key) = key.filter(|_| fits) else { return self.writes.close(engine, reported.table.whole) };
+        let Some(key) = key.filter(|_| fits) else { return self.writes.close(engine, reported.table.unknown_change) };
         for cell in row_cells(engine, &reported.table, reported.key.read(key)) {
             self.writes.close(engine, cell);
         }
@@ -113,7 +113,7 @@ impl Bystander {
     /// them, so they are unknown.
     fn close_tables_without_rows(&mut self, engine: &Engine) {
         for reported in self.row_reported.iter().filter(|reported| !reported.has_rows) {
-            self.writes.close(engine, reported.table.whole);
+            self.writes.close(engine, reported.table.unknown_change);
         }
     }
 

@@ -19,24 +19,24 @@ impl Session {
     /// Decides about a command in light mode, in which the engine follows sessions by their packets only. `Forward` if it may
     /// be sent to the server unexamined, and `Inject` for what the server must get before it. None if the command must be
     /// examined, or if the engine is not in light mode.
-    pub(crate) fn passes_in_doze(
+    pub(crate) fn passes_in_light_mode(
         &mut self,
         engine: &Engine,
         command: Option<Command>,
         body: &[u8],
         payload: &[u8],
     ) -> Option<Decision> {
-        if self.phase != Phase::Commands || !engine.mode().is_dozing() {
+        if self.phase != Phase::Commands || !engine.mode().is_in_light_mode() {
             return None;
         }
-        if self.coverage.dozed_in != engine.mode().epoch() {
+        if self.coverage.light_mode_epoch != engine.mode().epoch() {
             // The server first gets whatever it still lacks.
             if let Some(first) = self.before_pieces(engine) {
                 return Some(Decision::Inject(first));
             }
             self.begin_doze(engine);
         }
-        if self.coverage.has_missed {
+        if self.coverage.has_unreported_effects {
             return None;
         }
         let passes = match command {
@@ -45,7 +45,7 @@ impl Session {
             _ => false,
         };
         passes.then(|| {
-            self.coverage.is_dozing = true;
+            self.coverage.was_active_in_light_mode = true;
             engine.repeats().note(FixedState::with_seed(0).hash_one(body));
             Decision::Forward
         })
@@ -55,15 +55,15 @@ impl Session {
     /// must rest.
     fn begin_doze(&mut self, engine: &Engine) {
         self.look_back(engine);
-        self.note_doze(engine.mode().last_doze());
+        self.note_light_mode(engine.mode().last_light_mode());
         let is_known = self.identity.known_database().is_some_and(|name| !name.eq_ignore_ascii_case(SYSTEM));
-        self.coverage.has_missed |= !is_known || self.writes.is_locked || self.transaction.is_branch;
+        self.coverage.has_unreported_effects |= !is_known || self.writes.is_locked || self.transaction.is_branch;
         self.verification = None;
     }
 
     /// Notes that the session is active in the light mode with this epoch, where the server does not report its statements.
-    pub(crate) fn note_doze(&mut self, doze: u64) {
-        (self.coverage.dozed_in, self.coverage.is_dozing) = (doze, true);
+    pub(crate) fn note_light_mode(&mut self, doze: u64) {
+        (self.coverage.light_mode_epoch, self.coverage.was_active_in_light_mode) = (doze, true);
     }
 
     /// True if this text only reads or writes rows, or begins or ends a transaction, and names neither the schema `sys` nor
@@ -100,8 +100,8 @@ impl Session {
 
     /// True if a command that is examined in light mode may do something that does not show in its packets. The session must
     /// then rest, that is, it is served nothing any more.
-    pub(crate) fn hides_in_doze(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
-        if self.coverage.dozed_in != engine.mode().epoch() {
+    pub(crate) fn hides_in_light_mode(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
+        if self.coverage.light_mode_epoch != engine.mode().epoch() {
             self.begin_doze(engine);
         }
         let names_system = || sql::contains_ignoring_case(body, SYSTEM);
@@ -115,15 +115,15 @@ impl Session {
             Some(Command::InitDb | Command::ChangeUser) => names_system(),
             Some(_) => false,
         };
-        self.coverage.is_dozing = true;
-        self.coverage.has_missed || hides
+        self.coverage.was_active_in_light_mode = true;
+        self.coverage.has_unreported_effects || hides
     }
 
     /// Updates what is known of the session if a light mode is over in which it was active: a transaction may be open, and
     /// something may have been missed. Does nothing otherwise. To be called before each command.
     #[inline]
     pub(crate) fn look_back(&mut self, engine: &Engine) {
-        if self.coverage.dozed_in != 0 && self.coverage.dozed_in != engine.mode().epoch() {
+        if self.coverage.light_mode_epoch != 0 && self.coverage.light_mode_epoch != engine.mode().epoch() {
             self.come_back(engine);
         }
     }
@@ -132,22 +132,22 @@ impl Session {
     fn come_back(&mut self, engine: &Engine) {
         let mode = engine.mode();
         // This is read before the verdict: a session that sees the doze as decided also sees the decision.
-        let is_judged = mode.is_judged(self.coverage.dozed_in);
-        self.coverage.has_missed |= mode.is_lost(self.coverage.dozed_in);
-        if std::mem::take(&mut self.coverage.is_dozing) {
+        let is_judged = mode.is_judged(self.coverage.light_mode_epoch);
+        self.coverage.has_unreported_effects |= mode.is_lost(self.coverage.light_mode_epoch);
+        if std::mem::take(&mut self.coverage.was_active_in_light_mode) {
             self.transaction.lose_sight();
             self.diagnostics.has_warnings = true;
         }
         // Until the doze is decided, this session is served nothing.
         if is_judged {
-            self.coverage.dozed_in = 0;
+            self.coverage.light_mode_epoch = 0;
         }
     }
 
     /// Called when the server reports the end of a statement that is not known as running. If it was sent in light mode and
     /// reported after the engine woke, opens the cells that its reports have closed.
     pub(crate) fn ends_unseen(&mut self, engine: &Engine) {
-        if self.coverage.dozed_in != 0 && self.work.running.is_none() {
+        if self.coverage.light_mode_epoch != 0 && self.work.running.is_none() {
             self.writes.open(engine);
         }
     }

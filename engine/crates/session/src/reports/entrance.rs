@@ -14,7 +14,7 @@ impl Session {
             Report::UserChanged { account } => self.identity.set_account(Some(account)),
             Report::CacheType(cache_type) => {
                 self.set_cache_type(engine, cache_type);
-                self.identity.set_stays_out(cache_type == 0);
+                self.identity.set_turned_cache_off(cache_type == 0);
             }
             Report::Locked { db, name, is_read_only } => self.locks(engine, db, name, is_read_only),
             Report::Defined { db, name } => self.defines(engine, db, name),
@@ -41,7 +41,9 @@ impl Session {
 
     /// True if the next report `Ended` must include the current database. Otherwise it may leave it out.
     pub fn expects_database(&self, engine: &Engine) -> bool {
-        self.coverage.has_moved || self.identity.known_database().is_none() || !self.is_state_known(engine)
+        self.coverage.database_may_have_changed
+            || self.identity.known_database().is_none()
+            || !self.is_state_known(engine)
     }
 
     /// Handles `Report::Ended`, which the server sends before the response of a statement.
@@ -63,12 +65,12 @@ impl Session {
 
     /// Takes the state that the server reports for this session at its login and at the end of a statement.
     pub(crate) fn take_state(&mut self, engine: &Engine, state: &SessionState) {
-        self.coverage.in_epoch = engine.mode().epoch();
+        self.coverage.reported_in_epoch = engine.mode().epoch();
         self.transaction.take_state(state.autocommit, state.is_read_only, Isolation::from_number(state.isolation));
         self.writes.is_locked |= state.in_lock_tables;
         if let Some(database) = state.database {
             self.identity.set_database(database);
-            self.coverage.has_moved = self.coverage.may_move;
+            self.coverage.database_may_have_changed = self.coverage.may_change_database;
         }
         if self.identity.cache_type() != state.cache_type {
             self.set_cache_type(engine, state.cache_type);

@@ -15,11 +15,11 @@ impl Session {
             return false;
         }
         self.look_back(engine);
-        if self.coverage.has_missed {
+        if self.coverage.has_unreported_effects {
             return true;
         }
-        if engine.mode().is_dozing() {
-            return self.hides_in_doze(engine, command, body);
+        if engine.mode().is_in_light_mode() {
+            return self.hides_in_light_mode(engine, command, body);
         }
         !engine.mode().is_awake()
             && match command {

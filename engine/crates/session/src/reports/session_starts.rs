@@ -14,31 +14,32 @@ impl Session {
             return;
         }
         self.identity.set_account(Some(account));
-        let accepted_under = self.coverage.accepted_under;
-        self.identity.set_granted(engine.number_of(accepted_under));
-        self.begin_anew(engine, accepted_under);
+        let inherited_at_accept = self.coverage.inherited_at_accept;
+        self.identity.set_granted(engine.number_of(inherited_at_accept));
+        self.begin_anew(engine, inherited_at_accept);
         // The client asked for this database at login; the server has not made it the current one yet.
         let database = self.identity.database().to_vec();
         self.take_state(engine, &SessionState { database: Some(&database), ..*state });
-        self.coverage.has_moved = true;
+        self.coverage.database_may_have_changed = true;
         // `init_connect` may have raised warnings.
-        let initial_side_effects = engine.settings().usual_initial_state(accepted_under, false);
-        self.diagnostics.has_warnings = initial_side_effects.is_none_or(|known| known.with_first);
+        let initial_side_effects = engine.settings().usual_initial_state(inherited_at_accept, false);
+        self.diagnostics.has_warnings = initial_side_effects.is_none_or(|known| known.has_init_connect);
         self.phase = Phase::Commands;
     }
 
     /// Starts the session afresh after a login, a change of user or a reset. Its settings, transaction, temporary tables and
-    /// prepared statements are gone; FOUND_ROWS() stays. `accepted_under` is the value of `Settings::inherited` from before the
+    /// prepared statements are gone; FOUND_ROWS() stays. `inherited_at_accept` is the value of `Settings::inherited` from before the
     /// server set the session up.
-    fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
-        let initial_side_effects = engine.settings().usual_initial_state(accepted_under, self.identity.was_reset());
+    fn begin_anew(&mut self, engine: &Engine, inherited_at_accept: u64) {
+        let initial_side_effects =
+            engine.settings().usual_initial_state(inherited_at_accept, self.identity.was_reset());
         let known = initial_side_effects.filter(|_| engine.mode().is_awake());
-        self.identity.begin(accepted_under, known.map(|known| known.side_effects));
+        self.identity.begin(inherited_at_accept, known.map(|known| known.side_effects));
         self.transaction.begin_anew();
         self.statements.clear();
         self.temporary = TemporaryTables::default();
         // While the engine is suspended, it does not see changes of what new sessions inherit.
-        let is_unchanged = engine.settings().is_unchanged_since(accepted_under) && engine.mode().is_awake();
+        let is_unchanged = engine.settings().is_unchanged_since(inherited_at_accept) && engine.mode().is_awake();
         if self.identity.has_set_role() || !is_unchanged {
             self.identity.become_private(engine.contexts());
         }

@@ -17,7 +17,7 @@ impl Session {
             // The server reads this table once in a session for each routine, and then keeps the routine in a cache of
             // the session.
             if schemas.routines.is_some_and(|routines| routines.as_bytes() == name) {
-                self.identity.go_elsewhere();
+                self.identity.note_privilege_rechecks();
             }
             if schemas.registry.is_some_and(|registry| registry.as_bytes() == name) {
                 self.refuse_to_store(ContextReason::SystemTable);

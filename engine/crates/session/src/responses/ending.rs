@@ -25,10 +25,10 @@ impl Session {
         if kind.is_none_or(keeps_track) {
             return;
         }
-        if running.is_plain && kind.is_some_and(shows_all) && engine.mode().has_only_dozed_since(running.epoch) {
-            self.note_doze(engine.mode().last_doze());
+        if running.is_plain && kind.is_some_and(shows_all) && engine.mode().was_not_suspended_since(running.epoch) {
+            self.note_light_mode(engine.mode().last_light_mode());
         } else {
-            self.coverage.has_missed = true;
+            self.coverage.has_unreported_effects = true;
         }
     }
 

@@ -27,8 +27,9 @@ pub(crate) fn finish(engine: &Engine, finished: &mut FinishedRead) -> Option<Res
         (None, Some(layout)) => {
             // The flag says that running this statement was slow, which is not true when it is served from the cache.
             wire::patch_status(&mut recording.response, &outcome.status_offsets, status::SLOW, 0);
-            let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
-            Ok(layout.lasting(recording.lasts_seconds))
+            let layout =
+                layout.by_rows(recording.is_by_rows).only_outside_transactions(recording.outside_transactions_only);
+            Ok(layout.with_stale_seconds(recording.stale_seconds))
         }
     };
     keep(engine, recording, outcome, verdict)

@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::engine::late::WaitingResult;
-use crate::entries::lasting::Basis;
+use crate::entries::basis::Basis;
 use crate::entries::layout::Layout;
 use crate::reason::ContextReason;
 use crate::responses::keeping::finish;

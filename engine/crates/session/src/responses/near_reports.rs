@@ -25,7 +25,9 @@ impl Session {
         if self.may_report_results(&recording.text)
             && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context))
         {
-            let layout = Layout::default().by_rows(recording.is_by_rows).joining(recording.joins);
+            let layout = Layout::default()
+                .by_rows(recording.is_by_rows)
+                .only_outside_transactions(recording.outside_transactions_only);
             self.report_result(engine, recording.context, recording.stamp, &recording.cells, layout);
         }
     }
@@ -77,7 +79,7 @@ impl Session {
             context,
             stamp,
             holds_over_preparations: self.is_granted_as_then(engine),
-            is_for_transactions: !layout.joins(),
+            is_for_transactions: !layout.outside_transactions_only(),
             snapshot: self.snapshot_beside(),
             is_of_session: false,
         };

@@ -1,7 +1,7 @@
 //! Decides whether the result of a read is stored, once its response has been sent.
 
 use crate::engine::Engine;
-use crate::entries::lasting::Basis;
+use crate::entries::basis::Basis;
 use crate::entries::layout::Layout;
 use crate::reason::ContextReason;
 use crate::responses::keeping::finish;
@@ -60,8 +60,8 @@ impl Session {
     fn may_still_store(&self, engine: &Engine, recording: &Recording) -> bool {
         let layout = Layout::default().by_rows(recording.is_by_rows);
         let basis = Basis { cells: &recording.cells, stamp: recording.stamp, layout };
-        let may_outlive = recording.lasts_seconds.is_some() && self.transaction.is_outside();
-        engine.is_alive(basis) || may_outlive && basis.is_defined_as_then(engine.versions())
+        let may_be_served_stale = recording.stale_seconds.is_some() && self.transaction.is_outside();
+        engine.is_alive(basis) || may_be_served_stale && basis.is_defined_as_then(engine.versions())
     }
 
     /// Refuses a result for reasons that its response or the session's transaction shows.
@@ -87,7 +87,7 @@ impl Session {
     /// Refuses a result that was read from no table, unless it is the value of a setting. That depends on nothing but the session's
     /// context. It opens no snapshot, so it is kept only for sessions outside of transactions.
     fn check_setting(&self, engine: &Engine, recording: &mut Recording) {
-        recording.joins = true;
+        recording.outside_transactions_only = true;
         if !self.transaction.is_outside() || !sql::shows_setting_alone(&recording.text, recording.parse_context.mode) {
             recording.refuse(ContextReason::NoTable);
         } else if !self.may_still_store(engine, recording) {
@@ -103,7 +103,7 @@ impl Session {
         match engine.insight().caching(recording.shape, account, &recording.tables) {
             Caching::Normal => {}
             Caching::Never => recording.refuse(ContextReason::Rule),
-            Caching::Always(terms) => recording.lasts_seconds = u32::try_from(terms.ttl.as_secs()).ok(),
+            Caching::Always(terms) => recording.stale_seconds = u32::try_from(terms.ttl.as_secs()).ok(),
         }
     }
 

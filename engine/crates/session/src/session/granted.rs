@@ -15,7 +15,7 @@ impl Session {
     /// Called after the statement was noted as running and before the server gets it. Notes in `Running::stays_in` that it certainly calls
     /// no routine, and so cannot make the server look up the privileges for the current database again.
     pub(crate) fn note_stay(&mut self, engine: &Engine, analysis: &Analysis, text: &[u8]) {
-        if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) {
+        if !self.identity.rechecks_database_privileges() || self.is_granted_as_then(engine) {
             return;
         }
         let generation = engine.catalogue().generation();
@@ -47,7 +47,7 @@ impl Session {
     /// Called at the end of a statement. If privileges have changed since the session chose its database, and this statement may have made
     /// the server look them up again, they get a private number: the session shares no results until it chooses a database again.
     pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
-        if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) || running.is_hidden() {
+        if !self.identity.rechecks_database_privileges() || self.is_granted_as_then(engine) || running.is_hidden() {
             return;
         }
         let is_of_tables = |read: &Recording| read.refusal.is_none() && !read.may_read_views;

@@ -38,7 +38,7 @@ pub struct Identity {
     /// The session's `fqc_type`: 0 off, 1 on, 2 on demand (SQL_CACHE).
     cache_type: u8,
     /// The session itself has turned the cache off. It is not observed then, because it would not be served if the cache were on.
-    stays_out: bool,
+    turned_cache_off: bool,
     /// Private number of a session that tries the cache out. Its results are shared with no other session.
     trial: Option<u64>,
     /// Every read must run on the server, see `SessionState::must_run`.
@@ -51,7 +51,7 @@ pub struct Identity {
     granted: [u64; 2],
     /// The session has used a stored routine, or may have, or has executed a statement that was prepared in another database. Each time
     /// the server returns from another database, it looks up the privileges for the current one again.
-    goes_elsewhere: bool,
+    rechecks_database_privileges: bool,
     /// The session was reset, and `init_connect` has not run since.
     was_reset: bool,
     /// A role may have been set. It survives a reset and a change of user.
@@ -74,13 +74,13 @@ impl Identity {
             database: Vec::new(),
             is_database_known: false,
             cache_type: 0,
-            stays_out: false,
+            turned_cache_off: false,
             trial: None,
             must_run: false,
             variables: Variables::new(LexMode::new(flavour)),
             inherited: 0,
             granted: [0; 2],
-            goes_elsewhere: flavour.schemas.routines.is_none(),
+            rechecks_database_privileges: flavour.schemas.routines.is_none(),
             was_reset: false,
             has_set_role: false,
             numbers: None,
@@ -172,12 +172,12 @@ impl Identity {
         self.forget_numbers();
     }
 
-    pub fn stays_out(&self) -> bool {
-        self.stays_out
+    pub fn turned_cache_off(&self) -> bool {
+        self.turned_cache_off
     }
 
-    pub fn set_stays_out(&mut self, stays_out: bool) {
-        self.stays_out = stays_out;
+    pub fn set_turned_cache_off(&mut self, turned_cache_off: bool) {
+        self.turned_cache_off = turned_cache_off;
     }
 
     pub fn is_trial(&self) -> bool {
@@ -262,12 +262,12 @@ impl Identity {
     }
 
     /// Notes that the server may from here on look up the privileges for the current database again, whenever it returns from another one.
-    pub fn go_elsewhere(&mut self) {
-        self.goes_elsewhere = true;
+    pub fn note_privilege_rechecks(&mut self) {
+        self.rechecks_database_privileges = true;
     }
 
-    pub fn goes_elsewhere(&self) -> bool {
-        self.goes_elsewhere
+    pub fn rechecks_database_privileges(&self) -> bool {
+        self.rechecks_database_privileges
     }
 
     pub fn note_reset(&mut self) {
@@ -286,7 +286,7 @@ impl Identity {
     /// `side_effects` is None if the initial settings are not known: they then count as uncertain, and the server is queried for them.
     pub fn begin(&mut self, inherited: u64, side_effects: Option<SideEffects>) {
         self.inherited = inherited;
-        self.stays_out = false;
+        self.turned_cache_off = false;
         let ignore_space = self.has(capability::IGNORE_SPACE);
         let charset = Charset::of_collation(self.charset, &self.flavour().charsets);
         self.variables = Variables::new(LexMode { ignore_space, charset, ..LexMode::new(self.flavour()) });
@@ -385,13 +385,13 @@ impl Identity {
 
     /// True if the session expects of each read a side effect that an answer from the cache does not have: a trace, a report about the
     /// transaction, a GTID of its own. Every read must then run on the server, and the engine may send no queries of its own.
-    pub fn wants_all(&self) -> bool {
+    pub fn expects_side_effects(&self) -> bool {
         let side_effects = self.variables.side_effects;
         side_effects.traces || side_effects.numbers || side_effects.reports && self.has(capability::SESSION_TRACK)
     }
 
     /// True if the server reports to the client where a transaction begins. The engine must then not begin one at another moment.
-    pub fn is_told_of_transactions(&self) -> bool {
+    pub fn client_tracks_transactions(&self) -> bool {
         self.has(capability::SESSION_TRACK) && self.flavour().statements.reports_transactions
     }
 
@@ -422,7 +422,7 @@ impl Identity {
         if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain {
             return None;
         }
-        if self.must_run || self.wants_all() || !self.is_database_known {
+        if self.must_run || self.expects_side_effects() || !self.is_database_known {
             return None;
         }
         let mut parts = Parts::default();

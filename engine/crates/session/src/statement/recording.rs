@@ -55,13 +55,13 @@ pub struct Recording {
     pub unsettled: Vec<Arc<Table>>,
     /// The result must not be served inside a transaction, for instance because the engine of its table must know every
     /// transaction that reads it.
-    pub joins: bool,
+    pub outside_transactions_only: bool,
     /// The statement reads a view, or may. Then the rows that it returns need not be rows that it has read.
     pub may_read_views: bool,
     /// The first reason against storing the result. Once it is set, nothing is recorded any more.
     pub refusal: Option<Reason>,
     /// The number of seconds for which a rule lets the result outlive writes.
-    pub lasts_seconds: Option<u32>,
+    pub stale_seconds: Option<u32>,
     /// The client keeps column metadata itself, so a stored result can be served again only if it has none.
     pub omits_metadata: bool,
     /// The statement is `SELECT FOUND_ROWS()`. Then `text` is that of the read before it, and `parameters` holds its
@@ -99,8 +99,8 @@ impl Recording {
     /// now.
     pub fn depend_on(&mut self, table: &Arc<Table>, verdict: Verdict) {
         self.take_verdict(table, verdict);
-        if !self.cells.contains(&table.any) {
-            self.cells.push(table.any);
+        if !self.cells.contains(&table.any_change) {
+            self.cells.push(table.any_change);
             self.first_table.get_or_insert_with(|| table.clone());
         }
     }
@@ -109,7 +109,7 @@ impl Recording {
         self.all_snapshot &= matches!(verdict, Verdict::Snapshot | Verdict::Unknown);
         match verdict {
             Verdict::Snapshot | Verdict::Plain => {}
-            Verdict::Joining => self.joins = true,
+            Verdict::NoSavepoints => self.outside_transactions_only = true,
             Verdict::Unknown => self.unsettled.push(table.clone()),
             Verdict::Unfit => self.refuse(ContextReason::TableEngine),
             Verdict::Times => self.refuse(ContextReason::TimeColumn),

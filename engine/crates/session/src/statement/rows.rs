@@ -36,7 +36,7 @@ fn read_cells(
     let text = parse_context.text(&recording.text);
     let (named, keys) = touched::read(text, &key).or_else(|| row_shown(recording, outcome, text, &key))?;
     is_named(table, &named, parse_context, current).then_some(())?;
-    let mut cells = vec![table.whole];
+    let mut cells = vec![table.unknown_change];
     cells.extend(rows_read(engine, table, &keys)?);
     Some(cells)
 }
@@ -62,12 +62,12 @@ pub(crate) const CELLS_OF_ROW: usize = 2;
 
 /// The version cells that a write of the row with this key closes: that of the row, and that of the block of rows that it lies in.
 pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; CELLS_OF_ROW] {
-    [engine.rows().row(table.whole.0, key), engine.rows().block(table.whole.0, key)]
+    [engine.rows().row(table.unknown_change.0, key), engine.rows().block(table.unknown_change.0, key)]
 }
 
 /// The version cells that a read of these rows depends on: of each row, or of the blocks of a range. None if there are too many.
 fn rows_read(engine: &Engine, table: &Table, keys: &Keys) -> Option<Vec<CellId>> {
-    let (rows, number) = (engine.rows(), table.whole.0);
+    let (rows, number) = (engine.rows(), table.unknown_change.0);
     match keys {
         Keys::Points(points) if points.len() > MOST_READ => None,
         Keys::Points(points) => Some(points.iter().map(|key| rows.row(number, *key)).collect()),

@@ -42,7 +42,7 @@ pub fn may_be_anything(kind: &Kind) -> bool {
 
 /// True if the current database may be another one after the statement, or none. A stored program that a read or write calls cannot choose
 /// one.
-pub fn may_move(kind: &Kind) -> bool {
+pub fn may_change_database(kind: &Kind) -> bool {
     !matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_))
 }
 

@@ -46,8 +46,8 @@ impl Writes {
     /// Closes the version cells of a table for a change of rows that are not known: no result from the table is current from
     /// here on.
     pub fn close_table(&mut self, engine: &Engine, table: &Table) {
-        self.close(engine, table.any);
-        self.close(engine, table.whole);
+        self.close(engine, table.any_change);
+        self.close(engine, table.unknown_change);
     }
 
     /// Closes the version cells of a table that the statement may define: those for its rows, and the one for its definition.

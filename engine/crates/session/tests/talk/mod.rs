@@ -136,9 +136,10 @@ pub fn connect_unmet(engine: &Engine) -> Talk<'_> {
 
 /// Notes the usual initial settings of new sessions in the engine, and connects.
 fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
-    engine
-        .settings()
-        .note_initial_state(engine.settings().inherited(), InitialState { as_usual: true, ..InitialState::default() });
+    engine.settings().note_initial_state(
+        engine.settings().inherited(),
+        InitialState { parses_as_usual: true, ..InitialState::default() },
+    );
     enter(engine, isolation, address)
 }
 

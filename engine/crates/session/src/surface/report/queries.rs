@@ -17,7 +17,7 @@ impl Names {
     fn of(engine: &Engine) -> Names {
         let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         let tables = engine.tables().list().into_iter();
-        Names(tables.map(|table| (table.any.0, format!("{}.{}", text(&table.db), text(&table.name)))).collect())
+        Names(tables.map(|table| (table.any_change.0, format!("{}.{}", text(&table.db), text(&table.name)))).collect())
     }
 }
 

@@ -3,8 +3,8 @@
 use super::rows::Rows;
 use crate::engine::Engine;
 use crate::engine::tables::Table;
+use crate::entries::basis::Basis;
 use crate::entries::cells::table_cells;
-use crate::entries::lasting::Basis;
 use cache::CellId;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -31,11 +31,11 @@ struct Held {
 pub fn rows(engine: &Engine) -> Rows {
     let held = held(engine);
     let mut tables: Vec<_> = engine.tables().list().into_iter().map(|table| (count(&table), table)).collect();
-    tables.retain(|((reads, writes), table)| reads + writes > 0 || held.contains_key(&table.any));
+    tables.retain(|((reads, writes), table)| reads + writes > 0 || held.contains_key(&table.any_change));
     tables.sort_by(|(_, a), (_, b)| (&a.db, &a.name).cmp(&(&b.db, &b.name)));
     let row = |((reads, writes), table): &((u64, u64), std::sync::Arc<Table>)| {
         let nothing = Held::default();
-        let held = held.get(&table.any).unwrap_or(&nothing);
+        let held = held.get(&table.any_change).unwrap_or(&nothing);
         let text = |name: &[u8]| Some(String::from_utf8_lossy(name).into_owned());
         let invalidations_avoided = table.invalidations_avoided.load(Ordering::Relaxed);
         let numbers = [held.entries, held.bytes, held.hits, *reads, *writes, invalidations_avoided];

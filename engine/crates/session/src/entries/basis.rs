@@ -26,14 +26,14 @@ impl<'a> Basis<'a> {
 
     /// True if the result may still be served: it is current, or a rule keeps it alive.
     pub fn is_alive(self, versions: &Versions, ages: &Ages) -> bool {
-        versions.is_fresh(self.cells, self.stamp) || self.lasts(versions, ages)
+        versions.is_fresh(self.cells, self.stamp) || self.may_be_served_stale(versions, ages)
     }
 
     /// True if a rule lets the result be served although it may be stale: it is not too old, and neither its tables nor
     /// anything that affects all sessions was redefined since.
-    pub fn lasts(self, versions: &Versions, ages: &Ages) -> bool {
+    pub fn may_be_served_stale(self, versions: &Versions, ages: &Ages) -> bool {
         let is_young = |seconds| ages.is_younger(self.stamp, seconds);
-        self.layout.lasts_seconds().is_some_and(is_young) && self.is_defined_as_then(versions)
+        self.layout.stale_seconds().is_some_and(is_young) && self.is_defined_as_then(versions)
     }
 
     /// True if neither the definitions of its tables nor anything that affects all sessions has changed since its
