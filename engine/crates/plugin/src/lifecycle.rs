@@ -5,7 +5,7 @@ use crate::connections;
 use crate::declared::{rules, status_variables, variables};
 use crate::engine::{begin_load, end_load, engine};
 use crate::faults;
-use crate::following::{bystanders, closed_elsewhere, earlier_connections, waking};
+use crate::following::{closed_elsewhere, earlier_connections, unfollowed_threads, waking};
 use crate::hooks;
 use crate::log;
 use crate::server::{self, Server};
@@ -31,7 +31,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     connections::begin();
     let sees_tls = hooks::install().inspect_err(|_| server.end())?;
     begin_load();
-    bystanders::start();
+    unfollowed_threads::start();
     server.loaded();
     rules::adopt();
     variables::publish_wishes(engine().settings());
@@ -61,7 +61,7 @@ pub fn stop() {
     engine().settings().switch(false);
     engine().drop_results();
     waking::suspend(engine());
-    bystanders::stop();
+    unfollowed_threads::stop();
     closed_elsewhere::forget();
     server::get().end();
     if descriptors::all_clean() {

@@ -7,7 +7,7 @@ use crate::containment::contain;
 use crate::declared::status_variables;
 use crate::engine::engine;
 use crate::faults::Point;
-use crate::following::{dozing, waking};
+use crate::following::{light_mode, waking};
 use crate::log;
 use crate::numbers;
 use crate::server;
@@ -95,7 +95,7 @@ impl Worker {
         }
         self.tell_obstacle(engine);
         waking::update_without_queries(engine);
-        dozing::update_without_queries(engine);
+        light_mode::update_without_queries(engine);
         engine.sweep(SWEEP_SEGMENTS);
         engine.tick();
         tell_differences(engine);
@@ -147,8 +147,8 @@ impl Worker {
             settings::apply(engine);
         }
         catalogue::look_up_wanted(engine, link)?;
-        waking::update_by_queries(engine, link, dozing::judge)?;
-        dozing::update_by_queries(engine, link)?;
+        waking::update_by_queries(engine, link, light_mode::judge)?;
+        light_mode::update_by_queries(engine, link)?;
         catalogue::look_up_requested(engine, link)?;
         self.tell_danger(engine, link)
     }

@@ -176,7 +176,8 @@ impl Session {
     }
 
     /// True if the server's reports about statements of this connection are for this session. False before the end of the
-    /// login, for a resting session and if the packets are not followed: then they are for a [`Bystander`](crate::Bystander).
+    /// login, for a resting session and if the packets are not followed: then they are for an
+    /// [`UnfollowedThread`](crate::UnfollowedThread).
     pub fn is_followed(&self) -> bool {
         self.phase == Phase::Commands
     }

@@ -1,11 +1,11 @@
-//! Decides when the engine wakes and when it is suspended, and what the server reports in each state. Light mode is in `dozing`.
+//! Decides when the engine wakes and when it is suspended, and what the server reports in each state. Light mode is in `light_mode`.
 //!
 //! While suspended or in light mode, the server need not report statements. If this plugin is the only audit plugin, its mask of event
 //! classes is reduced to connections, so that statements pay nothing for the plugin. Another plugin that is installed sets the bits
 //! that it needs itself.
 
 use crate::engine::{engine, since_load, was_loaded_before};
-use crate::following::bystanders;
+use crate::following::unfollowed_threads;
 use crate::log;
 use crate::server::{self, Reports};
 use crate::signal;
@@ -208,7 +208,7 @@ pub fn enter_light_mode(engine: &Engine) {
     engine.enter_light_mode();
     *state = Some(State { quiet_from: Instant::now(), ..State::new(None) });
     drop(state);
-    bystanders::forget();
+    unfollowed_threads::forget();
 }
 
 /// True if no statement that is older than the engine's waking is waited for, and there is no doubt that this plugin stays. Says nothing
@@ -221,10 +221,10 @@ pub fn is_settled() -> bool {
 fn wake(engine: &Engine, state: &mut Option<State>) {
     server::get().set_reports(Reports::All);
     // While the server starts, no session exists yet. Otherwise the worker queries which sessions there are.
-    bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
+    unfollowed_threads::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
     *state = Some(State::new(Some(EarlierStatements::wake(engine))));
     // Sessions that connected while the engine was suspended were not reported either.
-    bystanders::forget();
+    unfollowed_threads::forget();
     signal::wake();
 }
 
@@ -272,11 +272,11 @@ pub fn update_without_queries(engine: &Engine) {
         lie_down(engine, &mut state);
         *state = Some(State::new(None));
         drop(state);
-        bystanders::forget();
+        unfollowed_threads::forget();
     }
 }
 
-/// `dozing::judge`, which reports to the engine whether everything in the last period of light mode could be followed.
+/// `light_mode::judge`, which reports to the engine whether everything in the last period of light mode could be followed.
 type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 
 /// The part of a worker's round that queries the server. Call when the catalogue is known. If the engine is awake, looks whether statements
@@ -291,7 +291,7 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     if state().as_ref().is_none_or(|state| state.earlier_statements.is_none()) {
         return Ok(());
     }
-    if !bystanders::knows_all_sessions() {
+    if !unfollowed_threads::knows_all_sessions() {
         learn_sessions(link)?;
     }
     let is_at_risk = was_loaded_before() || has_other_listeners(link)?;
@@ -332,14 +332,14 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
 /// Looks up the newest thread id: sessions up to it may have started before the engine woke.
 fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
     let rows = link.query(engine().flavour().catalogue.newest_thread)?;
-    bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
+    unfollowed_threads::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
     Ok(())
 }
 
 /// Returns the threads without a client that have not been reported yet. They are waited for until they are reported or gone.
 fn unreported_threads(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let lasting = server::get().lasting_threads(link)?;
-    Ok(lasting.into_iter().filter(|older| !bystanders::has_reported(older.thread)).collect())
+    Ok(lasting.into_iter().filter(|older| !unfollowed_threads::has_reported(older.thread)).collect())
 }
 
 /// Switches the server's statement reports off if no plugin needs them. Does nothing for some seconds after the engine was suspended.

@@ -86,7 +86,7 @@ fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int 
 /// Passes a report to the applier on this thread. Returns false if this thread is not known to be an applier, or a panic was contained.
 /// True does not mean that the report was passed on (see `with_applier`).
 fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
-    with_applier(|thd, bystander| bystander.report(engine(), report(thd)))
+    with_applier(|thd, thread| thread.report(engine(), report(thd)))
 }
 
 /// A method in the virtual function table of an event class, both by exported name, and the plugin's function that replaces it.

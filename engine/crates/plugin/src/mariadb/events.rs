@@ -6,7 +6,7 @@ use crate::engine::{engine, is_loaded};
 use crate::facts::Facts;
 use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
-use crate::following::{bystanders, earlier_connections, waking};
+use crate::following::{earlier_connections, unfollowed_threads, waking};
 use crate::mariadb::abi::*;
 use crate::mariadb::applier;
 use crate::mariadb::native;
@@ -110,9 +110,9 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     }
     let handler = rows::take_locked().filter(|_| is_lock && !is_read_only && thd.is_applier());
     if found.is_none() && !(is_lock && is_read_only) {
-        bystanders::with(event.thread_id, |bystander| match handler {
-            Some(handler) => bystander.report(engine, Report::LocksRows { db, name, handler }),
-            None => tell(&mut |report| bystander.report(engine, report)),
+        unfollowed_threads::with_thread(event.thread_id, |thread| match handler {
+            Some(handler) => thread.report(engine, Report::LocksRows { db, name, handler }),
+            None => tell(&mut |report| thread.report(engine, report)),
         });
     }
     // The write counts as in progress by now. Every change of privileges locks one of these tables, so privileges that were looked up
@@ -149,11 +149,10 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
         return;
     }
     applier::note(thd);
-    bystanders::with(event.thread_id, |bystander| match event.subclass {
-        GENERAL_LOG => bystander.report(engine, Report::Statement { text: query }),
+    unfollowed_threads::with_thread(event.thread_id, |thread| match event.subclass {
+        GENERAL_LOG => thread.report(engine, Report::Statement { text: query }),
         GENERAL_STATUS => {
-            bystander
-                .report(engine, Report::Ended { state: thd.transaction_state(), executed: executed(event, query) });
+            thread.report(engine, Report::Ended { state: thd.transaction_state(), executed: executed(event, query) });
             note_native(query);
         }
         _ => {}
@@ -189,7 +188,7 @@ fn on_connection(thd: &ThdRef, event: &EventConnection) {
         }
         _ => {
             waking::on_end(event.thread_id);
-            bystanders::ended(event.thread_id);
+            unfollowed_threads::ended(event.thread_id);
         }
     }
 }
@@ -200,7 +199,7 @@ fn account(thd: &ThdRef, event: &EventConnection) -> Account {
 }
 
 /// Connects a session that has logged in with the connection whose bytes this thread handled last. If its packets cannot be followed, it
-/// becomes a bystander.
+/// becomes an unfollowed thread.
 fn connect(thd: &ThdRef, event: &EventConnection) {
     let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;
     let Some(mut taken) = descriptors::take_current(is_new) else { return };
@@ -215,7 +214,7 @@ fn connect(thd: &ThdRef, event: &EventConnection) {
     }
     connection.session.abandon(engine());
     NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
-    bystanders::join(event.thread_id);
+    unfollowed_threads::add(event.thread_id);
 }
 
 /// Returns the bytes of a string of the server; empty if there is none.

@@ -161,13 +161,13 @@ fn tell(handler: Handler, rows: &[*const u8]) {
     if !is_inside() {
         return;
     }
-    with_applier(|_, bystander| {
-        if !bystander.needs_rows_of(handler as usize) {
+    with_applier(|_, thread| {
+        if !thread.needs_rows_of(handler as usize) {
             return;
         }
         for row in rows {
             let key = key_of(handler, *row);
-            bystander.report(engine(), Report::Row { handler: handler as usize, key });
+            thread.report(engine(), Report::Row { handler: handler as usize, key });
         }
     });
 }

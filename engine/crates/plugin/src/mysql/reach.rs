@@ -8,7 +8,7 @@ use crate::engine::{engine, is_loaded};
 use crate::facts::{self, Facts};
 use crate::faults::Point;
 use crate::following::sessions::with_session;
-use crate::following::{bystanders, earlier_connections};
+use crate::following::{earlier_connections, unfollowed_threads};
 use crate::mysql::abi::Thd;
 use crate::mysql::symbols::ThdRef;
 use crate::signal::{self, wake_if_wanted};
@@ -63,14 +63,14 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
 }
 
 /// Delivers reports about a session: `report` gets a function to pass each of them to. They go to the followed session, or else to the
-/// thread's bystander. Reads are reported to sessions only.
+/// entry of an unfollowed thread. Reads are reported to sessions only.
 pub fn deliver(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
     let engine = engine();
     let found = with_session(actor.id, |connection| {
         report(&mut |one| connection.session.report(engine, one));
     });
     if found.is_none() && !is_read {
-        bystanders::with(actor.id, |bystander| report(&mut |one| bystander.report(engine, one)));
+        unfollowed_threads::with_thread(actor.id, |thread| report(&mut |one| thread.report(engine, one)));
     }
 }
 
@@ -153,11 +153,11 @@ pub fn begins_to_commit(actor: Actor) -> bool {
         return true;
     }
     let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == actor.id;
-    bystanders::with(actor.id, |bystander| {
-        let is_unclear = (!is_told && !bystander.has_written() || actor.is_nameless()) && !notes_positions(actor);
+    unfollowed_threads::with_thread(actor.id, |thread| {
+        let is_unclear = (!is_told && !thread.has_written() || actor.is_nameless()) && !notes_positions(actor);
         // A text that cannot be parsed stands for any write.
         let text: &[u8] = if is_unclear { b"?" } else { b"COMMIT" };
-        bystander.report(engine(), Report::Statement { text });
+        thread.report(engine(), Report::Statement { text });
     });
     false
 }
@@ -173,7 +173,9 @@ pub fn begins_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(thd as usize));
     on_call(thd, |actor| {
         if with_session(actor.id, |_| ()).is_none() {
-            bystanders::with(actor.id, |one| one.report(engine(), Report::Statement { text: b"XA COMMIT" }));
+            unfollowed_threads::with_thread(actor.id, |one| {
+                one.report(engine(), Report::Statement { text: b"XA COMMIT" })
+            });
         }
     });
 }
@@ -199,5 +201,5 @@ pub fn has_ended(actor: Actor, is_whole: bool) {
         autocommit: !goes_on,
         ..SessionState::default()
     };
-    bystanders::with(actor.id, |bystander| bystander.report(engine(), Report::Ended { state, executed: b"" }));
+    unfollowed_threads::with_thread(actor.id, |thread| thread.report(engine(), Report::Ended { state, executed: b"" }));
 }

@@ -2,7 +2,7 @@
 //! opened.
 
 use crate::engine::Engine;
-use crate::reports::dozing::shows_all;
+use crate::reports::light_mode::shows_all;
 use crate::reports::resting::keeps_track;
 use crate::session::Session;
 use crate::statement::pending_read::PendingRead;

@@ -1,6 +1,6 @@
-//! Decides when the engine enters light mode (dozes): when for some seconds following sessions has cost more than hits have saved. It
-//! leaves light mode when enough statements are repeated to make serving worth a try. If serving does not pay, it dozes again, with
-//! a longer pause before each further try.
+//! Decides when the engine enters light mode: when for some seconds following sessions has cost more than hits have saved. It
+//! leaves light mode when enough statements are repeated to make serving worth a try. If serving does not pay, it enters light mode again,
+//! with a longer pause before each further try.
 
 use crate::engine::engine;
 use crate::faults;
@@ -41,7 +41,7 @@ struct Seen {
     total: Interval,
 }
 
-/// What `dozing` remembers from one round of the worker to the next.
+/// What `light_mode` remembers from one round of the worker to the next.
 #[derive(Default)]
 struct State {
     /// The counters at the start of the current interval, or in light mode of the current sample.

@@ -1,7 +1,7 @@
 //! A server thread whose packets are not seen: a connection that is older than the plugin or compressed, an event, a replication
 //! applier.
 //!
-//! A bystander is served nothing, but its writes count. The cells of tables that it locks for writing stay closed until the
+//! An unfollowed thread is served nothing, but its writes count. The cells of tables that it locks for writing stay closed until the
 //! server shows that its transaction has ended. If its past is unknown, every statement may end a transaction that has written
 //! anything.
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// A server thread whose packets the engine does not see, and the version cells that it keeps closed. Known from the server's
 /// reports alone.
-pub struct Bystander {
+pub struct UnfollowedThread {
     writes: Writes,
     /// The thread may have a transaction open from before the engine followed it, so each of its statements counts as a change
     /// of anything.
@@ -37,11 +37,11 @@ struct RowReportedTable {
     has_rows: bool,
 }
 
-impl Bystander {
+impl UnfollowedThread {
     /// A thread with no cell closed. `is_new`: everything that the thread ever did has been reported here. Otherwise each
     /// statement may end a transaction that has written anything, until the thread is seen outside of one.
-    pub fn new(is_new: bool) -> Bystander {
-        Bystander { writes: Writes::default(), is_past_unknown: !is_new, row_reported: Vec::new() }
+    pub fn new(is_new: bool) -> UnfollowedThread {
+        UnfollowedThread { writes: Writes::default(), is_past_unknown: !is_new, row_reported: Vec::new() }
     }
 
     /// Handles a report about this thread. Blocks while near caches may still serve results that the thread is about to change.

@@ -1,22 +1,22 @@
-//! Bystanders: server threads that the engine does not follow by their bytes. These are background threads, events, replication appliers,
-//! and connections that are unreadable or were accepted before the load.
+//! Unfollowed threads: server threads that the engine does not follow by their bytes. These are background threads, events, replication
+//! appliers, and connections that are unreadable or were accepted before the load.
 
 use crate::containment::contain;
 use crate::engine::engine;
 use crate::faults::Point;
 use crate::signal;
 use locks::Mutex;
-use session::{Bystander, Report};
+use session::{Report, UnfollowedThread};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
-/// The bystanders (server threads whose packets the engine does not see) by the server's thread id. None while the plugin is not loaded.
-static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
-/// The thread ids of bystanders (server threads whose packets the engine does not see) that the server has reported since the load. None
-/// before the first load.
-static HEARD: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
+/// The unfollowed threads (server threads whose packets the engine does not see) by the server's thread id. None while the plugin is not
+/// loaded.
+static UNFOLLOWED_THREADS: Mutex<Option<HashMap<u64, UnfollowedThread>>> = Mutex::new(None);
+/// The thread ids of unfollowed threads that the server has reported since the load. None before the first load.
+static REPORTED: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
 
 /// Sessions with a greater thread id started after the engine woke, so everything that they did has been reported. `u64::MAX` while that is
 /// not known.
@@ -40,44 +40,42 @@ pub fn has_reported(thread_id: u64) -> bool {
 }
 
 fn heard() -> MutexGuard<'static, Option<HashSet<u64>>> {
-    HEARD.lock().unwrap_or_else(PoisonError::into_inner)
+    REPORTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn all() -> MutexGuard<'static, Option<HashMap<u64, Bystander>>> {
-    BYSTANDERS.lock().unwrap_or_else(PoisonError::into_inner)
+fn all() -> MutexGuard<'static, Option<HashMap<u64, UnfollowedThread>>> {
+    UNFOLLOWED_THREADS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts to keep bystanders, that is, server threads whose packets the engine does not see. Called at load; until then, `with` and `join`
-/// do nothing.
+/// Starts to keep entries of unfollowed threads. Called at load; until then, `with_thread` and `add` do nothing.
 pub fn start() {
     *all() = Some(HashMap::new());
     *heard() = Some(HashSet::new());
 }
 
-/// Ends the writes in progress of all bystanders, that is, of server threads whose packets the engine does not see, and keeps none of them
-/// any more. Called when the plugin ends.
+/// Ends the writes in progress of all unfollowed threads, and keeps none of them any more. Called when the plugin ends.
 pub fn stop() {
     forget();
     *all() = None;
 }
 
 /// Adds a connection whose packets the engine will not see, at its start: everything that it does will be reported.
-pub fn join(thread_id: u64) {
+pub fn add(thread_id: u64) {
     if let Some(all) = all().as_mut() {
-        all.insert(thread_id, Bystander::new(true));
+        all.insert(thread_id, UnfollowedThread::new(true));
     }
 }
 
-/// Removes all bystanders, that is, server threads whose packets the engine does not see, and ends the writes that they have in progress.
-/// Safe only while nothing is stored and all results are gone.
+/// Removes all unfollowed threads, and ends the writes that they have in progress. Safe only while nothing is stored and all results are
+/// gone.
 pub fn forget() {
     let forgotten = all().as_mut().map(std::mem::take).unwrap_or_default();
-    forgotten.into_values().for_each(|mut bystander| bystander.report(engine(), Report::Gone));
+    forgotten.into_values().for_each(|mut thread| thread.report(engine(), Report::Gone));
 }
 
-/// Calls `work` with the bystander for a server thread whose packets the engine does not see. It is created if there is none. Does nothing
-/// on the worker's thread, and while the plugin is not loaded.
-pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
+/// Calls `work` with the entry of a server thread whose packets the engine does not see. It is created if there is none. Does
+/// nothing on the worker's thread, and while the plugin is not loaded.
+pub fn with_thread(thread_id: u64, work: impl FnOnce(&mut UnfollowedThread)) {
     if signal::is_worker_thread() {
         return;
     }
@@ -85,13 +83,13 @@ pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
         work(all.entry(thread_id).or_insert_with(|| {
             let _ = UNTIL_EXIT.try_with(|ending| ending.0.borrow_mut().push(thread_id));
             heard().iter_mut().for_each(|heard| _ = heard.insert(thread_id));
-            Bystander::new(thread_id > OLDEST_KNOWN.load(Ordering::Relaxed))
+            UnfollowedThread::new(thread_id > OLDEST_KNOWN.load(Ordering::Relaxed))
         }));
     }
 }
 
-/// Ends the bystanders that reported on this thread when the thread exits: the server does not report the end of sessions without a client,
-/// such as events and delayed inserts.
+/// When this thread exits, removes the entries that its reports were for: the server does not report the end of sessions without a
+/// client, such as events and delayed inserts.
 struct Ending(RefCell<Vec<u64>>);
 
 thread_local! {
@@ -104,10 +102,11 @@ impl Drop for Ending {
     }
 }
 
-/// Removes the bystander for a server thread whose session has ended, and ends its writes in progress. Does nothing if there is none.
+/// Removes the entry of a server thread whose session has ended, and ends its writes in progress. Does nothing if there is
+/// none.
 pub fn ended(thread_id: u64) {
     heard().iter_mut().for_each(|heard| _ = heard.remove(&thread_id));
-    if let Some(mut bystander) = all().as_mut().and_then(|all| all.remove(&thread_id)) {
-        bystander.report(engine(), Report::Gone);
+    if let Some(mut thread) = all().as_mut().and_then(|all| all.remove(&thread_id)) {
+        thread.report(engine(), Report::Gone);
     }
 }
