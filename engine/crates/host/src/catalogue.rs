@@ -43,7 +43,7 @@ pub fn look_up_requested(engine: &Engine, link: &mut dyn Link) -> Result<(), Str
 /// column could not be looked up is asked for again.
 fn settle(engine: &Engine, link: &mut dyn Link, requests: &[LookUpRequest]) -> Result<(), String> {
     let mut with_columns = Vec::new();
-    for one in requests.iter().filter(|one| !one.table.is_settled(engine.catalogue().generation())) {
+    for one in requests.iter().filter(|one| !one.table.is_looked_up(engine.catalogue().generation())) {
         let present = &mut Present { link: &mut *link, engine, inherited: one.inherited };
         let settled = tables::look_up_verdict(engine, present, &one.table);
         with_columns.extend(present.heed(settled)?.map(|columns| (one, columns)));
@@ -54,7 +54,7 @@ fn settle(engine: &Engine, link: &mut dyn Link, requests: &[LookUpRequest]) -> R
         let key = if settled.is_ok() { tables::look_up_key(engine, present, table, columns) } else { settled.clone() };
         match key {
             Ok(()) => {}
-            Err(_) if present.is_past() => table.doubt(),
+            Err(_) if present.is_past() => table.forget_verdict(),
             Err(error) => {
                 engine.tables().request_look_up(table, *inherited);
                 settled = Err(error);

@@ -435,7 +435,7 @@ impl Connection {
             self.ahead -= self.ahead.min(count.max(0) as usize);
             return count;
         }
-        if self.session.drains(bytes) {
+        if self.session.consumes_abandoned_response(bytes) {
             return bytes.len() as isize;
         }
         if !self.session.is_in_commands() {

@@ -276,7 +276,7 @@ impl<V> Inner<V> {
     fn requested(&mut self, hash: u64, is_fresh: impl Fn(&V) -> bool) -> bool {
         let Some(at) = self.sampled.find(hash) else { return false };
         if !is_fresh(self.sampled.validity(at)) {
-            self.sampled.outdate(at);
+            self.sampled.mark_stale(at);
             return false;
         }
         self.fresh.requests += 1;

@@ -177,7 +177,7 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
         }
         Err(_) => {
             give_up(connection);
-            let is_ours = catch_unwind(AssertUnwindSafe(|| connection.session.drains(bytes)));
+            let is_ours = catch_unwind(AssertUnwindSafe(|| connection.session.consumes_abandoned_response(bytes)));
             if is_ours.unwrap_or(false) { bytes.len() as isize } else { io.write(bytes) }
         }
     }

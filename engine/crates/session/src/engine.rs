@@ -191,7 +191,7 @@ impl Engine {
     pub fn forget(&self) {
         self.versions.advance(Versions::EVERYTHING);
         self.drop_results();
-        self.catalogue.outdate();
+        self.catalogue.invalidate();
     }
 
     /// Examines this many segments of the cache, at each call the next ones, and drops results that can no longer be served to
@@ -202,8 +202,8 @@ impl Engine {
 
     /// Marks what is known of the server's catalogue as stale, and asks the host to query it again. Must be called before the
     /// cells of the change are opened.
-    pub fn outdate_catalogue(&self) {
-        self.catalogue.outdate();
+    pub fn invalidate_catalogue(&self) {
+        self.catalogue.invalidate();
         self.want_catalogue();
     }
 
@@ -299,7 +299,7 @@ impl Engine {
 
     /// Wakes the engine: forgets all results and what is known of tables, and from here on follows every statement that begins.
     /// Near caches may attach again.
-    pub(crate) fn begin_epoch(&self) {
+    pub(crate) fn wake(&self) {
         self.forget();
         self.mode.wake();
         self.feed.admit(true);

@@ -3,9 +3,9 @@
 pub mod earlier_statements;
 pub mod entrance;
 pub mod light_mode;
-pub mod resting;
 pub mod session_starts;
 pub mod tables;
 pub mod trial;
 pub mod unfollowed_thread;
 pub mod unreported_connection;
+pub mod unserved;

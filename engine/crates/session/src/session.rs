@@ -38,9 +38,9 @@ pub enum Phase {
     Greeting,
     /// Authenticated. Every command and response is followed, and the cache may serve the session.
     Commands,
-    /// The session did something while the engine was not following it (see `reports::resting`). Its packets are still searched
+    /// The session did something while the engine was not following it (see `reports::unserved`). Its packets are still searched
     /// for the cache's own names, but it is served nothing, and its writes are known from the server's reports alone.
-    Resting,
+    Unserved,
     /// The packets are not followed: they are not understood or compressed, or the connection is older than the plugin or has
     /// ended. Every byte passes unchanged.
     Foreign,
@@ -169,14 +169,14 @@ impl Session {
         self.work.running.as_ref().is_some_and(|running| matches!(running.purpose, Purpose::OpenSnapshot(_)))
     }
 
-    /// True once the client is authenticated, if its packets are read. A resting session counts too, although it is served
+    /// True once the client is authenticated, if its packets are read. An unserved session counts too, although it is served
     /// nothing.
     pub fn is_in_commands(&self) -> bool {
-        matches!(self.phase, Phase::Commands | Phase::Resting)
+        matches!(self.phase, Phase::Commands | Phase::Unserved)
     }
 
     /// True if the server's reports about statements of this connection are for this session. False before the end of the
-    /// login, for a resting session and if the packets are not followed: then they are for an
+    /// login, for an unserved session and if the packets are not followed: then they are for an
     /// [`UnfollowedThread`](crate::UnfollowedThread).
     pub fn is_followed(&self) -> bool {
         self.phase == Phase::Commands

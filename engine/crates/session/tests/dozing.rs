@@ -24,7 +24,7 @@ fn wake_as(engine: &Engine, is_lost: bool) {
     engine.catalogue().publish(session::Views::new(generation, false, []));
     for name in [b"t", b"u"] {
         let table = engine.tables().find(engine.versions(), b"d", name);
-        table.settle(table.era(generation), session::Verdict::Snapshot);
+        table.set_verdict(table.era(generation), session::Verdict::Snapshot);
     }
 }
 
@@ -133,13 +133,13 @@ fn a_session_with_temporary_tables_from_a_doze_is_not_served() {
     assert!(a.is_served(READ) && !b.is_served(READ));
 }
 
-/// Returns whether a session rests (is served nothing any more) after it has sent this statement in light mode.
+/// Returns whether a session is not served any more after it has sent this statement in light mode.
 fn rests(text: &str) -> bool {
     let engine = engine();
     let mut b = connect(&engine);
     engine.enter_light_mode();
     let decision = b.ask(text);
-    let rests = b.session.is_resting();
+    let rests = b.session.is_unserved();
     assert!(rests || decision == Decision::Forward, "{text}");
     rests
 }
@@ -183,7 +183,7 @@ fn a_session_in_the_schema_that_is_left_out_rests() {
     b.session.report(&engine, ended(session::SessionState { database: Some(b"sys"), ..state() }));
     engine.enter_light_mode();
     b.ask(READ);
-    assert!(b.session.is_resting());
+    assert!(b.session.is_unserved());
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn where_stored_programs_were_made_in_a_doze_those_who_worked_in_it_rest() {
     wake_as(&engine, true);
     a.ask(READ);
     b.ask(READ);
-    assert!(!a.session.is_resting() && b.session.is_resting());
+    assert!(!a.session.is_unserved() && b.session.is_unserved());
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_doze_that_becomes_sleep_is_not_followed_to_its_end() {
     engine.suspend();
     EarlierStatements::wake(&engine).end(&engine);
     b.ask(READ);
-    assert!(b.session.is_resting());
+    assert!(b.session.is_unserved());
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn a_statement_that_spans_a_doze_is_followed_if_its_text_says_all() {
         past.end(&engine);
         tell(&mut a);
         b.ask("COMMIT");
-        assert_eq!(b.session.is_resting(), rests, "{text}");
-        // If the session rests, its statements are followed through the server's reports.
+        assert_eq!(b.session.is_unserved(), rests, "{text}");
+        // If the session is not served, its statements are followed through the server's reports.
         assert_eq!(engine.versions().is_open(cache_everything()), rests, "{text}");
     }
 }
@@ -296,5 +296,5 @@ fn an_execution_with_many_rows_of_parameters_is_not_followed_while_asleep() {
     let mut packet = Vec::new();
     wire::push_packet(&mut packet, &mut 0, &[0xfa, 1, 0, 0, 0, 0, 0]);
     b.session.on_command(&engine, &packet, &mut b.client);
-    assert!(b.session.is_resting());
+    assert!(b.session.is_unserved());
 }

@@ -246,7 +246,7 @@ fn results_of_views_are_stored_once_their_definitions_are_known() {
         assert!(!b.is_served(read), "the view is unknown");
         let asked = views.take_requested_definitions();
         assert_eq!(asked.len(), 1);
-        views.settle(&asked[0], Definition { against, views: Vec::new() });
+        views.set_definition(&asked[0], Definition { against, views: Vec::new() });
         b.reply(&rows("one", AUTOCOMMIT));
         b.read(read, "one", AUTOCOMMIT);
         assert_eq!(b.is_served(read), against.is_none());
@@ -267,8 +267,8 @@ fn a_reset_drops_results_that_wait_for_what_is_known_of_their_table() {
         }
         let table = engine.tables().find(engine.versions(), b"d", b"w");
         let era = table.era(engine.catalogue().generation());
-        table.settle(era, Verdict::Snapshot);
-        table.settle_key(era, Some(key()));
+        table.set_verdict(era, Verdict::Snapshot);
+        table.set_key(era, Some(key()));
         engine.store_late_results(1);
         assert_eq!(engine.cache().stats().entries, u64::from(!is_reset));
     }
@@ -288,7 +288,7 @@ fn a_read_whose_result_waited_is_counted_by_its_session_too() {
         assert_eq!(a.reply(&rows("one", AUTOCOMMIT)), Reply::Send);
         let table = engine.tables().find(engine.versions(), b"d", b"w");
         match verdict {
-            Some(verdict) => table.settle(table.era(engine.catalogue().generation()), verdict),
+            Some(verdict) => table.set_verdict(table.era(engine.catalogue().generation()), verdict),
             None => engine.drop_results(),
         }
         engine.store_late_results(1);

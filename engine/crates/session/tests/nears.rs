@@ -87,7 +87,7 @@ fn of_a_read_that_makes_its_session_another_one_nothing_is_told() {
     let mut a = connect(&engine);
     a.read(OF_VIEW, "one", AUTOCOMMIT);
     let asked = views.take_requested_definitions();
-    views.settle(&asked[0], Definition { against: None, views: Vec::new() });
+    views.set_definition(&asked[0], Definition { against: None, views: Vec::new() });
     let near = attached(&engine, feed::VERSION);
     mark(&a, near);
     a.read(OF_VIEW, "one", AUTOCOMMIT);
@@ -349,7 +349,7 @@ fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
     let generation = engine.catalogue().generation();
     let table = engine.tables().find(engine.versions(), b"d", b"t");
     for (verdict, is_for) in [(Verdict::NoSavepoints, false), (Verdict::Plain, true), (Verdict::Snapshot, true)] {
-        table.settle(table.era(generation), verdict);
+        table.set_verdict(table.era(generation), verdict);
         engine.drop_results();
         a.read(READ, "one", AUTOCOMMIT);
         assert!(a.is_served(READ));

@@ -19,7 +19,7 @@ pub struct Columns {
 pub fn look_up_verdict(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Option<Columns>, String> {
     let era = table.era(engine.catalogue().generation());
     let (verdict, rows) = judge(engine.flavour(), link, &table.db, &table.name)?;
-    table.settle(era, verdict);
+    table.set_verdict(era, verdict);
     Ok((verdict == Verdict::Snapshot).then_some(Columns { era, rows }))
 }
 
@@ -31,7 +31,7 @@ pub fn look_up_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns:
         let flavour = engine.flavour();
         let (schema, name) = (flavour.literal(&table.db), flavour.literal(&table.name));
         let key = keys::key_column(flavour, link, &schema, &name, columns.rows.as_deref())?;
-        table.settle_key(columns.era, key);
+        table.set_key(columns.era, key);
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ pub fn look_up_requested_definitions(engine: &Engine, link: &mut dyn Link) -> Re
         if !views.is_settled(&name) {
             let definition = look_up(engine.flavour(), link, &views, &name)?;
             left.extend_from_slice(&definition.views);
-            views.settle(&name, definition);
+            views.set_definition(&name, definition);
         }
     }
     Ok(())

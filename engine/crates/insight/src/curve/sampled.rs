@@ -103,7 +103,7 @@ impl<V> Sampled<V> {
     }
 
     /// Marks the result of the key with this number as stale, until [`store`](Self::store).
-    pub fn outdate(&mut self, at: u32) {
+    pub fn mark_stale(&mut self, at: u32) {
         self.key_mut(at).is_outdated = true;
     }
 

@@ -35,7 +35,7 @@ impl UnreportedCommand {
 
 impl Drop for UnreportedCommand {
     fn drop(&mut self) {
-        self.unreported.ends(engine());
+        self.unreported.end(engine());
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -109,7 +109,7 @@ fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     let left = packet.left.saturating_sub(payload.len());
     let has_more = left > 0 && PACKET.try_with(|last| last.set(Some(Packet { left, ..packet }))).is_ok();
     let is_header = begun.is_none() && payload.is_empty() && has_more;
-    !is_header && UnreportedConnection::matters(engine(), packet.header, payload)
+    !is_header && UnreportedConnection::may_change_others(engine(), packet.header, payload)
 }
 
 /// A packet whose header has arrived, and how many bytes of it are still to come.
@@ -132,14 +132,14 @@ impl Packet {
 pub fn on_write(fd: c_int) {
     with_command(|command| {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
-            command.unreported.answers(engine());
+            command.unreported.note_response_bytes(engine());
             command.has_answered = true;
             if server::get().has_thread_pool() {
                 // In a thread pool, the next command may be read by another thread, and this thread may read nothing for long. So the
                 // command ends here.
                 waking::wait_for_all(engine());
                 waking::doubt(engine(), None);
-                command.unreported.ends(engine());
+                command.unreported.end(engine());
             }
         }
     });

@@ -91,7 +91,7 @@ fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     let mut present = present_doubt();
     if let Some(mut doubt) = present.take_if(applies) {
         IS_IN_DOUBT.store(false, Ordering::Release);
-        doubt.unreported.ends(engine);
+        doubt.unreported.end(engine);
     }
 }
 

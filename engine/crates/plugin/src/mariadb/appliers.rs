@@ -75,7 +75,7 @@ fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int 
         if is_told { None } else { contain(Point::Event, None, || Some(UnreportedConnection::new(engine()))) };
     let failed = original.call(event, group);
     if let Some(mut unreported) = unreported {
-        contain(Point::Event, (), || unreported.ends(engine()));
+        contain(Point::Event, (), || unreported.end(engine()));
     }
     if failed == 0 {
         tell(|thd| Report::Ended { state: thd.transaction_state(), executed: b"" });

@@ -5,10 +5,10 @@ use crate::commands::hits::{ReadRequest, ServeOutcome};
 use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
 use crate::reason::{ContextReason, Reason};
-use crate::reports::resting::passes_unseen;
+use crate::reports::unserved::passes_unseen;
 use crate::session::Session;
 use crate::session::diagnostics::CountedRead;
-use crate::session::granted::reads_the_same;
+use crate::session::granted::parses_alike_everywhere;
 use crate::statement::prepared::{Metadata, Prepared};
 use crate::surface::intercept::{intercept, understood};
 use crate::text::analysis::Analysis;
@@ -61,19 +61,19 @@ impl Session {
         counted: Option<&CountedRead>,
         outlet: &mut dyn Outlet,
     ) -> Decision {
-        self.settle(engine);
+        self.end_previous_command(engine);
         let payload = &packet[4..];
         let Arrived { command, body, has_attributes } = self.arrived(payload);
         if let Some(decision) = self.passes_in_light_mode(engine, command, body, payload) {
             return decision;
         }
-        if self.loses_track(engine, command, body) {
+        if self.has_lost_track(engine, command, body) {
             if let Some(first) = self.before_pieces(engine) {
                 return Decision::Inject(first);
             }
-            self.rest(engine);
+            self.stop_serving(engine);
         }
-        if self.is_resting() && passes_unseen(command, body, self.identity.mode()) {
+        if self.is_unserved() && passes_unseen(command, body, self.identity.mode()) {
             return Decision::Forward;
         }
         let hidden_error = self.work.hidden_error.take();
@@ -99,13 +99,13 @@ impl Session {
     }
 
     fn observe(&mut self, engine: &Engine, packet: &[u8]) {
-        self.settle(engine);
+        self.end_previous_command(engine);
         let payload = &packet[4..];
         let Arrived { command, body, .. } = self.arrived(payload);
-        if self.loses_track(engine, command, body) {
-            self.rest(engine);
+        if self.has_lost_track(engine, command, body) {
+            self.stop_serving(engine);
         }
-        if self.is_resting() && passes_unseen(command, body, self.identity.mode()) {
+        if self.is_unserved() && passes_unseen(command, body, self.identity.mode()) {
             return;
         }
         match command {
@@ -138,12 +138,12 @@ impl Session {
     pub fn on_oversized(&mut self, engine: &Engine) {
         self.diagnostics.counted = None;
         self.near.count(engine, &[]);
-        self.settle(engine);
-        if self.loses_track(engine, None, b"") {
-            self.rest(engine);
+        self.end_previous_command(engine);
+        if self.has_lost_track(engine, None, b"") {
+            self.stop_serving(engine);
         }
         self.temporary.note_hidden();
-        self.identity.doubt_side_effects();
+        self.identity.assume_all_side_effects();
         self.forward(engine, &Analysis::opaque().statement, Expect::Query, None);
         self.writes.announce(engine);
     }
@@ -161,7 +161,7 @@ impl Session {
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
         // The cache is looked up by the bytes of the text, before the text is classified. Only after a read that was
         // passed over is it classified first, because then a hit is not expected.
-        let early = self.reuse.expects_none().then(|| self.analyse(engine, text));
+        let early = self.reuse.expects_no_reuse().then(|| self.analyse(engine, text));
         let shape = early.as_ref().and_then(|analysis| self.adaptive_shape(engine, analysis));
         self.reuse.decide_lookup(engine, shape);
         if let Some(context) = context.filter(|_| !has_attributes) {
@@ -326,7 +326,7 @@ impl Session {
                 | Kind::Commit(_)
                 | Kind::Rollback(_)
         );
-        let is_believed = is_plain || reads_the_same(engine.flavour(), text);
+        let is_believed = is_plain || parses_alike_everywhere(engine.flavour(), text);
         if self.identity.variables().is_doubtful() && !is_believed { Analysis::opaque() } else { analysis }
     }
 }

@@ -98,7 +98,7 @@ impl Session {
         let key = request.key();
         let hash = engine.cache().hash(&key);
         self.reuse.note_hash(hash);
-        if self.reuse.is_hopeless() {
+        if self.reuse.is_hit_unlikely() {
             engine.insight().requested(hash, None, |basis| engine.is_alive(basis));
             return ServeOutcome::No;
         }
@@ -119,7 +119,7 @@ impl Session {
             return ServeOutcome::No;
         }
         let is_fresh = entry.is_fresh(engine.versions());
-        if !is_fresh && !self.tells_outdated(engine, Basis::of(&entry)) {
+        if !is_fresh && !self.may_serve_outdated(engine, Basis::of(&entry)) {
             engine.insight().digests.outdated(ShapeId(entry.owner()));
             return ServeOutcome::No;
         }
@@ -185,7 +185,7 @@ impl Session {
 
     /// True if a rule allows serving this stale result now. Never inside a transaction.
     #[cold]
-    fn tells_outdated(&self, engine: &Engine, basis: Basis) -> bool {
+    fn may_serve_outdated(&self, engine: &Engine, basis: Basis) -> bool {
         let is_admitted = || self.transaction.admit(engine.versions(), basis.cells, false) == Admission::Serve;
         self.transaction.is_outside() && basis.may_be_served_stale(engine.versions(), engine.ages()) && is_admitted()
     }

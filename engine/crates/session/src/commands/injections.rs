@@ -30,7 +30,7 @@ impl Session {
     /// the server must get before it, and whose response is hidden. The host calls this again after that response, until it
     /// returns None.
     pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
-        self.settle(engine);
+        self.end_previous_command(engine);
         let hidden_error = self.work.hidden_error.take();
         self.give_up_pending_read(hidden_error);
         self.inject_parameter_types(engine)

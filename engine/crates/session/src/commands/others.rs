@@ -118,7 +118,7 @@ impl Session {
                 | Command::StmtFetch,
             ) => Effect::None,
             Some(Command::InitDb) => {
-                self.identity.doubt_database();
+                self.identity.mark_database_unknown();
                 Effect::Database
             }
             Some(Command::ChangeUser) => {
@@ -126,7 +126,7 @@ impl Session {
                     wire::ChangeUser::parse(payload, self.identity.capabilities()).and_then(|change| change.charset);
                 self.close_written(engine);
                 self.identity.set_account(None);
-                self.identity.doubt_database();
+                self.identity.mark_database_unknown();
                 Effect::ChangeUser { charset }
             }
             Some(Command::ResetConnection) => {

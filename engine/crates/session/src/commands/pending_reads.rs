@@ -15,7 +15,7 @@ const WARNINGS: [&[u8]; 3] = [b"warning", b"error", b"diagnostics"];
 
 impl Session {
     /// Returns the packet of a command with which the server catches up with the pending read (a served result that it has not seen), if
-    /// there is one and `matters` returns true for it. The command is noted as running.
+    /// there is one and `may_change_others` returns true for it. The command is noted as running.
     pub(crate) fn inject_pending_read(
         &mut self,
         engine: &Engine,

@@ -96,7 +96,7 @@ mod tests {
 
     fn awake() -> (Engine, u64) {
         let engine = Engine::new(&MARIADB, || 0);
-        engine.begin_epoch();
+        engine.wake();
         let inherited = engine.settings().inherited();
         (engine, inherited)
     }
@@ -141,7 +141,7 @@ mod tests {
         let (engine, inherited) = awake();
         engine.enter_light_mode();
         assert!(engine.begin_look_up(inherited).is_none());
-        engine.begin_epoch();
+        engine.wake();
         assert!(engine.begin_look_up(inherited).is_some());
         engine.suspend();
         assert!(engine.begin_look_up(inherited).is_none());

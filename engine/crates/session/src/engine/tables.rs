@@ -88,7 +88,7 @@ impl Table {
     }
 
     /// The period for which an answer of the catalogue about this table holds, from now on. To be read before the server is asked, and
-    /// passed to `settle` with the answer. `generation` is the catalogue's generation.
+    /// passed to `set_verdict` with the answer. `generation` is the catalogue's generation.
     pub fn era(&self, generation: u64) -> Era {
         // Acquire: pairs with the Release in `redefine`.
         Era(generation + self.defined.load(Ordering::Acquire))
@@ -137,7 +137,7 @@ impl Table {
     /// True if the table need not be looked up again in this generation of the catalogue: its verdict is known and, for an InnoDB table,
     /// whether it has a key column. The list of tables to look up may still have such a table, if a read has asked for it during the
     /// look-up.
-    pub fn is_settled(&self, generation: u64) -> bool {
+    pub fn is_looked_up(&self, generation: u64) -> bool {
         match self.verdict(generation) {
             Verdict::Unknown => false,
             Verdict::Snapshot => self.key.read().unwrap_or_else(|e| e.into_inner()).0 == self.era(generation),
@@ -147,7 +147,7 @@ impl Table {
 
     /// How the table may be used. `Unknown` if it was not looked up in this generation of the catalogue, or was defined since.
     pub fn verdict(&self, generation: u64) -> Verdict {
-        // Acquire: pairs with the Release in `settle`.
+        // Acquire: pairs with the Release in `set_verdict`.
         let packed = self.verdict.load(Ordering::Acquire);
         if Era(packed >> 3) != self.era(generation) {
             return Verdict::Unknown;
@@ -165,18 +165,18 @@ impl Table {
 
     /// Notes the key column that was looked up; None if the table has none. `era` was read before the look-up: the answer has no effect if
     /// the table was defined since.
-    pub fn settle_key(&self, era: Era, key: Option<KeyColumn>) {
+    pub fn set_key(&self, era: Era, key: Option<KeyColumn>) {
         *self.key.write().unwrap_or_else(|e| e.into_inner()) = (era, key.map(Arc::new));
     }
 
     /// Notes the verdict that was looked up. `era` was read before the look-up: the answer has no effect if the table was defined since.
-    pub fn settle(&self, era: Era, verdict: Verdict) {
+    pub fn set_verdict(&self, era: Era, verdict: Verdict) {
         // Release: pairs with the Acquire in `verdict`.
         self.verdict.store(era.0 << 3 | verdict as u64, Ordering::Release);
     }
 
     /// Forgets the verdict on the table, so that the next read of it asks for a look-up.
-    pub fn doubt(&self) {
+    pub fn forget_verdict(&self) {
         self.verdict.store(Verdict::Unknown as u64, Ordering::Release);
     }
 }

@@ -124,7 +124,7 @@ mod tests {
 
     fn awake() -> Engine {
         let engine = Engine::new(&MARIADB, || 0);
-        engine.begin_epoch();
+        engine.wake();
         engine.uninstallation().set_host(|| ());
         engine
     }

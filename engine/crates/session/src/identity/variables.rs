@@ -145,13 +145,13 @@ impl Variables {
         // A value of `optimizer_switch` changes only the switches that it names.
         let is_part = name == b"optimizer_switch";
         if self.known().is_askable(name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
-            self.doubt(says_how_texts_are_read(name));
+            self.mark_uncertain(says_how_texts_are_read(name));
             return Understanding::Changed;
         }
         if name == b"sql_mode" {
             match self.mode.with_sql_mode(value) {
                 Some(mode) => self.mode = mode,
-                None => self.doubt(true),
+                None => self.mark_uncertain(true),
             }
         }
         if name == b"character_set_client" {
@@ -183,7 +183,7 @@ impl Variables {
 
     /// Handles assignments that may or may not have been made: the settings count as uncertain. False if the server cannot be
     /// queried for what they set.
-    pub fn doubt_all(&mut self, assignments: &[Assignment]) -> bool {
+    pub fn apply_uncertain(&mut self, assignments: &[Assignment]) -> bool {
         let flavour = self.mode.flavour;
         let is_askable = |assignment: &Assignment| match &assignment.target {
             Target::Session(name) => flavour.variables.is_askable(name),
@@ -199,7 +199,7 @@ impl Variables {
             Target::Session(name) => says_how_texts_are_read(name),
             _ => true,
         };
-        self.doubt(assignments.iter().any(may_change_reading));
+        self.mark_uncertain(assignments.iter().any(may_change_reading));
         assignments.iter().all(is_askable)
     }
 
@@ -222,7 +222,7 @@ impl Variables {
 
     /// Marks the settings as uncertain, so that the server is queried for them before the next read that may be cached.
     /// `may_change_reading` says that a setting which changes how texts are parsed may be among them.
-    pub fn doubt(&mut self, may_change_reading: bool) {
+    pub fn mark_uncertain(&mut self, may_change_reading: bool) {
         (self.is_uncertain, self.is_unread) = (true, false);
         self.is_doubtful |= may_change_reading;
         // Until this mode is confirmed, texts are parsed in the usual one, as far as that is trusted.
@@ -238,7 +238,7 @@ impl Variables {
 
     /// Takes the values that the server was queried for: those of the askable variables in their order, then one for each
     /// side effect. Nothing is uncertain afterwards.
-    pub fn learn(&mut self, values: &[Vec<u8>]) {
+    pub fn take_setting_values(&mut self, values: &[Vec<u8>]) {
         (self.is_uncertain, self.is_doubtful, self.knows_side_effects) = (false, false, true);
         if let Some([traces, idleness, reports, joins, numbers]) = values.get(self.known().askable.len()..) {
             self.side_effects =

@@ -41,7 +41,7 @@ impl EarlierStatements {
     /// not be called by two threads at once, and only while the engine is not awake.
     pub fn wake(engine: &Engine) -> EarlierStatements {
         let past = EarlierStatements::begin(engine);
-        engine.begin_epoch();
+        engine.wake();
         past
     }
 

@@ -10,19 +10,19 @@ impl Session {
     /// change.
     pub fn report(&mut self, engine: &Engine, report: Report) {
         match report {
-            Report::Connected { account, state } => self.connects(engine, account, &state),
+            Report::Connected { account, state } => self.on_connected(engine, account, &state),
             Report::UserChanged { account } => self.identity.set_account(Some(account)),
             Report::CacheType(cache_type) => {
                 self.set_cache_type(engine, cache_type);
                 self.identity.set_turned_cache_off(cache_type == 0);
             }
-            Report::Locked { db, name, is_read_only } => self.locks(engine, db, name, is_read_only),
-            Report::Defined { db, name } => self.defines(engine, db, name),
-            Report::Statement { text } => self.runs_inside(engine, text),
+            Report::Locked { db, name, is_read_only } => self.on_locked(engine, db, name, is_read_only),
+            Report::Defined { db, name } => self.on_defined(engine, db, name),
+            Report::Statement { text } => self.on_inner_statement(engine, text),
             Report::Applies { .. } | Report::Commits => {}
             Report::LocksRows { .. } | Report::Row { .. } => {}
             Report::Ended { state, .. } => {
-                self.ends(engine, &state);
+                self.on_ended(engine, &state);
                 self.report_session(engine);
             }
             Report::Gone => self.close(engine),
@@ -47,13 +47,13 @@ impl Session {
     }
 
     /// Handles `Report::Ended`, which the server sends before the response of a statement.
-    fn ends(&mut self, engine: &Engine, state: &SessionState) {
+    fn on_ended(&mut self, engine: &Engine, state: &SessionState) {
         self.take_state(engine, state);
         match &mut self.work.running {
             // The report comes before the response to the statement.
             Some(running) => running.has_begun = Some(state.has_begun),
             None if std::mem::take(&mut self.transaction.has_failed) => self.transaction.take_begun(state.has_begun),
-            None => self.ends_unseen(engine),
+            None => self.note_unknown_end(engine),
         }
         if self.writes.is_locked && !state.in_lock_tables {
             self.writes.is_locked = false;

@@ -4,7 +4,7 @@
 //!
 //! Statements that read or write rows, or begin or end a transaction, are forwarded unexamined: what they have written, and
 //! whether a transaction is open, is found out when the engine wakes. All other statements are examined as usual. After a
-//! statement that may run something that is not in its text, the session rests.
+//! statement that may run something that is not in its text, the session is not served any more.
 
 use crate::decision::Decision;
 use crate::engine::Engine;
@@ -52,9 +52,9 @@ impl Session {
     }
 
     /// Called at the session's first command in this light mode. Notes if the session's state is not certain now, so that it
-    /// must rest.
+    /// must not be served any more.
     fn begin_doze(&mut self, engine: &Engine) {
-        self.look_back(engine);
+        self.review_light_mode(engine);
         self.note_light_mode(engine.mode().last_light_mode());
         let is_known = self.identity.known_database().is_some_and(|name| !name.eq_ignore_ascii_case(SYSTEM));
         self.coverage.has_unreported_effects |= !is_known || self.writes.is_locked || self.transaction.is_branch;
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// True if a command that is examined in light mode may do something that does not show in its packets. The session must
-    /// then rest, that is, it is served nothing any more.
+    /// then not be served any more.
     pub(crate) fn hides_in_light_mode(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
         if self.coverage.light_mode_epoch != engine.mode().epoch() {
             self.begin_doze(engine);
@@ -109,7 +109,7 @@ impl Session {
             Some(Command::Query) => {
                 let mode = self.identity.mode();
                 names_system() && sql::mentions(body, mode, |word| word == SYSTEM)
-                    || !shows_all(&self.analyse(engine, body).statement.kind)
+                    || !shows_all_effects(&self.analyse(engine, body).statement.kind)
             }
             Some(Command::StmtExecute | Command::StmtBulkExecute) | None => true,
             Some(Command::InitDb | Command::ChangeUser) => names_system(),
@@ -122,7 +122,7 @@ impl Session {
     /// Updates what is known of the session if a light mode is over in which it was active: a transaction may be open, and
     /// something may have been missed. Does nothing otherwise. To be called before each command.
     #[inline]
-    pub(crate) fn look_back(&mut self, engine: &Engine) {
+    pub(crate) fn review_light_mode(&mut self, engine: &Engine) {
         if self.coverage.light_mode_epoch != 0 && self.coverage.light_mode_epoch != engine.mode().epoch() {
             self.come_back(engine);
         }
@@ -146,7 +146,7 @@ impl Session {
 
     /// Called when the server reports the end of a statement that is not known as running. If it was sent in light mode and
     /// reported after the engine woke, opens the cells that its reports have closed.
-    pub(crate) fn ends_unseen(&mut self, engine: &Engine) {
+    pub(crate) fn note_unknown_end(&mut self, engine: &Engine) {
         if self.coverage.light_mode_epoch != 0 && self.work.running.is_none() {
             self.writes.open(engine);
         }
@@ -168,7 +168,7 @@ fn begins_plainly(text: &[u8]) -> bool {
 
 /// True if a statement of this kind shows its effect on the session in its text and response, provided that no stored program
 /// exists.
-pub(crate) fn shows_all(kind: &Kind) -> bool {
+pub(crate) fn shows_all_effects(kind: &Kind) -> bool {
     match kind {
         Kind::Read(_) | Kind::Write | Kind::Several => true,
         Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => true,

@@ -9,7 +9,7 @@ use crate::session::{Phase, Session};
 impl Session {
     /// Handles `Report::Connected`: the login has succeeded, and commands are followed from here on. Does nothing if the
     /// packets cannot be followed.
-    pub(crate) fn connects(&mut self, engine: &Engine, account: Account, state: &SessionState) {
+    pub(crate) fn on_connected(&mut self, engine: &Engine, account: Account, state: &SessionState) {
         if self.phase == Phase::Foreign {
             return;
         }
@@ -56,6 +56,6 @@ impl Session {
     /// is 0.
     pub(crate) fn set_cache_type(&mut self, engine: &Engine, cache_type: u8) {
         self.identity.set_cache_type(cache_type);
-        self.set_interested(engine, cache_type != 0 && !self.is_resting());
+        self.set_interested(engine, cache_type != 0 && !self.is_unserved());
     }
 }

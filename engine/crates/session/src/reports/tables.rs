@@ -11,7 +11,7 @@ use std::sync::Arc;
 impl Session {
     /// Handles `Report::Locked`: a read depends on the table from here on, and a write closes its version cells. If the
     /// table's type is not known, the host is asked to look it up.
-    pub(crate) fn locks(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
+    pub(crate) fn on_locked(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         let schemas = &engine.flavour().schemas;
         if schemas.is_internal_table(db, name) {
             // The server reads this table once in a session for each routine, and then keeps the routine in a cache of
@@ -70,7 +70,7 @@ impl Session {
     }
 
     /// Handles `Report::Defined`: closes the cells of the table, for its rows and for its definition.
-    pub(crate) fn defines(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
+    pub(crate) fn on_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         let table = self.recent_tables.use_table(engine, db, name).clone();
         self.writes.close_defined(engine, table);
         self.work.running.iter_mut().for_each(|running| running.is_inert = false);
@@ -80,7 +80,7 @@ impl Session {
     /// Handles `Report::Statement` for a statement inside the client's command, for instance in a routine: closes the
     /// cells of what it may change, and notes what it may set, prepare or create. The report of the command's own
     /// statement is ignored.
-    pub(crate) fn runs_inside(&mut self, engine: &Engine, text: &[u8]) {
+    pub(crate) fn on_inner_statement(&mut self, engine: &Engine, text: &[u8]) {
         let Some(running) = self.work.running.as_mut().filter(|running| running.may_run_others) else { return };
         if std::mem::take(&mut running.logs_itself) {
             return;
@@ -101,7 +101,7 @@ impl Session {
             kind if may_be_anything(&kind) || matches!(kind, Kind::Set(_) | Kind::SetTransaction(_)) => {
                 self.note_temporary(&kind, text);
                 self.transaction.is_set_once = true;
-                self.identity.suspect(engine.contexts());
+                self.identity.stop_sharing(engine.contexts());
             }
             _ => {}
         }

@@ -49,16 +49,16 @@ impl UnfollowedThread {
         match report {
             Report::Locked { is_read_only: true, .. } => {}
             Report::Locked { db, name, .. } => self.writes(engine, db, name),
-            Report::LocksRows { db, name, handler } => self.writes_rows(engine, db, name, handler),
-            Report::Row { handler, key } => self.writes_row(engine, handler, key),
+            Report::LocksRows { db, name, handler } => self.on_locked_for_rows(engine, db, name, handler),
+            Report::Row { handler, key } => self.on_row(engine, handler, key),
             Report::Commits => self.close_tables_without_rows(engine),
             Report::Defined { db, name } => {
                 self.writes.close_everything(engine, true);
                 self.writes(engine, db, name);
             }
-            Report::Statement { text } => self.runs(engine, text),
-            Report::Applies { state } => self.applies(engine, &state),
-            Report::Ended { state, executed } => self.ends(engine, &state, executed),
+            Report::Statement { text } => self.on_statement(engine, text),
+            Report::Applies { state } => self.on_applies(engine, &state),
+            Report::Ended { state, executed } => self.on_ended(engine, &state, executed),
             Report::Gone => {
                 self.row_reported.clear();
                 self.writes.is_locked = false;
@@ -82,7 +82,7 @@ impl UnfollowedThread {
 
     /// Handles `Report::LocksRows`: closes the cell of any change of the table, and leaves its rows to further reports. The
     /// table's verdict and key hold until the transaction ends, because the server allows no definition of the table before.
-    fn writes_rows(&mut self, engine: &Engine, db: &[u8], name: &[u8], handler: usize) {
+    fn on_locked_for_rows(&mut self, engine: &Engine, db: &[u8], name: &[u8], handler: usize) {
         if self.needs_rows_of(handler) {
             self.close_tables_without_rows(engine);
             self.row_reported.retain(|reported| reported.handler != handler);
@@ -96,7 +96,7 @@ impl UnfollowedThread {
     }
 
     /// Handles `Report::Row`: closes the cells of the row, or those of the whole table if the row is not known.
-    fn writes_row(&mut self, engine: &Engine, handler: usize, key: Option<[u8; 8]>) {
+    fn on_row(&mut self, engine: &Engine, handler: usize, key: Option<[u8; 8]>) {
         let Some(reported) = self.row_reported.iter_mut().find(|reported| reported.handler == handler) else { return };
         reported.has_rows = true;
         if self.writes.is_closed(reported.table.unknown_change) {
@@ -130,7 +130,7 @@ impl UnfollowedThread {
     }
 
     /// Handles `Report::Statement`: closes what the statement may change, as far as its text shows that.
-    fn runs(&mut self, engine: &Engine, text: &[u8]) {
+    fn on_statement(&mut self, engine: &Engine, text: &[u8]) {
         let statement = sql::classify(text, LexMode::new(engine.flavour()));
         let closing = closing(engine.flavour(), &statement.kind);
         if self.is_past_unknown || closing.everything {
@@ -144,7 +144,7 @@ impl UnfollowedThread {
     /// Handles `Report::Applies`. Outside of a transaction, the statement may be a definition or the end of a prepared
     /// transaction. Most of these are reported only after their effect is visible. Inside a transaction it only writes tables,
     /// and locks them before.
-    fn applies(&mut self, engine: &Engine, state: &SessionState) {
+    fn on_applies(&mut self, engine: &Engine, state: &SessionState) {
         self.close_tables_without_rows(engine);
         if self.is_past_unknown || is_outside(state) {
             self.writes.close_everything(engine, true);
@@ -153,7 +153,7 @@ impl UnfollowedThread {
 
     /// Handles `Report::Ended`: opens the cells if the transaction has ended. The thread's client may already have its
     /// response.
-    fn ends(&mut self, engine: &Engine, state: &SessionState, executed: &[u8]) {
+    fn on_ended(&mut self, engine: &Engine, state: &SessionState, executed: &[u8]) {
         self.writes.is_locked = state.in_lock_tables;
         let ended = is_outside(state)
             || matches!(

@@ -41,7 +41,7 @@ impl WaitingResult for LateResult {
 
     fn store(mut self: Box<Self>, engine: &Engine) {
         let FinishedRead { recording, outcome } = &mut self.finished;
-        recording.settle(engine.catalogue().generation());
+        recording.resolve_unsettled(engine.catalogue().generation());
         depend_on_rows(engine, recording, outcome, None);
         if !recording.unsettled.is_empty() {
             recording.refuse(ContextReason::TableUnknown);

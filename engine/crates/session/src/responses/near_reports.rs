@@ -58,7 +58,7 @@ impl Session {
             return;
         }
         if let Some(context) = self.cacheable_context(engine, is_binary) {
-            let holds_over_preparations = self.is_granted_as_then(engine);
+            let holds_over_preparations = self.are_grants_unchanged(engine);
             let (is_for_transactions, snapshot) = (false, None);
             let content = CommandReportContent {
                 context,
@@ -78,7 +78,7 @@ impl Session {
         let content = CommandReportContent {
             context,
             stamp,
-            holds_over_preparations: self.is_granted_as_then(engine),
+            holds_over_preparations: self.are_grants_unchanged(engine),
             is_for_transactions: !layout.outside_transactions_only(),
             snapshot: self.snapshot_beside(),
             is_of_session: false,

@@ -38,7 +38,7 @@ impl Session {
 
     /// Decides whether the result may be stored: if anything speaks against it, sets its refusal.
     fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
-        recording.settle(engine.catalogue().generation());
+        recording.resolve_unsettled(engine.catalogue().generation());
         if recording.is_passed_over {
             recording.refuse(ContextReason::NotReused);
         }

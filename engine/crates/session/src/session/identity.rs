@@ -150,7 +150,7 @@ impl Identity {
         self.is_database_known.then_some(&self.database)
     }
 
-    pub fn doubt_database(&mut self) {
+    pub fn mark_database_unknown(&mut self) {
         self.is_database_known = false;
         self.forget_numbers();
     }
@@ -231,7 +231,7 @@ impl Identity {
     }
 
     /// Assumes that the session has every side effect, after a command whose text is not known.
-    pub fn doubt_side_effects(&mut self) {
+    pub fn assume_all_side_effects(&mut self) {
         self.variables.side_effects = SideEffects::ALL;
     }
 
@@ -317,10 +317,10 @@ impl Identity {
 
     /// Called after a reset, or a change of user that names no character set. Marks the character set as unknown, so that the server is
     /// queried for it. Does nothing if the product keeps the character set of the login.
-    pub fn doubt_charset(&mut self) {
+    pub fn mark_charset_unknown(&mut self) {
         if !self.flavour().charsets.survives_reset {
             (self.charset, self.collation) = (0, 0);
-            self.variables.doubt(true);
+            self.variables.mark_uncertain(true);
             self.forget_numbers();
         }
     }
@@ -338,17 +338,17 @@ impl Identity {
 
     /// Handles the assignments of a SET that has failed. The server may have accepted a part of them, so the settings count as uncertain.
     /// False if the server cannot be queried for what they set: the caller must then call `become_private`.
-    pub fn doubt(&mut self, assignments: &[Assignment]) -> bool {
+    pub fn apply_failed(&mut self, assignments: &[Assignment]) -> bool {
         self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
         self.forget_numbers();
-        self.variables.doubt_all(assignments)
+        self.variables.apply_uncertain(assignments)
     }
 
     /// Takes the values that the server was queried for, in the order of `settings_query::packet`. None if its answer was not understood:
     /// nothing is cached for this session then.
-    pub fn learn(&mut self, values: Option<&[Vec<u8>]>) {
+    pub fn take_setting_values(&mut self, values: Option<&[Vec<u8>]>) {
         match values {
-            Some(values) => self.variables.learn(values),
+            Some(values) => self.variables.take_setting_values(values),
             None => self.variables.knowledge = Knowledge::Lost,
         }
         self.variables.is_uncertain = false;
@@ -366,15 +366,15 @@ impl Identity {
 
     /// Called after a statement that may have set anything. The session shares no results from here on. If the flags of a response do not
     /// show everything about parsing, the server is queried for that before the next read.
-    pub fn suspect(&mut self, contexts: &Contexts) {
+    pub fn stop_sharing(&mut self, contexts: &Contexts) {
         self.become_private(contexts);
         if !self.flavour().modes.flags_show_ansi_quotes {
-            self.variables.doubt(true);
+            self.variables.mark_uncertain(true);
         }
     }
 
     /// Called if not even the lexical mode is known. Nothing is cached for this session until its settings are reset.
-    pub fn lose(&mut self) {
+    pub fn stop_caching(&mut self) {
         self.variables.knowledge = Knowledge::Lost;
         self.forget_numbers();
     }

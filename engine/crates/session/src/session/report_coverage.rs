@@ -5,7 +5,7 @@ pub struct ReportCoverage {
     /// The value of `EngineMode::epoch` when the server last reported the session's state; it changes whenever the engine
     /// wakes, is suspended or enters light mode. Nothing is served unless it is the current one.
     pub reported_in_epoch: u64,
-    /// The session has done something that was not reported. From its next command on it rests, that is, it is served
+    /// The session has done something that was not reported. From its next command on it is served
     /// nothing.
     pub has_unreported_effects: bool,
     /// The epoch of the last light mode in which the session was active, until it is decided whether

@@ -44,7 +44,7 @@ impl Work {
 
     /// True if these bytes answer a command of the engine's own that was abandoned: the client must not get them. To be called
     /// once for each piece of a response, because it follows the response to its end.
-    pub fn drains(&mut self, bytes: &[u8]) -> bool {
+    pub fn consumes_abandoned_response(&mut self, bytes: &[u8]) -> bool {
         let Some(tracker) = &mut self.draining else { return false };
         if !matches!(tracker.feed(bytes), Progress::More) {
             self.draining = None;

@@ -119,7 +119,7 @@ impl Recording {
 
     /// Takes what is known by now, in this generation of the catalogue, of the tables that were not looked up yet when
     /// they were locked. The result is refused if one of them may not be cached.
-    pub fn settle(&mut self, generation: u64) {
+    pub fn resolve_unsettled(&mut self, generation: u64) {
         for table in std::mem::take(&mut self.unsettled) {
             self.take_verdict(&table, table.verdict(generation));
         }

@@ -79,7 +79,7 @@ fn verdict(session: &Session, engine: &Engine) -> String {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
     } else if engine.mode().is_in_light_mode() {
         "DOZING: it saved less than it cost, and will be ON again when more statements are repeated; SET GLOBAL fqc_doze = OFF to forbid it"
-    } else if session.is_resting() && engine.is_wanted() {
+    } else if session.is_unserved() && engine.is_wanted() {
         "ON for new connections, but not for this one, which was at work while it was off: connect again"
     } else if session.identity.cache_type() == 0 && settings.observes() && !session.identity.turned_cache_off() {
         "OFF, but observed: SHOW GLOBAL STATUS LIKE 'Fqc_observed%' tells what the cache would do"

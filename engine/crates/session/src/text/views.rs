@@ -170,7 +170,7 @@ impl Views {
     }
 
     /// Notes the definition of a view, as it was looked up in this generation of the catalogue. Only the first one counts.
-    pub fn settle(&self, name: &ViewName, definition: Definition) {
+    pub fn set_definition(&self, name: &ViewName, definition: Definition) {
         if let Some(view) = self.known.get(&self.key(&name.db, &name.name)) {
             let _ = view.definition.set(definition);
         }
@@ -204,7 +204,7 @@ mod tests {
 
     fn settle(views: &Views, name: &str, against: Option<ContextReason>, inner: &[&str]) {
         let inner = inner.iter().map(|name| view(name)).collect();
-        views.settle(&view(name), Definition { against, views: inner });
+        views.set_definition(&view(name), Definition { against, views: inner });
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl Writes {
         if let Some(at) = self.closed.iter().position(|cell| *cell == Versions::EVERYTHING) {
             self.closed.swap_remove(at);
             if std::mem::take(&mut self.defines) {
-                engine.outdate_catalogue();
+                engine.invalidate_catalogue();
             }
             engine.versions().open(Versions::EVERYTHING);
             engine.announce_opened(&[Versions::EVERYTHING], &[]);

@@ -60,8 +60,8 @@ pub fn engine_of(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
     engine.catalogue().publish(Views::new(generation, false, []));
     for name in [b"t", b"u"] {
         let table = engine.tables().find(engine.versions(), b"d", name);
-        table.settle(table.era(generation), Verdict::Snapshot);
-        table.settle_key(table.era(generation), Some(key()));
+        table.set_verdict(table.era(generation), Verdict::Snapshot);
+        table.set_key(table.era(generation), Some(key()));
     }
     engine
 }

@@ -1,6 +1,6 @@
-//! Resting sessions: those that were active while the engine did not follow them. It is not known what they have set, written or left open.
-//! So they are served nothing, and their writes count like those of a thread whose packets are not seen. Their statements are searched only
-//! for the cache's own names.
+//! Unserved sessions: those that were active while the engine did not follow them. It is not known what they have set, written or left
+//! open. So they are served nothing, and their writes count like those of a thread whose packets are not seen. Their statements are
+//! searched only for the cache's own names.
 
 use crate::engine::Engine;
 use crate::session::{Phase, Session};
@@ -9,12 +9,12 @@ use wire::{Command, capability};
 
 impl Session {
     /// True if this session has done something that was not reported, or is about to with this command, which is None if it is not known.
-    /// The caller must then call `rest` before it handles the command: the session is served nothing from then on.
-    pub(crate) fn loses_track(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
+    /// The caller must then call `stop_serving` before it handles the command: the session is served nothing from then on.
+    pub(crate) fn has_lost_track(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
         if self.phase != Phase::Commands {
             return false;
         }
-        self.look_back(engine);
+        self.review_light_mode(engine);
         if self.coverage.has_unreported_effects {
             return true;
         }
@@ -40,17 +40,17 @@ impl Session {
     }
 
     /// Called for a connection that sends commands although its login was never reported, because the server is uninstalling the plugin.
-    /// The session rests from here on.
+    /// The session is not served from here on.
     pub fn begin_unreported(&mut self, engine: &Engine) {
-        self.rest(engine);
+        self.stop_serving(engine);
         engine.uninstallation().doubt();
     }
 
-    /// Lets the session rest: nothing is served to it any more, the cells that it kept closed are opened, and what was known of its
+    /// Stops serving the session: nothing is served to it any more, the cells that it kept closed are opened, and what was known of its
     /// settings, its transaction and its prepared statements is forgotten.
-    pub(crate) fn rest(&mut self, engine: &Engine) {
-        self.phase = Phase::Resting;
-        self.identity.lose();
+    pub(crate) fn stop_serving(&mut self, engine: &Engine) {
+        self.phase = Phase::Unserved;
+        self.identity.stop_caching();
         self.transaction.begin_anew();
         self.statements.clear();
         self.writes.is_locked = false;
@@ -60,18 +60,18 @@ impl Session {
     }
 
     /// True if the engine reads the session's packets but serves it nothing, because it no longer knows what the session has done.
-    pub fn is_resting(&self) -> bool {
-        self.phase == Phase::Resting
+    pub fn is_unserved(&self) -> bool {
+        self.phase == Phase::Unserved
     }
 
-    /// True if the session rests (is served nothing) and the engine waits for the end of no command. Its responses then pass unchanged,
+    /// True if the session is not served and the engine waits for the end of no command. Its responses then pass unchanged,
     /// without `on_response`.
     #[inline]
     pub fn is_unwatched(&self) -> bool {
-        self.phase == Phase::Resting && self.work.is_idle()
+        self.phase == Phase::Unserved && self.work.is_idle()
     }
 
-    /// True if this command of a resting session may go to the server unchanged. Then it has been counted, and `on_command` must
+    /// True if this command of an unserved session may go to the server unchanged. Then it has been counted, and `on_command` must
     /// not be called for it. False means only that this is not certain, and `on_command` decides.
     #[inline]
     pub fn passes_unread(&mut self, engine: &Engine, payload: &[u8]) -> bool {
@@ -120,7 +120,7 @@ fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
     }
 }
 
-/// True if neither the text nor the response of this command matters for a resting session. It may then be forwarded without being
+/// True if neither the text nor the response of this command matters for an unserved session. It may then be forwarded without being
 /// followed. The command is None if it is not known.
 pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
     match command {
