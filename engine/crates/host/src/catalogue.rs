@@ -29,9 +29,9 @@ pub fn look_up_wanted(engine: &Engine, link: &mut dyn Link) -> Result<(), String
 /// result come first; a table's key column comes last, and until it is known, a write to the table invalidates all of its results. An error
 /// is that of a failed query: sessions ask again for what it was about.
 pub fn look_up_requested(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-    let present = &mut Present { link: &mut *link, engine, inherited: engine.settings().inherited() };
-    let settled = views::look_up_requested_definitions(engine, present);
-    present.heed(settled)?;
+    let guarded = &mut GuardedLink { link: &mut *link, engine, inherited: engine.settings().inherited() };
+    let settled = views::look_up_requested_definitions(engine, guarded);
+    guarded.default_if_refused(settled)?;
     // Results that start waiting from here on are stored in the next round, because their tables are not in this list.
     let waiting = engine.late_result_count();
     let settled = settle(engine, link, &engine.tables().take_look_up_requests());
@@ -44,17 +44,17 @@ pub fn look_up_requested(engine: &Engine, link: &mut dyn Link) -> Result<(), Str
 fn settle(engine: &Engine, link: &mut dyn Link, requests: &[LookUpRequest]) -> Result<(), String> {
     let mut with_columns = Vec::new();
     for one in requests.iter().filter(|one| !one.table.is_looked_up(engine.catalogue().generation())) {
-        let present = &mut Present { link: &mut *link, engine, inherited: one.inherited };
-        let settled = tables::look_up_verdict(engine, present, &one.table);
-        with_columns.extend(present.heed(settled)?.map(|columns| (one, columns)));
+        let guarded = &mut GuardedLink { link: &mut *link, engine, inherited: one.inherited };
+        let settled = tables::look_up_verdict(engine, guarded, &one.table);
+        with_columns.extend(guarded.default_if_refused(settled)?.map(|columns| (one, columns)));
     }
     let mut settled = Ok(());
     for (LookUpRequest { table, inherited }, columns) in &with_columns {
-        let present = &mut Present { link: &mut *link, engine, inherited: *inherited };
-        let key = if settled.is_ok() { tables::look_up_key(engine, present, table, columns) } else { settled.clone() };
+        let guarded = &mut GuardedLink { link: &mut *link, engine, inherited: *inherited };
+        let key = if settled.is_ok() { tables::look_up_key(engine, guarded, table, columns) } else { settled.clone() };
         match key {
             Ok(()) => {}
-            Err(_) if present.is_past() => table.forget_verdict(),
+            Err(_) if guarded.is_refused() => table.forget_verdict(),
             Err(error) => {
                 engine.tables().request_look_up(table, *inherited);
                 settled = Err(error);
@@ -65,27 +65,27 @@ fn settle(engine: &Engine, link: &mut dyn Link, requests: &[LookUpRequest]) -> R
 }
 
 /// A link that refuses further queries once the engine is suspended, or tables may have been flushed or a global setting has changed.
-struct Present<'a> {
+struct GuardedLink<'a> {
     link: &'a mut dyn Link,
     engine: &'a Engine,
     /// The value of `Settings::inherited` when the read ran for which the look-up is made.
     inherited: u64,
 }
 
-impl Present<'_> {
+impl GuardedLink<'_> {
     /// True if further queries are refused, so that a look-up must be given up.
-    fn is_past(&self) -> bool {
+    fn is_refused(&self) -> bool {
         !self.engine.may_look_up(self.inherited)
     }
 
     /// Returns `settled`, or the default value if further queries are refused: then the next session that uses one of these tables or views
     /// asks again.
-    fn heed<T: Default>(&self, settled: Result<T, String>) -> Result<T, String> {
-        if self.is_past() { Ok(T::default()) } else { settled }
+    fn default_if_refused<T: Default>(&self, settled: Result<T, String>) -> Result<T, String> {
+        if self.is_refused() { Ok(T::default()) } else { settled }
     }
 }
 
-impl Link for Present<'_> {
+impl Link for GuardedLink<'_> {
     fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
         let look_up = self.engine.begin_look_up(self.inherited);
         let _look_up = look_up.ok_or("what was asked about may have been flushed")?;

@@ -139,7 +139,7 @@ struct RuleJson {
     account: Option<String>,
     text: Option<String>,
     shape: Option<String>,
-    cache: Word,
+    cache: CachingWord,
     ttl: Option<f64>,
     soft_ttl: Option<f64>,
     coalesce_ms: Option<u64>,
@@ -148,7 +148,7 @@ struct RuleJson {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum CachingWord {
     Never,
     Always,
     Normal,
@@ -241,14 +241,14 @@ impl RuleJson {
         if has_further && !P::HAS_FURTHER_TERMS {
             return Err("soft_ttl, coalesce_ms and in_transactions are words of fqc-near's rules".into());
         }
-        let is_always = matches!(cache, Word::Always);
+        let is_always = matches!(cache, CachingWord::Always);
         if !is_always && (ttl.is_some() || has_further) {
             return Err("ttl, soft_ttl, coalesce_ms and in_transactions go with cache \"always\" only".into());
         }
         match cache {
-            Word::Never => return Ok(Caching::Never),
-            Word::Normal => return Ok(Caching::Normal),
-            Word::Always => {}
+            CachingWord::Never => return Ok(Caching::Never),
+            CachingWord::Normal => return Ok(Caching::Normal),
+            CachingWord::Always => {}
         }
         let ttl = seconds::<P>("ttl", ttl)?;
         let soft_ttl = soft_ttl.map_or(Ok(ttl), |soft| seconds::<P>("soft_ttl", Some(soft)))?;

@@ -26,9 +26,9 @@ use crate::engine::tables::{Table, Tables};
 use crate::engine::uninstallation::Uninstallation;
 use crate::entries::ages::Ages;
 use crate::entries::basis::Basis;
+use crate::flushable_counter::FlushableCounter;
 use crate::identity::contexts::Contexts;
 use crate::reason::{Reason, Reasons};
-use crate::tally::Tally;
 use crate::text::shared_analyses::SharedAnalyses;
 use ::insight::{Moment, Repeats};
 use cache::{Cache, Rows, Versions};
@@ -263,8 +263,9 @@ impl Engine {
     }
 
     fn moment(&self) -> Moment {
-        let observed = self.insight.observed.ever();
-        let others = [&self.counts.hits, &self.counts.inserts, &self.insight.passed_over].map(Tally::ever);
+        let observed = self.insight.observed.total_since_load();
+        let others = [&self.counts.hits, &self.counts.inserts, &self.insight.passed_over]
+            .map(FlushableCounter::total_since_load);
         Moment {
             requests: observed + others.iter().sum::<u64>(),
             observed,

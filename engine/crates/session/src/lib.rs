@@ -20,6 +20,7 @@ mod commands;
 mod decision;
 mod engine;
 mod entries;
+mod flushable_counter;
 mod identity;
 mod nears;
 mod packets;
@@ -33,7 +34,6 @@ mod session;
 mod stated;
 mod statement;
 mod surface;
-mod tally;
 mod text;
 mod transaction;
 

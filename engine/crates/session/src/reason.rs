@@ -1,7 +1,7 @@
 //! Reasons why a statement was not served or its result not stored. Each reason is counted; `SHOW FQC REASONS` explains
 //! them.
 
-use crate::tally::Tally;
+use crate::flushable_counter::FlushableCounter;
 
 sql::reasons! {
     Demand "demand" "query_cache_type is DEMAND and the statement does not say SQL_CACHE";
@@ -74,9 +74,9 @@ pub struct Reasons(Vec<Occurrences>);
 
 #[derive(Default)]
 struct Occurrences {
-    count: Tally,
+    count: FlushableCounter,
     /// Total time that the server took for these statements in nanoseconds, where it was measured.
-    ns: Tally,
+    ns: FlushableCounter,
 }
 
 /// A reason that has occurred at least once since the counts were last reset.
@@ -120,7 +120,7 @@ impl Reasons {
     }
 
     pub fn flush(&self) {
-        self.0.iter().flat_map(|Occurrences { count, ns }| [count, ns]).for_each(Tally::flush);
+        self.0.iter().flat_map(|Occurrences { count, ns }| [count, ns]).for_each(FlushableCounter::flush);
     }
 }
 

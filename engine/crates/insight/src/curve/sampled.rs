@@ -53,14 +53,14 @@ impl<V> Default for Sampled<V> {
 }
 
 /// The keys of the sample as one of the simulated caches has access to them.
-struct Seen<'a, V> {
+struct LevelKeys<'a, V> {
     keys: &'a mut [Option<Key<V>>],
     level: usize,
     forgotten: &'a mut Vec<u32>,
     nothing: Mark,
 }
 
-impl<V> Keys for Seen<'_, V> {
+impl<V> Keys for LevelKeys<'_, V> {
     fn mark(&mut self, key: u32) -> &mut Mark {
         let level = self.level;
         self.keys[key as usize].as_mut().map_or(&mut self.nothing, |key| &mut key.marks[level])
@@ -118,9 +118,9 @@ impl<V> Sampled<V> {
         self.at_level(level, |level, keys| level.request(at, keys))
     }
 
-    fn at_level<R>(&mut self, level: usize, work: impl FnOnce(&mut Level, &mut Seen<'_, V>) -> R) -> R {
+    fn at_level<R>(&mut self, level: usize, work: impl FnOnce(&mut Level, &mut LevelKeys<'_, V>) -> R) -> R {
         let (keys, forgotten) = (&mut self.keys, &mut self.forgotten);
-        work(&mut self.levels[level], &mut Seen { keys, level, forgotten, nothing: Mark::default() })
+        work(&mut self.levels[level], &mut LevelKeys { keys, level, forgotten, nothing: Mark::default() })
     }
 
     /// Stores what is known about the result of the key with this hash, and adds the key if it is new. If no current result was known,

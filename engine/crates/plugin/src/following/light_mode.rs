@@ -36,7 +36,7 @@ type Rows = Vec<Vec<Option<Vec<u8>>>>;
 
 /// The counters of statements and costs at some moment.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Counters {
     at: Instant,
     total: Interval,
 }
@@ -45,9 +45,9 @@ struct Seen {
 #[derive(Default)]
 struct State {
     /// The counters at the start of the current interval, or in light mode of the current sample.
-    seen: Option<Seen>,
+    counters: Option<Counters>,
     /// Number of intervals without benefit in a row.
-    windows_in_vain: u32,
+    intervals_without_benefit: u32,
     /// When the worker first saw the engine awake in this epoch, that is, since it last woke.
     awake_since: Option<Instant>,
     /// The epoch in which these values are valid: the engine's count of changes between awake, suspended and light mode.
@@ -55,13 +55,13 @@ struct State {
     /// How long the engine had to stay in light mode last time; none before the first time.
     patience: Option<Duration>,
     /// In light mode, the engine does not try to serve again before this time.
-    wakes_from: Option<Instant>,
+    serves_from: Option<Instant>,
     /// In light mode, when the next sample starts, or the present one ends.
-    looks_from: Option<Instant>,
+    samples_from: Option<Instant>,
     /// The answer to `Programs::creation_counts`, counters of created stored programs, when the engine last entered light mode.
     programs: Rows,
     /// True once it was logged that stored programs keep the engine out of light mode.
-    has_told_why_not: bool,
+    has_logged_programs: bool,
 }
 
 impl State {
@@ -70,7 +70,7 @@ impl State {
     fn begin(&mut self, epoch: u64) {
         if self.epoch != epoch {
             self.epoch = epoch;
-            (self.seen, self.windows_in_vain, self.awake_since) = (None, 0, Some(Instant::now()));
+            (self.counters, self.intervals_without_benefit, self.awake_since) = (None, 0, Some(Instant::now()));
         }
     }
 }
@@ -133,7 +133,7 @@ pub fn update_by_queries(engine: &Engine, link: &mut dyn Link) -> Result<(), Str
     }
     let Some(made) = creation_counts(link)? else { return Ok(()) };
     if has_programs(link)? {
-        if with_state(|state| !std::mem::replace(&mut state.has_told_why_not, true)) {
+        if with_state(|state| !std::mem::replace(&mut state.has_logged_programs, true)) {
             log::note("the cache saves less than it costs, but stays awake: there are stored functions or triggers");
         }
         return Ok(());
@@ -144,9 +144,9 @@ pub fn update_by_queries(engine: &Engine, link: &mut dyn Link) -> Result<(), Str
         let longer = state.patience.filter(|_| !was_worthwhile).map_or(FIRST_PATIENCE, |patience| 2 * patience);
         let patience = longer.min(LONGEST_PATIENCE);
         state.programs = made;
-        (state.patience, state.wakes_from, state.looks_from) =
+        (state.patience, state.serves_from, state.samples_from) =
             (Some(patience), Some(now + patience), Some(now + PAUSE));
-        (state.seen, state.windows_in_vain) = (None, 0);
+        (state.counters, state.intervals_without_benefit) = (None, 0);
     });
     engine.repeats().begin();
     waking::enter_light_mode(engine);
@@ -205,15 +205,16 @@ fn costs_more_than_it_saves(engine: &Engine) -> bool {
     };
     let now = Instant::now();
     with_state(|state| {
-        let seen = *state.seen.get_or_insert(Seen { at: now, total });
-        let elapsed = now - seen.at;
+        let counters = *state.counters.get_or_insert(Counters { at: now, total });
+        let elapsed = now - counters.at;
         if elapsed < WINDOW {
             return false;
         }
-        state.seen = Some(Seen { at: now, total });
-        let costs_more_than_it_saves = since(seen.total, total, elapsed).costs_more_than_it_saves();
-        state.windows_in_vain = if costs_more_than_it_saves { state.windows_in_vain + 1 } else { 0 };
-        state.windows_in_vain >= IN_VAIN
+        state.counters = Some(Counters { at: now, total });
+        let costs_more_than_it_saves = since(counters.total, total, elapsed).costs_more_than_it_saves();
+        state.intervals_without_benefit =
+            if costs_more_than_it_saves { state.intervals_without_benefit + 1 } else { 0 };
+        state.intervals_without_benefit >= IN_VAIN
     })
 }
 
@@ -242,21 +243,21 @@ fn is_worth_a_try(engine: &Engine) -> bool {
     let now = Instant::now();
     let total = |statements| Interval { statements, cpu_ns: server::processor_ns(), ..Interval::default() };
     with_state(|state| {
-        if state.looks_from.is_none_or(|from| now < from) {
+        if state.samples_from.is_none_or(|from| now < from) {
             return false;
         }
         if !repeats.is_short_open() {
             repeats.open_short();
-            state.looks_from = Some(now + LOOK);
-            state.seen = Some(Seen { at: now, total: total(0) });
+            state.samples_from = Some(now + LOOK);
+            state.counters = Some(Counters { at: now, total: total(0) });
             return false;
         }
         let (short, long) = (repeats.close_short(), repeats.long());
-        state.looks_from = Some(now + PAUSE);
-        let Some(seen) = state.seen.take() else { return false };
-        let lately = since(seen.total, total(short.requests), now - seen.at);
+        state.samples_from = Some(now + PAUSE);
+        let Some(counters) = state.counters.take() else { return false };
+        let lately = since(counters.total, total(short.requests), now - counters.at);
         let could_pay = short.requests >= FEW
             && [short, long].iter().any(|count| count.repeats >= FEW && lately.could_pay(count.ratio()));
-        could_pay && state.wakes_from.is_none_or(|from| now >= from)
+        could_pay && state.serves_from.is_none_or(|from| now >= from)
     })
 }

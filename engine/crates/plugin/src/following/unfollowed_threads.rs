@@ -90,13 +90,13 @@ pub fn with_thread(thread_id: u64, work: impl FnOnce(&mut UnfollowedThread)) {
 
 /// When this thread exits, removes the entries that its reports were for: the server does not report the end of sessions without a
 /// client, such as events and delayed inserts.
-struct Ending(RefCell<Vec<u64>>);
+struct RemoveOnExit(RefCell<Vec<u64>>);
 
 thread_local! {
-    static UNTIL_EXIT: Ending = const { Ending(RefCell::new(Vec::new())) };
+    static UNTIL_EXIT: RemoveOnExit = const { RemoveOnExit(RefCell::new(Vec::new())) };
 }
 
-impl Drop for Ending {
+impl Drop for RemoveOnExit {
     fn drop(&mut self) {
         contain(Point::Event, (), || self.0.borrow_mut().drain(..).for_each(ended));
     }

@@ -75,7 +75,7 @@ pub fn deliver(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMu
 }
 
 /// A handler, the server's object for an open table, that a session has locked for writing.
-struct Held {
+struct LockedHandler {
     thd: usize,
     handler: usize,
     keeps_positions: bool,
@@ -83,48 +83,50 @@ struct Held {
 
 thread_local! {
     /// The handlers, the server's objects for open tables, that sessions on this thread have locked for writing.
-    static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<Vec<LockedHandler>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs `work` on the list of handlers that sessions on this thread have locked for writing. None if the thread is ending, or is inside of
 /// another such call.
-fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
+fn with_locked_handlers<T>(work: impl FnOnce(&mut Vec<LockedHandler>) -> T) -> Option<T> {
     HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
 }
 
 /// Records that the session has locked a handler, the server's object for an open table, for writing. `handler` is its address.
 /// `keeps_positions`: its table stores how far replication has come.
 pub fn note_lock(actor: Actor, handler: usize, keeps_positions: bool) {
-    with_held(|held| held.push(Held { thd: actor.thd.pointer() as usize, handler, keeps_positions }));
+    with_locked_handlers(|held| {
+        held.push(LockedHandler { thd: actor.thd.pointer() as usize, handler, keeps_positions })
+    });
 }
 
 /// Records that the session unlocks a handler, the server's object for an open table. True if it was the last one that this session had
 /// locked for writing. Tracked even while the engine is suspended.
 pub fn note_unlock(thd: *mut Thd, handler: usize) -> bool {
     let thd = thd as usize;
-    let of_session = |held: &mut Vec<Held>| {
+    let of_session = |held: &mut Vec<LockedHandler>| {
         let Some(at) = held.iter().rposition(|one| one.thd == thd && one.handler == handler) else { return false };
         held.swap_remove(at);
         !held.iter().any(|one| one.thd == thd)
     };
-    with_held(of_session).unwrap_or(false)
+    with_locked_handlers(of_session).unwrap_or(false)
 }
 
 /// True if the session has any table locked for writing, or if that is not known.
 fn holds_any(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
-    with_held(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)
+    with_locked_handlers(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)
 }
 
 /// True if all tables that the session has locked for writing store how far replication has come, and there are some, and LOCK TABLES is
 /// not in force. A statement that ends another session's prepared transaction holds no such table while it does so.
 fn notes_positions(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
-    let alone = |held: &mut Vec<Held>| {
+    let alone = |held: &mut Vec<LockedHandler>| {
         let mut own = held.iter().filter(|one| one.thd == thd).peekable();
         own.peek().is_some() && own.all(|one| one.keeps_positions)
     };
-    !actor.thd.in_lock_tables() && with_held(alone).unwrap_or(false)
+    !actor.thd.in_lock_tables() && with_locked_handlers(alone).unwrap_or(false)
 }
 
 /// True if autocommit is off, or the session has started a transaction explicitly: the end of a statement then ends no transaction.

@@ -16,12 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Whether a look-up of a table is running, for the statements that must wait for its end.
 #[derive(Default)]
 pub struct CatalogueLookUps {
-    present: Mutex<Present>,
+    present: Mutex<LookUpState>,
     over: Condvar,
 }
 
 #[derive(Default)]
-struct Present {
+struct LookUpState {
     /// The host is looking up a table or view on the server.
     is_under_way: bool,
     /// A statement stopped waiting before the look-up had ended.
@@ -34,7 +34,7 @@ struct Present {
 pub struct CatalogueLookUp<'a>(&'a CatalogueLookUps);
 
 impl CatalogueLookUps {
-    fn present(&self) -> MutexGuard<'_, Present> {
+    fn present(&self) -> MutexGuard<'_, LookUpState> {
         self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -187,7 +187,7 @@ const MOST: usize = 1 << 18;
 const OTHERS: &[u8] = b"(other tables)";
 
 #[derive(Default)]
-struct Known {
+struct KnownTables {
     by_name: HashMap<Vec<u8>, Arc<Table>>,
     by_unknown_change: HashMap<CellId, Arc<Table>>,
 }
@@ -195,7 +195,7 @@ struct Known {
 /// All tables that statements have named, and those among them that the host is to look up.
 #[derive(Default)]
 pub struct Tables {
-    known: RwLock<Known>,
+    known: RwLock<KnownTables>,
     /// Tables that the host has yet to look up, because a read found no verdict on them.
     look_up_requests: Mutex<Vec<LookUpRequest>>,
 }
@@ -239,7 +239,7 @@ impl Tables {
         self.known.try_read().ok()?.by_unknown_change.get(&unknown_change).cloned()
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, Known> {
+    fn known(&self) -> RwLockReadGuard<'_, KnownTables> {
         self.known.read().unwrap_or_else(|e| e.into_inner())
     }
 

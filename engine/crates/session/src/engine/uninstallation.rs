@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The three answers to whether the plugin is being uninstalled: no, perhaps, certainly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Fate {
+enum PluginState {
     #[default]
     Stays,
     InDoubt,
@@ -27,7 +27,7 @@ enum Fate {
 
 #[derive(Default)]
 struct State {
-    fate: Fate,
+    plugin_state: PluginState,
     /// Number of calls of `doubt`. An answer from before the last one is ignored.
     doubts: u64,
 }
@@ -56,8 +56,8 @@ impl Uninstallation {
         let Some(wake) = self.wake_host.get() else { return };
         let mut state = self.state();
         state.doubts += 1;
-        if state.fate == Fate::Stays {
-            state.fate = Fate::InDoubt;
+        if state.plugin_state == PluginState::Stays {
+            state.plugin_state = PluginState::InDoubt;
         }
         drop(state);
         wake();
@@ -67,35 +67,37 @@ impl Uninstallation {
     /// stays, and passes it to `note_staying`.
     pub fn doubts(&self) -> Option<u64> {
         let state = self.state();
-        (state.fate == Fate::InDoubt).then_some(state.doubts)
+        (state.plugin_state == PluginState::InDoubt).then_some(state.doubts)
     }
 
     /// Notes that the server keeps the plugin, and wakes the statements that wait for the answer. Ignored if there was another doubt since
     /// `doubts` was read, or if the plugin is certainly being uninstalled.
     pub fn note_staying(&self, doubts: u64) {
         let mut state = self.state();
-        if state.fate == Fate::InDoubt && state.doubts == doubts {
-            state.fate = Fate::Stays;
+        if state.plugin_state == PluginState::InDoubt && state.doubts == doubts {
+            state.plugin_state = PluginState::Stays;
             self.is_settled.notify_all();
         }
     }
 
     /// Notes that the plugin is certainly being uninstalled, and wakes the statements that wait for the answer. Holds until `forget`.
     pub fn note_leaving(&self) {
-        self.state().fate = Fate::Leaves;
+        self.state().plugin_state = PluginState::Leaves;
         self.is_settled.notify_all();
     }
 
     /// Called when the plugin is loaded again or unloaded. Until the next doubt, it counts as staying.
     pub fn forget(&self) {
-        self.state().fate = Fate::Stays;
+        self.state().plugin_state = PluginState::Stays;
         self.is_settled.notify_all();
     }
 
     /// Waits until it is known whether the plugin stays, at most `PATIENCE`. Returns `InDoubt` if the time is over first.
-    fn settled(&self) -> Fate {
-        let waited = self.is_settled.wait_timeout_while(self.state(), PATIENCE, |state| state.fate == Fate::InDoubt);
-        waited.unwrap_or_else(PoisonError::into_inner).0.fate
+    fn settled(&self) -> PluginState {
+        let waited = self
+            .is_settled
+            .wait_timeout_while(self.state(), PATIENCE, |state| state.plugin_state == PluginState::InDoubt);
+        waited.unwrap_or_else(PoisonError::into_inner).0.plugin_state
     }
 }
 
@@ -106,7 +108,7 @@ impl Engine {
         if !self.mode().is_awake() {
             self.uninstallation().doubt();
         }
-        self.uninstallation().settled() == Fate::Leaves
+        self.uninstallation().settled() == PluginState::Leaves
     }
 }
 

@@ -22,12 +22,12 @@ pub struct RecentAnalyses {
     /// The positions of the numbers in the text that was parsed last, if it has a shape.
     pub(crate) numbers: sql::Numbers,
     /// The sets, one after the other. Empty before the first analysis is kept.
-    kept: Vec<Option<Kept>>,
+    kept: Vec<Option<KeptAnalysis>>,
     /// Number of kept analyses that are the session's own copies.
     own: usize,
 }
 
-struct Kept {
+struct KeptAnalysis {
     hash: usize,
     shape: Arc<[u8]>,
     analysis: Arc<Analysis>,
@@ -55,7 +55,7 @@ impl RecentAnalyses {
         if self.is_full(hash) {
             self.grow();
         }
-        self.put(Kept { hash, shape, analysis, is_own: false });
+        self.put(KeptAnalysis { hash, shape, analysis, is_own: false });
     }
 
     fn set(&self, hash: usize) -> std::ops::Range<usize> {
@@ -76,7 +76,7 @@ impl RecentAnalyses {
         old.into_iter().rev().flatten().for_each(|kept| self.put(kept));
     }
 
-    fn put(&mut self, kept: Kept) {
+    fn put(&mut self, kept: KeptAnalysis) {
         self.own += usize::from(kept.is_own);
         let set = self.set(kept.hash);
         let set = &mut self.kept[set];

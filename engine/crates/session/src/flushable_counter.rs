@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A counter that FLUSH STATUS resets to zero. Any thread may add to it.
 #[derive(Default)]
-pub struct Tally {
+pub struct FlushableCounter {
     counter: Counter,
     flushed: AtomicU64,
 }
 
-impl Tally {
+impl FlushableCounter {
     pub fn add(&self, n: u64) {
         self.counter.add(n);
     }
 
     /// The count since the engine was loaded, whatever was reset since.
-    pub fn ever(&self) -> u64 {
+    pub fn total_since_load(&self) -> u64 {
         self.counter.sum()
     }
 
