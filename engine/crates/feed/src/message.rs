@@ -96,14 +96,14 @@ pub enum FromNear {
         connection: u32,
     },
     /// The near cache's counters, for the server's statistics.
-    Counted(Counts),
+    Counted(NearCacheCounts),
     /// The near cache serves nothing any more under this attachment, so no writer need wait for it.
     Left,
 }
 
 /// Counters of a near cache since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Counts {
+pub struct NearCacheCounts {
     pub entries: u64,
     pub bytes: u64,
     pub hits: u64,
@@ -192,7 +192,7 @@ impl FromNear {
             UNMARK => FromNear::Unmark { connection: body.u32()? },
             COUNTED => {
                 let [entries, bytes, hits, misses] = [body.u64()?, body.u64()?, body.u64()?, body.u64()?];
-                FromNear::Counted(Counts { entries, bytes, hits, misses })
+                FromNear::Counted(NearCacheCounts { entries, bytes, hits, misses })
             }
             LEFT => FromNear::Left,
             _ => return Err(Malformed),
@@ -403,7 +403,7 @@ mod tests {
             FromNear::Acknowledge { number: 2 },
             FromNear::Mark { connection: 3, scramble: 4 },
             FromNear::Unmark { connection: 3 },
-            FromNear::Counted(Counts { entries: 1, bytes: 2, hits: 3, misses: 4 }),
+            FromNear::Counted(NearCacheCounts { entries: 1, bytes: 2, hits: 3, misses: 4 }),
             FromNear::Left,
         ]
     }

@@ -1,6 +1,6 @@
 //! An answer that is being received, and may be stored.
 
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::result_set::{self, ResultSet};
 use crate::results::{MemoryReservation, Results};
 use crate::session_flags::{self, FlagOffsets};

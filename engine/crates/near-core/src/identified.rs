@@ -368,11 +368,15 @@ impl<B: StalenessBound> ByIdentity<B> {
         let parsed = self.query(payload).map(|(_, parsed)| parsed);
         match (Command::from_byte(payload[0])?, parsed.as_deref().map(|parsed| &parsed.statement.kind)) {
             (Command::Query, Some(Kind::Read(Read { refusal: Some(refusal), .. }))) => Some(Reason::Text(*refusal)),
-            (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
-            (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
-            (Command::Query, None) => begins_a_read(&payload[1..]).then_some(Own::TooLong.into()),
+            (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => {
+                Some(ContextReason::NoCacheHint.into())
+            }
+            (Command::Query, Some(Kind::Read(_))) => Some(ContextReason::Attributes.into()),
+            (Command::Query, None) => begins_a_read(&payload[1..]).then_some(ContextReason::TooLong.into()),
             (Command::StmtExecute, _) if self.prepared.binds_time(payload) => Some(Reason::Text(Refusal::CurrentDate)),
-            (Command::StmtExecute, _) => self.prepared.runs_read(payload).then_some(Own::ParameterTypes.into()),
+            (Command::StmtExecute, _) => {
+                self.prepared.runs_read(payload).then_some(ContextReason::ParameterTypes.into())
+            }
             _ => None,
         }
     }
@@ -380,9 +384,9 @@ impl<B: StalenessBound> ByIdentity<B> {
     /// Returns the reason why this read is not answered from memory, if neither the text nor the transaction is the reason.
     fn why_now(&mut self, read: &ClientRead, at: ArrivalFacts) -> Own {
         let known = match self.state.known_session() {
-            _ if self.is_near_cache => return Own::NearCache,
-            None => return Own::SessionState,
-            Some(None) => return Own::FirstRead,
+            _ if self.is_near_cache => return ContextReason::NearCache,
+            None => return ContextReason::SessionState,
+            Some(None) => return ContextReason::FirstRead,
             Some(Some(known)) => known,
         };
         let why = match read {
@@ -739,7 +743,7 @@ fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
     match kind {
         Kind::Execute(_) | Kind::Executed(_) | Kind::Call => true,
         Kind::Compound | Kind::SetStatement(_) | Kind::Multiple | Kind::Opaque => {
-            sql::says(text, b"execute") || sql::says(text, b"call")
+            sql::contains_ignoring_case(text, b"execute") || sql::contains_ignoring_case(text, b"call")
         }
         _ => false,
     }

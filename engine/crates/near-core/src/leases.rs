@@ -55,7 +55,7 @@ impl ByLeases {
     }
 
     /// Returns the reason why this command was not answered from memory. None if it is no read.
-    fn why(&self, arrival: &Arrival<'_>) -> Option<Own> {
+    fn why(&self, arrival: &Arrival<'_>) -> Option<ContextReason> {
         let (payload, follower) = (arrival.command?, arrival.follower);
         let leased = lock(&self.leased);
         let read = leased.read(payload).filter(|read| begins_a_read(&read.key()[1..]))?;

@@ -21,7 +21,8 @@ use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
 use sql::Aggregates;
 use std::collections::{HashMap, VecDeque};
 use wire::{
-    BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time,
+    BoundType, Command, Execute, Interpretation, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, ParameterTypes, Params,
+    have_time,
 };
 
 /// The maximum number of statements of one connection that are remembered. Executions of further ones go to the server.
@@ -108,7 +109,7 @@ struct PreparedStatement {
     types: Option<Vec<u8>>,
     type_history: TypeHistory,
     /// How the server interprets each parameter, for products where that depends on earlier values (MySQL).
-    taken_for: Option<TakenFor>,
+    taken_for: Option<ParameterTypes>,
     /// The number of columns in the server's last answer. None while it is not certain. The server reports changed metadata to a
     /// client that knows another number.
     columns: Option<u64>,
@@ -148,7 +149,7 @@ pub struct Execution {
     /// True if it uses no cursor, so that all rows are sent at once.
     is_plain: bool,
     /// How the server interprets the values.
-    taken: Taken,
+    taken: Interpretation,
 }
 
 impl Execution {
@@ -164,7 +165,7 @@ impl Execution {
 
     /// Returns true if it is known how the server interprets the values.
     fn is_clear(&self) -> bool {
-        matches!(self.taken, Taken::Alike | Taken::Reprepared(_))
+        matches!(self.taken, Interpretation::Alike | Interpretation::Reprepared(_))
     }
 
     /// Returns true if the execution binds the types that the server uses now, and adds nothing to their history. It may then be
@@ -213,7 +214,7 @@ impl PreparedStatements {
         let type_history = statement.type_history.with(&params);
         let history = &type_history.as_ref().unwrap_or(&statement.type_history).history;
         let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.count.to_le_bytes()].concat();
-        let taken_for: Vec<_> = statement.taken_for.iter().flat_map(TakenFor::parameter_bytes).collect();
+        let taken_for: Vec<_> = statement.taken_for.iter().flat_map(ParameterTypes::parameter_bytes).collect();
         let mut key = [&head, &taken_for, params.types, history].concat();
         let of_statement = key.len();
         key.extend([params.nulls, params.values].concat());
@@ -315,7 +316,7 @@ impl PreparedStatements {
             statement.passes = true;
             return false;
         };
-        if let (Some(taken_for), Taken::Reprepared(types)) = (&mut statement.taken_for, taken) {
+        if let (Some(taken_for), Interpretation::Reprepared(types)) = (&mut statement.taken_for, taken) {
             taken_for.reprepare(types);
         }
         let gives_new = type_history.is_some();

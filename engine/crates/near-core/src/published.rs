@@ -2,7 +2,7 @@
 //! reads from it.
 //!
 //! Invariants:
-//! - the mapped memory has the same state of leases and cells as [`feed::Near`], the log, or the rules. It is changed while the
+//! - the mapped memory has the same state of leases and cells as [`feed::NearEnd`], the log, or the rules. It is changed while the
 //!   results are locked against being served here, and before a frame is acknowledged;
 //! - a result is put there only while it may be served here, and only when it is requested again;
 //! - a connection is served there only in the contexts in which it was served here last, until it has sent or received anything

@@ -33,10 +33,10 @@ impl<'a> ResultSet<'a> {
 /// that the answer may have. Whether its session is in a transaction is not checked here.
 pub fn why_not_stored(outcome: &Outcome, warnings: u16) -> Option<Own> {
     match outcome.unstorable(|| warnings) {
-        Some(Unstorable::Failed) => Some(Own::Failed),
-        Some(Unstorable::Warnings) => Some(Own::Warnings),
-        Some(Unstorable::Response) => Some(Own::Response),
-        None => (!outcome.metadata_follows).then_some(Own::Response),
+        Some(Unstorable::Failed) => Some(ContextReason::Failed),
+        Some(Unstorable::Warnings) => Some(ContextReason::Warnings),
+        Some(Unstorable::Response) => Some(ContextReason::Response),
+        None => (!outcome.metadata_follows).then_some(ContextReason::Response),
     }
 }
 

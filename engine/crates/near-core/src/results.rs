@@ -13,7 +13,7 @@ use crate::result_set::ResultSet;
 use crate::session_flags::FlagOffsets;
 use crate::uses::{ResultSource, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
-use feed::{Attachment, CommandReport, Frame, FromNear, Heard, Lost, Near};
+use feed::{Attachment, CommandReport, FeedBroken, Frame, FromNear, NearEnd, NearEvent};
 use locks::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -25,7 +25,7 @@ const UNFINISHED_SHARE: u64 = 8;
 pub struct Results {
     cache: Cache,
     /// The state of the feed. Results are served under its read lock, and frames are applied under its write lock.
-    near: RwLock<Near>,
+    near: RwLock<NearEnd>,
     /// The memory with results for other processes, if they may read them.
     pub published: Option<Arc<Published>>,
     /// The memory that unfinished answers take, in bytes; see [`MemoryReservation`].
@@ -105,7 +105,7 @@ impl Results {
         let heard = near.hear(frame);
         self.follow_feed(&near, &cells);
         let heard = heard?;
-        Ok((heard, near.attachment().ok_or(Lost)?, near.acknowledgement()))
+        Ok((heard, near.attachment().ok_or(FeedBroken)?, near.acknowledgement()))
     }
 
     /// Ends the attachment to the feed: no result is served by a lease until the next one.
@@ -183,10 +183,10 @@ impl Results {
     }
 
     /// Returns the figures that the near cache reports to the server and in its metrics.
-    pub fn counted(&self) -> feed::Counts {
+    pub fn counted(&self) -> feed::NearCacheCounts {
         let stats = self.cache.stats();
         let [hits, misses] = [&self.hits, &self.misses].map(|count| count.load(Ordering::Relaxed));
-        feed::Counts { entries: stats.entries, bytes: stats.used_bytes, hits, misses }
+        feed::NearCacheCounts { entries: stats.entries, bytes: stats.used_bytes, hits, misses }
     }
 }
 
@@ -206,7 +206,7 @@ pub struct View<'a> {
     cache: &'a Cache,
     uses: &'a Uses,
     published: Option<&'a Published>,
-    near: std::sync::RwLockReadGuard<'a, Near>,
+    near: std::sync::RwLockReadGuard<'a, NearEnd>,
 }
 
 impl View<'_> {

@@ -6,7 +6,7 @@
 //! not known.
 
 use crate::counter::Counter;
-use insight::rules::{self, Caching, Expression, Fact, Facts, Place, of_json};
+use insight::rules::{self, Caching, Expression, Fact, Facts, RuleHost, of_json};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use sql::{LexMode, TableName};
@@ -54,9 +54,9 @@ pub struct Terms {
 }
 
 impl Deref for Terms {
-    type Target = rules::Terms;
+    type Target = rules::TtlSettings;
 
-    fn deref(&self) -> &rules::Terms {
+    fn deref(&self) -> &rules::TtlSettings {
         &self.of_rule
     }
 }

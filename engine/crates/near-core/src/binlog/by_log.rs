@@ -5,7 +5,7 @@ use crate::clock;
 use crate::freshness::Summary;
 use crate::identified::{AnsweredRead, ClientRead, Decision, KnownSession, ReadConditions, StalenessBound};
 use crate::memory::Memory;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::report::row;
 use crate::store::{Store, StoredBytes};
 use crate::uses::ResultSource;

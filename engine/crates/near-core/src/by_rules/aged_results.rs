@@ -89,7 +89,7 @@ mod tests {
     fn a_result_is_found_by_whom_it_is_for_until_its_time_is_over() {
         const AT: u64 = 1_000_000;
         let (ttl, soft_ttl) = (Duration::from_millis(500), Duration::from_millis(200));
-        let of_rule = insight::rules::Terms { ttl, soft_ttl, coalesce: Duration::ZERO, in_transactions: false };
+        let of_rule = insight::rules::TtlSettings { ttl, soft_ttl, coalesce: Duration::ZERO, in_transactions: false };
         let terms = Terms { of_rule, counts: Arc::default() };
         let results = Results::new(1 << 22);
         let result = ResultSet { bytes: b"answer", rows: 7, flag_offsets: None };

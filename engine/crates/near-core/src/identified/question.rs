@@ -2,7 +2,7 @@
 //! answer.
 
 use crate::digest;
-use flavour::{Flavour, Habit};
+use flavour::{Flavour, SideEffectSetting};
 use sql::{Charset, LexMode, Value};
 use std::sync::LazyLock;
 
@@ -34,13 +34,23 @@ const USER: &str = "USER()";
 const USER_AT: usize = 5;
 const SERVER: &str = "CONCAT_WS('/', @@GLOBAL.server_id, @@GLOBAL.hostname, @@GLOBAL.port, @@GLOBAL.datadir)";
 /// With this setting, a read may refer to the row that was inserted last.
-const MEANS_LAST: Habit =
-    Habit { variables: &["sql_auto_is_null"], question: "@@SESSION.sql_auto_is_null", none: &["0", "OFF"] };
+const MEANS_LAST: SideEffectSetting = SideEffectSetting {
+    variables: &["sql_auto_is_null"],
+    expression: "@@SESSION.sql_auto_is_null",
+    off_values: &["0", "OFF"],
+};
 
 /// Returns the behaviours of a session for which nothing may be stored or served in it, each with the setting that enables it.
-fn unwanted(flavour: &Flavour) -> [Habit; 6] {
-    let Flavour { asked, habits, .. } = flavour;
-    [asked.temporaries, asked.uncommitted, habits.traces, habits.reports, habits.numbers, MEANS_LAST]
+fn unwanted(flavour: &Flavour) -> [SideEffectSetting; 6] {
+    let Flavour { session_questions, side_effect_settings, .. } = flavour;
+    [
+        session_questions.temporaries,
+        session_questions.uncommitted,
+        side_effect_settings.traces,
+        side_effect_settings.reports,
+        side_effect_settings.numbers,
+        MEANS_LAST,
+    ]
 }
 
 /// The index in [`unwanted`] of the behaviour whose question returns the isolation level.
@@ -64,14 +74,14 @@ fn parts(flavour: &Flavour) -> Vec<String> {
     let first =
         [ACCOUNT, DATABASE, SQL_MODE, CHARSET, SERVER, USER, "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
     let settings = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
-    let others = flavour.asked.others.iter().copied();
+    let others = flavour.session_questions.others.iter().copied();
     let unwanted = unwanted(flavour);
     first
         .into_iter()
         .chain(others)
         .map(str::to_owned)
         .chain(settings)
-        .chain(unwanted.iter().map(|habit| habit.question.to_owned()))
+        .chain(unwanted.iter().map(|setting| setting.expression.to_owned()))
         .collect()
 }
 
@@ -84,17 +94,17 @@ pub fn question(flavour: &Flavour) -> String {
 /// Returns true if the question covers the variable with this name, which is in lower case.
 pub fn covers_variable(flavour: &Flavour, name: &[u8]) -> bool {
     flavour.variables.is_askable(name)
-        || flavour.asked.variables.iter().any(|known| known.as_bytes() == name)
-        || unwanted(flavour).iter().any(|habit| habit.hangs_on(name))
+        || flavour.session_questions.variables.iter().any(|known| known.as_bytes() == name)
+        || unwanted(flavour).iter().any(|setting| setting.depends_on(name))
 }
 
 /// Evaluates the values in the answer to [`question`]. The last argument contains further values that distinguish the session,
 /// such as the server's address. Returns none if nothing may be stored or served in this session.
 pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], extra: &[&[u8]]) -> Option<KnownSession> {
     let [account, database, sql_mode, charset, server, ..] = values else { return None };
-    let habits = unwanted(flavour);
-    let of_habits = values.len().checked_sub(habits.len())?;
-    if !habits.iter().zip(&values[of_habits..]).all(|(habit, value)| habit.is_none(value)) {
+    let settings = unwanted(flavour);
+    let of_settings = values.len().checked_sub(settings.len())?;
+    if !settings.iter().zip(&values[of_settings..]).all(|(setting, value)| setting.is_off(value)) {
         return None;
     }
     let is_serializable = values[of_habits + UNCOMMITTED_AT] == SERIALIZABLE;
@@ -130,16 +140,18 @@ mod tests {
     #[test]
     fn sessions_have_something_in_common_if_only_their_addresses_differ() {
         for flavour in [&flavour::MARIADB, &flavour::MYSQL] {
-            let habits = unwanted(flavour);
+            let settings = unwanted(flavour);
             let of = |user: &str, account: &str| {
                 let value = |part: &String| match part.as_str() {
                     USER => user.into(),
                     ACCOUNT => account.into(),
                     CHARSET => "utf8mb4".into(),
                     SQL_MODE => String::new(),
-                    part => {
-                        habits.iter().find(|habit| habit.question == part).map_or("d", |habit| habit.none[0]).into()
-                    }
+                    part => settings
+                        .iter()
+                        .find(|setting| setting.expression == part)
+                        .map_or("d", |setting| setting.off_values[0])
+                        .into(),
                 };
                 let values: Vec<_> = parts(flavour).iter().map(|part| value(part).into_bytes()).collect();
                 let known = known(flavour, &values, &[b"beside"]).expect("it may be kept");

@@ -11,8 +11,8 @@ use near_core::binlog::gtid::Gtids;
 use near_core::binlog::position::Position;
 use near_core::binlog::product::BinlogProduct;
 use near_core::binlog::rows::RowKey;
-use near_core::reason::Own;
-use sql::{Against, TableName};
+use near_core::reason::ContextReason;
+use sql::{TableName, ViewRefusal};
 use std::io;
 use tokio::io::AsyncWriteExt;
 use wire::lenenc::Reader;
@@ -179,17 +179,17 @@ impl QueryConnection {
         let questions = about.map(|question| flavour::ask(question, &schema, &table));
         let answers = self.query_all(&questions.each_ref().map(String::as_str)).await?;
         let [tables, parents, columns] = answers.as_slice() else {
-            return Ok(Err(Own::TableHidden));
+            return Ok(Err(ContextReason::TableHidden));
         };
         let Some(parents) = parents.iter().map(|row| parent(flavour, row)).collect::<Option<Vec<_>>>() else {
-            return Ok(Err(Own::Cascades));
+            return Ok(Err(ContextReason::Cascades));
         };
         // More than one row: the catalogue also finds names that differ in case.
         let (engine, kind) = match tables.as_slice() {
             [row] => (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default()),
             // MySQL's query returns no row for a view.
             [] => (&b""[..], VIEW),
-            _ => return Ok(Err(Own::TableHidden)),
+            _ => return Ok(Err(ContextReason::TableHidden)),
         };
         if kind == VIEW {
             return Ok(view(flavour, name, &self.query(&flavour::ask(catalogue.view, &schema, &table)).await?));
@@ -198,11 +198,11 @@ impl QueryConnection {
         let mode = sql::LexMode::new(flavour);
         let are_fixed = footprint::computed(columns).all(|text| sql::is_deterministic(text, mode));
         Ok(if footprint::has_time(columns) {
-            Err(Own::TimeColumn)
+            Err(ContextReason::TimeColumn)
         } else if is_snapshot && kind == b"BASE TABLE" && are_fixed {
             Ok(if parents.is_empty() { CatalogueObject::Table(key(columns)) } else { CatalogueObject::Child(parents) })
         } else {
-            Err(Own::TableEngine)
+            Err(ContextReason::TableEngine)
         })
     }
 
@@ -232,10 +232,10 @@ fn view(flavour: &'static Flavour, name: &QualifiedName, rows: &[Row]) -> Result
     let [row] = rows else { return Err(Own::TableHidden) };
     let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;
     let tables = sql::view(flavour, definition).map_err(|against| match against {
-        Against::NotUnderstood => Own::View,
-        Against::Function => Own::ViewFunction,
-        Against::SystemSchema => Own::ViewSystemSchema,
-        Against::NoCacheHint => Own::NoCacheHint,
+        ViewRefusal::NotUnderstood => ContextReason::View,
+        ViewRefusal::Function => ContextReason::ViewFunction,
+        ViewRefusal::SystemSchema => ContextReason::ViewSystemSchema,
+        ViewRefusal::NoCacheHint => ContextReason::NoCacheHint,
     })?;
     let names = tables.into_iter().map(|table| QualifiedName::of(table, &name.schema, flavour)).collect::<Option<_>>();
     names.map(CatalogueObject::View).ok_or(Own::TableName)

@@ -22,12 +22,12 @@ pub const COLUMNS: [&str; 13] = [
 pub fn rows(engine: &Engine) -> Rows {
     let (nears, now) = engine.near_caches();
     let ms = |ns: u64| format!("{:.3}", ns as f64 / 1e6);
-    let one = |near: &feed::Attached| {
+    let one = |near: &feed::AttachedNear| {
         row([
             near.name.as_str(),
             &near.who.address,
             &near.version.to_string(),
-            &ms(near.until.saturating_sub(now)),
+            &ms(near.lease_end.saturating_sub(now)),
             &ms(near.lag_ns),
             &near.holds().to_string(),
             &near.counts.entries.to_string(),
