@@ -96,6 +96,8 @@ impl Answer {
 
 /// Returns the reason why [`Answer::take`] has refused an answer. `outcome` is none if the answer was not complete yet.
 /// `warnings` is the number of warnings with which it could have been stored.
-pub fn why_not_stored(outcome: Option<&Outcome>, warnings: u16) -> Own {
-    outcome.map_or(Own::TooLarge, |outcome| result_set::why_not_stored(outcome, warnings).unwrap_or(Own::Response))
+pub fn why_not_stored(outcome: Option<&Outcome>, warnings: u16) -> ContextReason {
+    outcome.map_or(ContextReason::TooLarge, |outcome| {
+        result_set::why_not_stored(outcome, warnings).unwrap_or(ContextReason::Response)
+    })
 }

@@ -11,7 +11,7 @@ use crate::identified::{
 use crate::memo::Memo;
 use crate::memory::Memory;
 use crate::published::{BY_RULES, PublishableResult};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::rules::{Rules, Subject, Terms};
 use crate::store::{BoxFuture, ReservedEntry, Store, StoreLookup};
 use crate::uses::ResultSource;
@@ -271,14 +271,14 @@ impl StalenessBound for ByRules {
         Some(Decision::Forward(Claim { _flight: flight, reserved }))
     }
 
-    fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> Own {
+    fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> ContextReason {
         match self.terms(conditions, &read.text, Some(known)) {
-            None => Own::NoRule,
-            Some(terms) if read.is_in_transaction && !terms.in_transactions => Own::Transaction,
+            None => ContextReason::NoRule,
+            Some(terms) if read.is_in_transaction && !terms.in_transactions => ContextReason::Transaction,
             Some(_) => {
                 match aged_results::has(conditions.results.cache(), &aged_results::key(&read.key, &known.identity)) {
-                    true => Own::Outdated,
-                    false => Own::Absent,
+                    true => ContextReason::Outdated,
+                    false => ContextReason::Absent,
                 }
             }
         }

@@ -20,7 +20,7 @@ use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Sum
 use crate::memory::Memory;
 use crate::payloads::Payloads;
 use crate::published::PublishableRead;
-use crate::reason::{Own, Reason};
+use crate::reason::{ContextReason, Reason};
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::store::{BoxFuture, Store};
@@ -362,7 +362,8 @@ impl<B: StalenessBound> ByIdentity<B> {
     fn why(&mut self, arrival: &Arrival<'_>, read: Option<&ClientRead>, is_candidate: bool) -> Option<Reason> {
         let payload = arrival.command?;
         if let Some(read) = read {
-            let why = if is_candidate { self.why_now(read, ArrivalFacts::of(arrival)) } else { Own::Transaction };
+            let why =
+                if is_candidate { self.why_now(read, ArrivalFacts::of(arrival)) } else { ContextReason::Transaction };
             return Some(why.into());
         }
         let parsed = self.query(payload).map(|(_, parsed)| parsed);
@@ -382,7 +383,7 @@ impl<B: StalenessBound> ByIdentity<B> {
     }
 
     /// Returns the reason why this read is not answered from memory, if neither the text nor the transaction is the reason.
-    fn why_now(&mut self, read: &ClientRead, at: ArrivalFacts) -> Own {
+    fn why_now(&mut self, read: &ClientRead, at: ArrivalFacts) -> ContextReason {
         let known = match self.state.known_session() {
             _ if self.is_near_cache => return ContextReason::NearCache,
             None => return ContextReason::SessionState,
@@ -390,15 +391,15 @@ impl<B: StalenessBound> ByIdentity<B> {
             Some(Some(known)) => known,
         };
         let why = match read {
-            _ if !at.may_stay_unseen => Own::KeepAlive,
-            _ if read.is_in_transaction && known.is_serializable => Own::Transaction,
-            _ if !self.means_the_same(read, &known) => Own::StatementContext,
+            _ if !at.may_stay_unseen => ContextReason::KeepAlive,
+            _ if read.is_in_transaction && known.is_serializable => ContextReason::Transaction,
+            _ if !self.means_the_same(read, &known) => ContextReason::StatementContext,
             _ => {
                 let conditions = ReadConditions::new(&self.memory, &self.state, self.capabilities, at);
                 self.bound.why(&conditions, read, &known)
             }
         };
-        if why == Own::Absent && !read.may_be_served() { Own::ParameterTypes } else { why }
+        if why == ContextReason::Absent && !read.may_be_served() { ContextReason::ParameterTypes } else { why }
     }
 
     /// Returns true if the read has the same meaning in this session as when its statement was prepared. Always true for a text.

@@ -6,7 +6,7 @@ use crate::clock;
 use crate::command::begins_a_read;
 use crate::prepared::{ContextId, Execution, PreparedStatements};
 use crate::published::{PublishableResult, ServedContexts, ServedRead};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::results::{Results, View};
 use crate::uses::ResultSource;
 use feed::{Attachment, CommandReport, Connection, FromNear, Protocol, SessionContext};
@@ -195,7 +195,7 @@ impl LeasedConnection {
 
     /// Takes the server's report on a command of this connection. If the command's answer is complete, it is stored.
     pub fn receive_report(&mut self, results: &Results, report: CommandReport, attachment: Attachment) {
-        if !self.connection.hear(&report) {
+        if !self.connection.apply(&report) {
             return;
         }
         self.attachment = Some(attachment);
@@ -313,17 +313,17 @@ impl LeasedConnection {
     }
 
     /// Returns the reason why this read was not served from memory.
-    pub fn why(&self, results: &Results, read: &ReadCommand, at: ServeTime) -> Own {
-        let Some(attachment) = self.attachment else { return Own::FirstRead };
+    pub fn why(&self, results: &Results, read: &ReadCommand, at: ServeTime) -> ContextReason {
+        let Some(attachment) = self.attachment else { return ContextReason::FirstRead };
         if self.connection.snapshot().is_some() != at.is_in_transaction {
-            return Own::Transaction;
+            return ContextReason::Transaction;
         }
         let (now, view) = (at.now_ns, results.view());
         match self.session(&view, attachment, read, now) {
-            None => Own::Unreported,
-            Some(session) if !view.is_context_current(attachment, session.stamp, now) => Own::Unreported,
-            Some(session) if view.has_any(attachment, session.context, read.key()) => Own::Outdated,
-            Some(_) => Own::Absent,
+            None => ContextReason::Unreported,
+            Some(session) if !view.is_context_current(attachment, session.stamp, now) => ContextReason::Unreported,
+            Some(session) if view.has_any(attachment, session.context, read.key()) => ContextReason::Outdated,
+            Some(_) => ContextReason::Absent,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Sum
 use crate::leased::{LeasedConnection, ReadCommand, ServeTime, lock};
 use crate::memory::Memory;
 use crate::prepared::ContextId;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::unseen::UnseenRead;
 use flavour::{Flavour, MARIADB};
 use locks::Mutex;
@@ -61,10 +61,10 @@ impl ByLeases {
         let read = leased.read(payload).filter(|read| begins_a_read(&read.key()[1..]))?;
         let is_settled = follower.is_in_transaction() || follower.is_autonomous();
         Some(match () {
-            () if payload.len() > LONGEST_COMMAND => Own::TooLong,
-            () if !self.memory.results.has_lease(arrival.now_ns) => Own::NoLease,
-            () if !arrival.has_client_received_all || !is_settled => Own::Transaction,
-            () if !arrival.may_stay_unseen => Own::KeepAlive,
+            () if payload.len() > LONGEST_COMMAND => ContextReason::TooLong,
+            () if !self.memory.results.has_lease(arrival.now_ns) => ContextReason::NoLease,
+            () if !arrival.has_client_received_all || !is_settled => ContextReason::Transaction,
+            () if !arrival.may_stay_unseen => ContextReason::KeepAlive,
             () => leased.why(&self.memory.results, &read, serve_time(arrival)),
         })
     }

@@ -7,7 +7,7 @@ use crate::reason::Reasons;
 use crate::results::Results;
 use crate::rules::Rules;
 use crate::wake_flag::WakeFlag;
-use feed::{Attachment, CommandReport, Frame, FromNear, Heard, Lost, ToNear};
+use feed::{Attachment, CommandReport, FeedBroken, Frame, FromNear, NearEvent, ToNear};
 use locks::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,13 +138,13 @@ impl Memory {
 
     /// Applies a frame of the feed. When this returns, no thread can serve what the frame has closed. Returns the acknowledgement
     /// to send then, if the frame closes anything. After an error the feed must be ended with [`detach`](Self::detach).
-    pub fn receive(&self, frame: Frame) -> Result<Option<FromNear>, Lost> {
+    pub fn receive(&self, frame: Frame) -> Result<Option<FromNear>, FeedBroken> {
         let closes = frame.messages.iter().any(|message| matches!(message, ToNear::Closed { .. }));
         let (heard, attachment, acknowledgement) = self.results.apply(frame)?;
         for one in heard {
             match one {
-                Heard::Attached(_) => self.begin(),
-                Heard::Report(report) => self.pass_report(report, attachment),
+                NearEvent::Attached(_) => self.begin(),
+                NearEvent::Report(report) => self.pass_report(report, attachment),
             }
         }
         Ok(closes.then_some(acknowledgement))

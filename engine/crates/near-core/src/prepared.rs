@@ -231,7 +231,7 @@ impl PreparedStatements {
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
             aggregates: statement.aggregates,
-            taken: statement.taken_for.as_ref().map_or(Taken::Alike, |taken_for| taken_for.take(&params)),
+            taken: statement.taken_for.as_ref().map_or(Interpretation::Alike, |taken_for| taken_for.interpret(&params)),
             type_history,
             is_plain: execute.flags == 0 && execute.iterations == 1,
         })
@@ -382,7 +382,7 @@ impl PreparedStatements {
             return;
         }
         let passes = params > MOST_PARAMETERS;
-        let heeds_types = self.flavour.statements.heeds_earlier_types && !passes;
+        let heeds_types = self.flavour.statements.depends_on_earlier_types && !passes;
         let statement = PreparedStatement {
             text,
             shape,
@@ -396,7 +396,7 @@ impl PreparedStatements {
                 types: vec![NO_TYPE; params.min(MOST_PARAMETERS).into()],
                 ..TypeHistory::default()
             },
-            taken_for: heeds_types.then(|| TakenFor::new(outcome.parameters.clone())),
+            taken_for: heeds_types.then(|| ParameterTypes::new(outcome.parameters.clone())),
             columns: Some(columns.into()),
             reported_context: None,
             passes,

@@ -10,7 +10,7 @@
 
 use crate::prepared::ContextId;
 use crate::unseen::may_keep_found_rows;
-use feed::{Attachment, Near};
+use feed::{Attachment, NearEnd};
 use locks::Mutex;
 use mapped::{ConnectionSlot, ConnectionState, Context, Key, Layout, Map, Record, ServedStatement, Writer};
 use sql::Aggregates;
@@ -146,7 +146,7 @@ impl Published {
 
     /// Copies the state of `near` after a frame: its attachment, the named cells, and its lease. Must be called before any thread
     /// can serve again.
-    pub fn follow_feed(&self, near: &Near, cells: &[u32]) {
+    pub fn follow_feed(&self, near: &NearEnd, cells: &[u32]) {
         let mut state = self.state();
         if !state.attach(near.attachment()) {
             return;

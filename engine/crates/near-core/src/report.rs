@@ -112,7 +112,7 @@ pub fn answer(memory: &Memory, summary: &Summary, request: &ReportRequest, reque
         Topic::Reasons => reasons(memory),
         Topic::Counters => counters(memory),
     };
-    let rows: ReportRows = rows.into_iter().filter(|row| request.selection.chooses(columns, row)).collect();
+    let rows: ReportRows = rows.into_iter().filter(|row| request.selection.selects(columns, row)).collect();
     text_result(columns, &rows, requester.capabilities, requester.status)
 }
 

@@ -1,7 +1,7 @@
 //! One whole result set of the server in the form in which it is stored: with the status flags of a session outside of
 //! transactions.
 
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::session_flags::{self, FlagOffsets};
 use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, Unstorable};
 
@@ -31,7 +31,7 @@ impl<'a> ResultSet<'a> {
 
 /// Returns the reason why an answer with this outcome may not be stored; none if it may. `warnings` is the number of warnings
 /// that the answer may have. Whether its session is in a transaction is not checked here.
-pub fn why_not_stored(outcome: &Outcome, warnings: u16) -> Option<Own> {
+pub fn why_not_stored(outcome: &Outcome, warnings: u16) -> Option<ContextReason> {
     match outcome.unstorable(|| warnings) {
         Some(Unstorable::Failed) => Some(ContextReason::Failed),
         Some(Unstorable::Warnings) => Some(ContextReason::Warnings),

@@ -99,10 +99,10 @@ impl Results {
     /// Applies a frame of the feed. When this returns, no thread serves what the frame invalidates. Returns what the host has to
     /// do next, the attachment, and the acknowledgement to send. After an error nothing is served until the next attachment, as
     /// after [`detach`](Self::detach).
-    pub fn apply(&self, frame: Frame) -> Result<(Vec<Heard>, Attachment, FromNear), Lost> {
+    pub fn apply(&self, frame: Frame) -> Result<(Vec<NearEvent>, Attachment, FromNear), FeedBroken> {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         let cells = self.published.as_ref().map(|_| frame.cells()).unwrap_or_default();
-        let heard = near.hear(frame);
+        let heard = near.receive(frame);
         self.follow_feed(&near, &cells);
         let heard = heard?;
         Ok((heard, near.attachment().ok_or(FeedBroken)?, near.acknowledgement()))
@@ -117,7 +117,7 @@ impl Results {
 
     /// Passes the new state on to other processes. Must be called while `near` is locked, so that no thread serves anything
     /// during the change.
-    fn follow_feed(&self, near: &Near, cells: &[u32]) {
+    fn follow_feed(&self, near: &NearEnd, cells: &[u32]) {
         self.published.iter().for_each(|published| published.follow_feed(near, cells));
     }
 

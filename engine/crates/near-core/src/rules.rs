@@ -25,7 +25,7 @@ const HINT: &str = "hint";
 #[derive(Debug)]
 struct NearDialect;
 
-impl Place for NearDialect {
+impl RuleHost for NearDialect {
     type Expression = RegexExpression;
     const STEP: Duration = Duration::from_millis(1);
     const LONGEST: Duration = MAX_TTL;
@@ -49,7 +49,7 @@ impl Expression for RegexExpression {
 /// The terms for serving a read, and the counters of the rule that set them.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    pub of_rule: rules::Terms,
+    pub of_rule: rules::TtlSettings,
     pub counts: Arc<RuleCounts>,
 }
 
@@ -170,7 +170,7 @@ impl Rules {
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
         let ttl = hint(text)?.min(MAX_TTL);
-        let of_rule = rules::Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false };
+        let of_rule = rules::TtlSettings { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false };
         Some(Terms { of_rule, counts })
     }
 

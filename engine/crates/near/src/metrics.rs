@@ -67,7 +67,7 @@ impl ConnectionCounts {
 
 /// Appends the metrics of reads that are answered from memory. `counted`: the counts of hits, misses and results. `may_serve`: true if
 /// reads may be answered now. `obstacle`: the reason why none is; empty if some are, or the reason is unknown.
-pub fn push_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, obstacle: &str) {
+pub fn push_memory(out: &mut String, counted: &feed::NearCacheCounts, may_serve: bool, obstacle: &str) {
     let one = |value: u64| [("", value as usize)];
     push_metric(out, "serving", "gauge", "Whether reads may be answered from memory now.", &one(may_serve.into()));
     if !obstacle.is_empty() {
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn what_others_say_does_not_end_a_label() {
         let mut out = String::new();
-        push_memory(&mut out, &feed::Counts::default(), false, "it says \"é\" and \\\nfqc_near_serving 1");
+        push_memory(&mut out, &feed::NearCacheCounts::default(), false, "it says \"é\" and \\\nfqc_near_serving 1");
         let line = r#"fqc_near_obstacle{reason="it says \"é\" and \\\nfqc_near_serving 1"} 1"#;
         assert!(out.lines().any(|one| one == line), "{out}");
     }

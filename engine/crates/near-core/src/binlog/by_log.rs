@@ -104,7 +104,7 @@ impl StalenessBound for ByLog {
         Some(Decision::Forward(()))
     }
 
-    fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> Own {
+    fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> ContextReason {
         self.log.why(conditions.results.cache(), &read.wording(), known, &self.session, conditions.now_ns)
     }
 

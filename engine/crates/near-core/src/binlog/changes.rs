@@ -9,7 +9,7 @@ use super::gtid::{GtidSource, Gtids};
 use super::position::{AbsolutePosition, Position};
 use super::row_versions::RowVersions;
 use super::rows::{RowKey, RowLayout, Rows, TableMap};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use flavour::Flavour;
 use sql::TableName;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -94,7 +94,7 @@ enum TableState {
     /// time, unless a definition has changed until then.
     Unconfirmed(u64, CatalogueObject),
     /// Results of this table cannot be stored, for this reason. The time is that of the catalogue's answer.
-    Unstorable(Own, u64),
+    Unstorable(ContextReason, u64),
     /// A table with this number, whose changes are tracked. Results of it may be stored.
     Tracked(u32),
     /// Like `Tracked`, but the table also changes with these tables.
@@ -667,9 +667,9 @@ impl Changes {
 
     /// Returns whether results of this table may be stored, or the reason why not. None if the catalogue has not been asked about
     /// the table. While the catalogue's answer is pending, the result is `Ok`.
-    pub fn check_storable(&self, name: &QualifiedName) -> Option<Result<(), Own>> {
+    pub fn check_storable(&self, name: &QualifiedName) -> Option<Result<(), ContextReason>> {
         if self.unstorable_tables.contains(&name.folded()) {
-            return Some(Err(Own::MixedEngines));
+            return Some(Err(ContextReason::MixedEngines));
         }
         self.tables.get(name).map(|table| if let TableState::Unstorable(why, _) = table { Err(*why) } else { Ok(()) })
     }
@@ -734,7 +734,7 @@ impl Changes {
     pub fn learn(
         &mut self,
         name: &QualifiedName,
-        outcome: Result<CatalogueObject, Own>,
+        outcome: Result<CatalogueObject, ContextReason>,
         definitions_version: u64,
         now: u64,
     ) {
@@ -900,7 +900,7 @@ mod tests {
         let mut scene = Scene::with(&[]);
         scene.changes.queue_lookup(name("t"));
         let asked = scene.changes.take_lookups();
-        scene.changes.learn(&asked[0], Err(Own::TableHidden), scene.changes.definitions_version(), scene.now);
+        scene.changes.learn(&asked[0], Err(ContextReason::TableHidden), scene.changes.definitions_version(), scene.now);
         scene.changes.forget_unstorable(scene.now + UNSTORABLE_NS);
         assert!(scene.changes.check_storable(&name("t")).is_some_and(|verdict| verdict.is_err()));
         scene.changes.forget_unstorable(scene.now + UNSTORABLE_NS + 1);
@@ -1258,11 +1258,11 @@ mod tests {
         scene.learn(&["u"]);
         assert_eq!(
             (scene.changes.check_storable(&name("t")), scene.changes.cell(&name("t"))),
-            (Some(Err(Own::MixedEngines)), None)
+            (Some(Err(ContextReason::MixedEngines)), None)
         );
         assert!(scene.is_fresh("u", scene.changes.stamp()));
         scene.changes.attach(b"server".to_vec(), at(100), None);
-        assert_eq!(scene.changes.check_storable(&name("t")), Some(Err(Own::MixedEngines)));
+        assert_eq!(scene.changes.check_storable(&name("t")), Some(Err(ContextReason::MixedEngines)));
     }
 
     #[test]

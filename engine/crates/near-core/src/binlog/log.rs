@@ -11,7 +11,7 @@ use crate::clock;
 use crate::identified::{FoundResult, KnownSession, Wording};
 use crate::memo::Memo;
 use crate::published::{BY_LOG, LEASE_NS, PublishableRead, PublishableResult, Published};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::session_flags::FlagOffsets;
@@ -200,7 +200,7 @@ impl Log {
     pub fn learn(
         &self,
         name: &QualifiedName,
-        outcome: Result<CatalogueObject, Own>,
+        outcome: Result<CatalogueObject, ContextReason>,
         definitions_version: u64,
         now: u64,
     ) {
@@ -338,22 +338,22 @@ impl Log {
         known: &KnownSession,
         session: &SessionPrivileges,
         now: u64,
-    ) -> Own {
+    ) -> ContextReason {
         let changes = self.read_changes();
-        let Some(names) = names(wording.text, known) else { return Own::TableName };
-        let Some(tables) = changes.dependencies(&names) else { return Own::View };
+        let Some(names) = names(wording.text, known) else { return ContextReason::TableName };
+        let Some(tables) = changes.dependencies(&names) else { return ContextReason::View };
         // A reason that will not go away by itself comes first.
         let unfit = tables.iter().filter_map(|name| changes.check_storable(name)).find_map(Result::err);
         let is_known = || tables.iter().all(|name| changes.cell(name).is_some());
         match (unfit, self.staleness_in(&changes, now)) {
             (Some(why), _) => why,
-            _ if changes.attachment().is_none() => Own::NotFollowed,
-            _ if !changes.is_log_of(&known.server) => Own::OtherServer,
-            (_, None) if self.is_awaited(&changes) => Own::Awaited,
-            (_, None) => Own::Unproved,
-            _ if !is_known() => Own::TableUnknown,
-            _ if has_result(cache, &changes, wording.key, known, session) => Own::Outdated,
-            _ => Own::Absent,
+            _ if changes.attachment().is_none() => ContextReason::NotFollowed,
+            _ if !changes.is_log_of(&known.server) => ContextReason::OtherServer,
+            (_, None) if self.is_awaited(&changes) => ContextReason::Awaited,
+            (_, None) => ContextReason::Unproved,
+            _ if !is_known() => ContextReason::TableUnknown,
+            _ if has_result(cache, &changes, wording.key, known, session) => ContextReason::Outdated,
+            _ => ContextReason::Absent,
         }
     }
 

@@ -124,7 +124,7 @@ pub fn created_tables_query(flavour: &'static Flavour) -> Option<&'static str> {
 impl BinlogProduct {
     /// Returns the properties for a server of this version, as in its greeting. None if `fqc-near` may not follow its log.
     pub fn of(version: &str) -> Option<BinlogProduct> {
-        if !servers::line(version).has_followable_log {
+        if !servers::support(version).has_followable_log {
             return None;
         }
         let flavour = flavour::of(version);

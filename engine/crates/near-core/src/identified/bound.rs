@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use crate::freshness::{Served, Summary};
 use crate::memory::Memory;
 use crate::published::ServedContexts;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::session_flags::FlagOffsets;
 use crate::store::BoxFuture;
 use crate::uses::{ResultSource, Use};
@@ -108,7 +108,7 @@ pub trait StalenessBound: Send + Sized + 'static {
     ) -> Option<Decision<Self>>;
 
     /// Returns the reason why a read was not served that [`decide`](Self::decide) has just sent to the server.
-    fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> Own;
+    fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> ContextReason;
 
     /// Is called when a write of this connection was answered, or may have been. Results that were read before must not be served
     /// on the connection.

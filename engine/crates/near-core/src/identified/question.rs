@@ -107,7 +107,7 @@ pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], extra: &[&[u8]]) -> 
     if !settings.iter().zip(&values[of_settings..]).all(|(setting, value)| setting.is_off(value)) {
         return None;
     }
-    let is_serializable = values[of_habits + UNCOMMITTED_AT] == SERIALIZABLE;
+    let is_serializable = values[of_settings + UNCOMMITTED_AT] == SERIALIZABLE;
     let charset = Charset::of_name(charset, &flavour.charsets);
     let mode = LexMode { charset, ..LexMode::new(flavour) }.with_sql_mode(&Value::Text(sql_mode.clone()))?;
     let is_readable = charset != Charset::Unreadable && !mode.is_foreign && !flavour.schemas.is_system(database);

@@ -172,11 +172,11 @@ impl QueryConnection {
         &mut self,
         flavour: &'static Flavour,
         name: &QualifiedName,
-    ) -> io::Result<Result<CatalogueObject, Own>> {
+    ) -> io::Result<Result<CatalogueObject, ContextReason>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
         let about = [catalogue.any_table, catalogue.parents, catalogue.columns];
-        let questions = about.map(|question| flavour::ask(question, &schema, &table));
+        let questions = about.map(|question| flavour::fill_in(question, &schema, &table));
         let answers = self.query_all(&questions.each_ref().map(String::as_str)).await?;
         let [tables, parents, columns] = answers.as_slice() else {
             return Ok(Err(ContextReason::TableHidden));
@@ -192,7 +192,7 @@ impl QueryConnection {
             _ => return Ok(Err(ContextReason::TableHidden)),
         };
         if kind == VIEW {
-            return Ok(view(flavour, name, &self.query(&flavour::ask(catalogue.view, &schema, &table)).await?));
+            return Ok(view(flavour, name, &self.query(&flavour::fill_in(catalogue.view, &schema, &table)).await?));
         }
         let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
         let mode = sql::LexMode::new(flavour);
@@ -228,9 +228,9 @@ fn parent(flavour: &'static Flavour, row: &Row) -> Option<QualifiedName> {
 /// Returns the tables and views that a view reads, or the reason why its results are not kept. `name`: the view; `rows`: the catalogue's
 /// rows for it. Whether it runs with the rights of its definer or of its invoker does not matter, as the log has every change of
 /// privileges.
-fn view(flavour: &'static Flavour, name: &QualifiedName, rows: &[Row]) -> Result<CatalogueObject, Own> {
-    let [row] = rows else { return Err(Own::TableHidden) };
-    let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;
+fn view(flavour: &'static Flavour, name: &QualifiedName, rows: &[Row]) -> Result<CatalogueObject, ContextReason> {
+    let [row] = rows else { return Err(ContextReason::TableHidden) };
+    let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(ContextReason::ViewHidden)?;
     let tables = sql::view(flavour, definition).map_err(|against| match against {
         ViewRefusal::NotUnderstood => ContextReason::View,
         ViewRefusal::Function => ContextReason::ViewFunction,
@@ -238,7 +238,7 @@ fn view(flavour: &'static Flavour, name: &QualifiedName, rows: &[Row]) -> Result
         ViewRefusal::NoCacheHint => ContextReason::NoCacheHint,
     })?;
     let names = tables.into_iter().map(|table| QualifiedName::of(table, &name.schema, flavour)).collect::<Option<_>>();
-    names.map(CatalogueObject::View).ok_or(Own::TableName)
+    names.map(CatalogueObject::View).ok_or(ContextReason::TableName)
 }
 
 /// Returns the key column that identifies a table's rows. `columns`: the catalogue's rows for them. None if there is no single integer key,
