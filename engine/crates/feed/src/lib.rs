@@ -49,7 +49,7 @@ pub use near_end::{Heard, Lost, Near};
 pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
 /// The newest version of the feed's protocol that this crate speaks.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 /// The oldest version of the feed's protocol that this crate speaks.
 pub const OLDEST: u16 = 1;
 
