@@ -2,7 +2,8 @@
 
 Values are computed from the most recent samples, in one query for all rules. The time that a condition holds grows by
 the time that new samples cover, at most one polling interval each: a jump of the clock adds nothing, nor does an
-evaluation without a new sample. For a state, each evaluation is a sample. Changes are written in batches of many (rule,
+evaluation without a new sample. For a state, each evaluation is a sample; a state whose beginning is stored has lasted
+since then, however many evaluations there were. Changes are written in batches of many (rule,
 instance) pairs with a fixed number of statements, in one transaction with the incidents, their timelines, audit events
 and mails. A standing that another evaluator changed in the meantime is left to it.
 """
@@ -44,6 +45,7 @@ class Recent:
     newest_at: int = 0
     count: int = 0
     detail: str = ""  # what was observed, for a state
+    lasted: float | None = None  # for how many seconds the state has lasted; None if its beginning is not stored
 
     def seen_seconds(self, judged_at: int, interval: int) -> float:
         """Returns the seconds covered by samples after the one at `judged_at`, which was judged last and may lie ahead
@@ -91,7 +93,8 @@ def evaluate(now: float) -> int:
     rules = list(rule_list().prefetch_related(Prefetch("standings", Standing.objects.select_related("instance"))))
     interval = settings_get().poll_interval_seconds
     recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
-    states = {name: state_reading(name) for name in {rule.metric for rule in rules if rule.is_enabled} & STATES.keys()}
+    watched = {rule.metric for rule in rules if rule.is_enabled} & STATES.keys()
+    states = {name: state_reading(name, now) for name in watched}
     instances = _instances()
     seen = {rule.pk: _seen(rule, instances, recent, states, now) for rule in rules}
     moves = [
@@ -146,8 +149,12 @@ def _seen(
     """
     if rule.metric not in states:
         return recent
-    readings = {pk: states[rule.metric].of(pk) for pk in instances}
-    return {pk: Recent({VALUE: value}, int(now), 1, detail) for pk, (value, detail) in readings.items()}
+    state = states[rule.metric]
+    readings = {pk: state.of(pk) for pk in instances}
+    return {
+        pk: Recent({VALUE: value}, int(now), 1, detail, state.seconds.get(pk))
+        for pk, (value, detail) in readings.items()
+    }
 
 
 def _covered(rule: AlertRule, instances: Mapping[str, Instance]) -> Iterable[Instance]:
@@ -188,7 +195,7 @@ def _move(
     condition = condition_of(rule, threshold)
     value, broken = judged(condition, rule.metric, recent.sums)
     stand, seen = _stand(standing), recent.seen_seconds(standing.sampled_at, interval) if standing else 0.0
-    following, transition = step(stand, condition, broken, seen)
+    following, transition = step(stand, condition, broken, seen, recent.lasted)
     if following == stand and transition is None:  # a standing after a reminder equals one that was just opened
         return None
     return Move(

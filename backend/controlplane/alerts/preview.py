@@ -62,7 +62,8 @@ def _firings(rule: AlertRule, instances: list[Instance], overrides: dict[str, di
 
 
 def _holding(rule: AlertRule, instances: list[Instance], overrides: dict[str, dict[str, Any]]) -> Iterator[Firing]:
-    reading, now = state_reading(rule.metric), timezone.now()
+    now = timezone.now()
+    reading = state_reading(rule.metric, now.timestamp())
     for instance in instances:
         override = overrides.get(instance.pk, {})
         seen, _ = reading.of(instance.pk)

@@ -57,7 +57,7 @@ from controlplane.gateway.server import quoted
 
 log = structlog.get_logger(__name__)
 TURN, SILENT_TURN = "watch", "watch_silent"
-EVERY_SECONDS, LEASE_SECONDS = 15.0, 120.0
+EVERY_SECONDS, SILENT_EVERY_SECONDS, LEASE_SECONDS = 15.0, 5.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
 LEARN_SECONDS = 10.0  # per server, since the others wait for it
 WRITE_BATCH = 5000
@@ -76,20 +76,36 @@ class Sighting:
 
 
 def watch_if_due() -> None:
-    _if_due(TURN, watch)
+    watch_closed()
+    _if_due(TURN, watch, EVERY_SECONDS)
 
 
 def watch_silent_if_due() -> None:
-    _if_due(SILENT_TURN, watch_silent)
+    _if_due(SILENT_TURN, watch_silent, SILENT_EVERY_SECONDS)
 
 
-def _if_due(turn: str, work: Callable[[], None]) -> None:
+def _if_due(turn: str, work: Callable[[], None], every_seconds: float) -> None:
     now = clock.shared_time()
     if turn_claim(turn, now, LEASE_SECONDS):
         try:
             work()
         finally:
-            turn_end(turn, now + EVERY_SECONDS)
+            turn_end(turn, now + every_seconds)
+
+
+def watch_closed(connections: Connections = PROCESS) -> None:
+    """Looks at once at the running instances whose servers have closed the kept connection, since they may have ended.
+
+    The new connections are not kept. A server that closes idle connections soon is thus looked at early only once
+    between two rounds.
+    """
+    closed = connections.drop_closed()
+    if not closed:
+        return
+    own = Connections()
+    with isolated(Duty.WATCH) as work:
+        _look(list(instance_list().filter(state=State.RUNNING, pk__in=closed)), own, work)
+    own.keep_only(())
 
 
 def watch(connections: Connections = PROCESS) -> None:
@@ -118,7 +134,17 @@ def watch_silent() -> None:
         instances = list(instance_list().filter(SILENT, pk__in=waiting[first : first + SILENT_BATCH]))
         with isolated(Duty.WATCH) as work:
             _look(instances, connections, work)
+        _missed_again(instances)
         connections.keep_only(())
+
+
+def _missed_again(instances: list[Instance]) -> None:
+    """Notes for those of these instances that are still unreachable after a probe that they missed a second one, unless
+    it is noted already.
+    """
+    silent = [instance.pk for instance in instances if instance.state == State.UNREACHABLE]
+    missed = Instance.objects.filter(pk__in=silent, state=State.UNREACHABLE, missed_again_at=None)
+    missed.update(missed_again_at=clock.shared_now())
 
 
 def _look(instances: list[Instance], connections: Connections, work: Work) -> None:

@@ -6,6 +6,8 @@ A number of None means that the state is unknown at the moment, so no incident o
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.fleet.selectors import look_faults
 from controlplane.fleet.states import State
@@ -17,15 +19,27 @@ Alarms = dict[str, tuple[float | None, str]]
 def unreachable() -> Alarms:
     """Returns the unreachable instances by id.
 
-    Those that are being created, changed or deleted have None, since a change may restart the server. A server that a
-    user stopped, or that has never been reached, does not count.
+    Those that are being created, changed or deleted have None, since a change may restart the server; so have those
+    whose server has missed only one probe. A server that a user stopped, or that has never been reached, does not
+    count.
     """
-    unsure = (State.CREATING, State.CHANGING, State.DELETING)  # a change may restart the server
+    unsure = (State.CREATING, State.CHANGING, State.DELETING)
     found = Instance.objects.filter(state__in=(State.UNREACHABLE, *unsure))
+    facts = found.values_list("pk", "state", "state_reason", "state_since", "missed_again_at")
     return {
-        pk: (1.0, reason) if state == State.UNREACHABLE else (None, "")
-        for pk, state, reason in found.values_list("pk", "state", "state_reason")
+        # without `since` the state began before second probes were noted
+        pk: (1.0, reason) if state == State.UNREACHABLE and (since is None or missed_again_at) else (None, "")
+        for pk, state, reason, since, missed_again_at in facts
     }
+
+
+def unreachable_seconds(now: float) -> dict[str, float]:
+    """Returns, by instance id, for how long instances have been unreachable at `now`, in epoch seconds.
+
+    Left out are those of which the beginning is unknown, or ahead of `now` because the clock was set back.
+    """
+    found = Instance.objects.filter(state=State.UNREACHABLE, state_since__lte=datetime.fromtimestamp(now, UTC))
+    return {pk: now - since.timestamp() for pk, since in found.values_list("pk", "state_since")}
 
 
 def engine_lost() -> Alarms:

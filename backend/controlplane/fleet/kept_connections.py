@@ -7,6 +7,7 @@ it takes a thread.
 
 from __future__ import annotations
 
+import select
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -160,6 +161,20 @@ class Connections:
         except GatewayError:
             self.drop(instance.pk)
             raise
+
+    def drop_closed(self) -> set[str]:
+        """Closes the kept connections that their servers have closed, and returns the ids of those instances.
+
+        A server that ends closes its connections, so this notices it without a query. Does not block.
+        """
+        kept = {server.file_number: instance_id for instance_id, (_, server) in list(self._open.items())}
+        poll = select.poll()
+        for file_number in kept.keys() - {-1}:
+            poll.register(file_number, select.POLLRDHUP)
+        closed = {kept[file_number] for file_number, _ in poll.poll(0)}
+        for instance_id in closed:
+            self.drop(instance_id)
+        return closed
 
     def drop(self, instance_id: str) -> None:
         _, server = self._open.pop(instance_id, (None, None))

@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from controlplane.accounts.roles import is_by_admin
 from controlplane.accounts.services import reporters_end
 from controlplane.audit.services import audit_record
+from controlplane.core import clock
 from controlplane.core.errors import Conflict, Denied, FieldError, Invalid, PasswordRequired
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.events import event_publish
@@ -195,7 +196,9 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", *, is
     `is_version_moved` invalidates plans made before.
     """
     before = {"state": instance.state, "reason": instance.state_reason}
-    moved = {"version": F("version") + 1} if is_version_moved else {}
+    moved: dict[str, Any] = {"version": F("version") + 1} if is_version_moved else {}
+    if before["state"] != state:
+        moved |= {"state_since": clock.shared_now(), "missed_again_at": None}
     Instance.objects.filter(pk=instance.pk).update(state=state, state_reason=reason[:500], **moved)
     instance.state, instance.state_reason = state, reason[:500]
     if before["state"] != state:

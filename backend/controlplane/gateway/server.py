@@ -307,6 +307,12 @@ class Server:
         sock: socket.socket | None = self.connection._sock
         return None if isinstance(sock, ssl.SSLSocket) else sock
 
+    @property
+    def file_number(self) -> int:
+        """The file descriptor of the connection's socket; -1 if the connection is closed."""
+        sock: socket.socket | None = self.connection._sock
+        return -1 if sock is None else sock.fileno()
+
     def close(self) -> None:
         try:
             self.connection.close()

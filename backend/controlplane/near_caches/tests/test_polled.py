@@ -134,3 +134,17 @@ def test_one_that_is_attached_while_the_servers_cache_is_off_serves_nothing_and_
         type(instance).objects.filter(pk=instance.pk).update(cache_type="OFF")
         [only] = polled(viewer, instance, connections, T + 15, "waiting")
         assert only["obstacle"] == "the server's cache is off"
+
+
+def test_one_whose_servers_cache_only_observes_serves_nothing_and_says_so_in_the_servers_words(
+    server: Any, connections: Connections, viewer: Any
+) -> None:
+    instance = reached(server)
+    with PlayedNear(server, "shop-1"):
+        polled(viewer, instance, connections, T, "serving")
+        owner = server.connect()
+        for statement in ("SET GLOBAL fqc_observe = ON", "SET GLOBAL query_cache_type = OFF"):
+            owner.run(statement)
+        owner.close()
+        [only] = polled(viewer, instance, connections, T + 15, "waiting")
+        assert only["obstacle"] == "the server's cache only observes"

@@ -49,7 +49,7 @@ pub use near_end::{FeedBroken, NearEnd, NearEvent};
 pub use server_end::{AttachedNear, LeaseTerms, NearId, NearOwner, PendingAcks, ReportDependencies, ServerEnd};
 
 /// The newest version of the feed's protocol that this crate speaks.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 /// The oldest version of the feed's protocol that this crate speaks.
 pub const OLDEST: u16 = 1;
 

@@ -33,6 +33,8 @@ pub enum NearEvent {
     /// The host gives this report to [`Connection::apply`](crate::Connection::apply) of the connection with the number
     /// [`CommandReport::connection`].
     Report(CommandReport),
+    /// The server's cache reports no results for this reason, so that nothing can be served; empty if it reports them again.
+    Obstacle(String),
 }
 
 /// The error of a frame that is missing or invalid. The host must close the feed; no result may be served until the next attachment.
@@ -83,6 +85,7 @@ impl NearEnd {
                 self.open(&report.cells)?;
                 return Ok(Some(NearEvent::Report(report)));
             }
+            ToNear::Obstacle { why } => return Ok(Some(NearEvent::Obstacle(why))),
         }
         Ok(None)
     }

@@ -27,6 +27,8 @@ const PREPARATIONS: u16 = 2;
 const TRANSACTIONS: u16 = 3;
 /// Since this protocol version, near caches understand reports that only describe the session.
 const SESSIONS: u16 = 4;
+/// Since this protocol version, near caches understand [`ToNear::Obstacle`].
+const OBSTACLES: u16 = 5;
 /// The maximum number of messages that are queued for one near cache. A near cache that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
 /// The maximum number of cells in the messages that are queued for one near cache.
@@ -73,6 +75,8 @@ pub struct AttachedNear {
     pub lag_ns: u64,
     /// The time at which the lease ends, in nanoseconds by the server's clock.
     pub lease_end: u64,
+    /// The reason why the server's cache reports no results to this near cache; empty if there is none.
+    pub obstacle: &'static str,
     /// True if the feed has ended. The near cache may serve until its lease ends.
     is_gone: bool,
     attachment: [u64; 2],
@@ -147,6 +151,7 @@ impl ServerEnd {
             waited_ns: 0,
             lag_ns: 0,
             lease_end: now,
+            obstacle: "",
             is_gone: false,
             attachment,
             outgoing: vec![first],
@@ -179,6 +184,16 @@ impl ServerEnd {
             FromNear::Counted(counts) => near.counts = *counts,
             FromNear::Left => _ = self.attached.remove(&id),
             FromNear::Mark { .. } | FromNear::Unmark { .. } => {}
+        }
+    }
+
+    /// Notes the reason why the server's cache reports no results; an empty text if it reports them. Queues a message for this near
+    /// cache if the reason has changed, and its version of the protocol has this message.
+    pub fn note_obstacle(&mut self, id: NearId, why: &'static str) {
+        let Some(near) = self.attached.get_mut(&id).filter(|near| near.obstacle != why) else { return };
+        near.obstacle = why;
+        if near.version >= OBSTACLES {
+            near.say(ToNear::Obstacle { why: why.to_owned() });
         }
     }
 

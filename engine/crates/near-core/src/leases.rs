@@ -168,8 +168,8 @@ fn serve_time(arrival: &Arrival<'_>) -> ServeTime {
 fn verdict(memory: &Memory) -> String {
     let obstacle = memory.obstacle.get();
     match (memory.results.has_lease(clock::now()), obstacle.is_empty()) {
-        (true, _) => "ON, beside the application".into(),
+        (true, true) => "ON, beside the application".into(),
         (false, true) => "OFF: no lease; the server, or the way to it, is slow".into(),
-        (false, false) => format!("OFF: {obstacle}"),
+        (_, false) => format!("OFF: {obstacle}"),
     }
 }

@@ -37,6 +37,8 @@ pub struct Memory {
     outgoing: Mutex<Vec<FromNear>>,
     /// Rings when there are messages to be taken with [`take_outgoing`](Self::take_outgoing).
     pub has_outgoing: WakeFlag,
+    /// The reason why the server's cache reports no results, as it said on the feed; empty if there is none.
+    server_obstacle: Mutex<String>,
     /// The reason why nothing is served, for metrics and reports.
     pub obstacle: Obstacle,
     /// Reasons why reads were not answered from memory, by rules or by the binary log.
@@ -58,6 +60,7 @@ impl Memory {
             connections: Mutex::default(),
             outgoing: Mutex::default(),
             has_outgoing: WakeFlag::default(),
+            server_obstacle: Mutex::default(),
             obstacle: Obstacle::default(),
             reasons: Reasons::default(),
             settings: RwLock::default(),
@@ -92,6 +95,16 @@ impl Memory {
     /// attachment itself.
     pub fn is_attached(&self) -> bool {
         self.is_attached.load(Ordering::Relaxed)
+    }
+
+    /// Notes in [`obstacle`](Self::obstacle) that the feed is attached, and whether the server's cache reports results.
+    pub fn note_attached(&self) {
+        let server = self.server_obstacle().clone();
+        self.obstacle.note_attached(&server);
+    }
+
+    fn server_obstacle(&self) -> MutexGuard<'_, String> {
+        self.server_obstacle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn connections(&self) -> MutexGuard<'_, HashMap<u32, Arc<Mutex<LeasedConnection>>>> {
@@ -145,6 +158,7 @@ impl Memory {
             match one {
                 NearEvent::Attached(_) => self.begin(),
                 NearEvent::Report(report) => self.pass_report(report, attachment),
+                NearEvent::Obstacle(why) => *self.server_obstacle() = why,
             }
         }
         Ok(closes.then_some(acknowledgement))
@@ -153,6 +167,7 @@ impl Memory {
     /// Starts a new attachment: drops all results, and asks the server for reports on all connections.
     fn begin(&self) {
         self.results.clear();
+        self.server_obstacle().clear();
         let connections = self.connections();
         let marks = connections.values().map(|leased| lock(leased).mark());
         *self.outgoing() = marks.collect();

@@ -13,11 +13,14 @@ pub struct Obstacle {
     reason: Mutex<String>,
     /// True if the operator lets the program only observe. This is the reason if there is no other one.
     observes: AtomicBool,
+    /// True if serving was possible as far as this program is concerned since the last call of [`take_worked`](Self::take_worked).
+    has_worked: AtomicBool,
 }
 
 impl Default for Obstacle {
     fn default() -> Obstacle {
-        Obstacle { reason: Mutex::new("not attached yet".into()), observes: AtomicBool::new(false) }
+        let reason = Mutex::new("not attached yet".into());
+        Obstacle { reason, observes: AtomicBool::new(false), has_worked: AtomicBool::new(false) }
     }
 }
 
@@ -45,9 +48,20 @@ impl Obstacle {
         self.change(what, &format!("nothing is answered from memory: {what}"));
     }
 
-    /// Clears the reason: the feed is attached, so results may be served by leases.
-    pub fn clear_for_feed(&self) {
-        self.change("", "attached: reads that repeat are answered from memory");
+    /// Notes that the feed is attached. `server`: the reason why the server's cache reports no results; empty if it reports them, so that
+    /// results may be served by leases.
+    pub fn note_attached(&self, server: &str) {
+        self.has_worked.store(true, Ordering::Relaxed);
+        let server = &one_line(server, LONGEST_LINE);
+        match server.is_empty() {
+            true => self.change("", "attached: reads that repeat are answered from memory"),
+            false => self.change(server, &format!("attached, but nothing is answered from memory: {server}")),
+        }
+    }
+
+    /// Returns true if the feed was attached, or the binary log was followed, since the last call.
+    pub fn take_worked(&self) -> bool {
+        self.has_worked.swap(false, Ordering::Relaxed)
     }
 
     /// Clears the reason: results may be served by rules, which need no feed.
@@ -57,6 +71,7 @@ impl Obstacle {
 
     /// Clears the reason: the binary log is followed, so results may be served while it arrives in time.
     pub fn clear_for_log(&self) {
+        self.has_worked.store(true, Ordering::Relaxed);
         self.change("", "reads that repeat are answered from memory while the server's log comes in time");
     }
 

@@ -82,7 +82,7 @@ async fn run(shared: &Shared) {
 /// next call. If `outcome` is no error, returns `pause` at once.
 async fn back_off(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };
-    let was_attached = shared.memory.obstacle.get().is_empty();
+    let was_attached = shared.memory.obstacle.take_worked();
     shared.memory.obstacle.set(&error.to_string());
     let pause = if was_attached { FIRST_PAUSE } else { (2 * pause).min(LONGEST_PAUSE) };
     sleep(pause).await;
@@ -147,7 +147,7 @@ async fn follow_feed(
                     send(&mut output, &acknowledgement).await?;
                 }
                 if feed.is_attached {
-                    shared.memory.obstacle.clear_for_feed();
+                    shared.memory.note_attached();
                 }
             }
             () = shared.memory.has_outgoing.wait(), if feed.is_attached => {

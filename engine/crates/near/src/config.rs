@@ -168,6 +168,15 @@ impl Config {
         Ok(config)
     }
 
+    /// Keeps what the process was started with about the binary log, which only a restart changes. While the log is followed, nothing else
+    /// decides what may be answered, so the rules and the account of the feed of this configuration are dropped then.
+    pub fn keep_following(&mut self, fixed: &FixedOptions) {
+        self.fixed.follows = fixed.follows.clone();
+        if self.fixed.follows.is_some() {
+            (self.rules, self.feed) = (None, None);
+        }
+    }
+
     /// Takes over the counters of rules from the configuration before a reload, for rules whose name is in both. Must be called before the
     /// rules of this configuration are shared with anybody else; otherwise it does nothing.
     pub fn continue_counts(&mut self, before: &Config) {

@@ -109,7 +109,9 @@ fn apply_reload(read: Result<Config, String>, fixed: &FixedOptions, shared: &Sha
         Err(error) => say!("nothing was reloaded: {error}"),
         Ok(mut config) => {
             config.continue_counts(&shared.config());
-            if config.fixed != *fixed {
+            let before = config.fixed.clone();
+            config.keep_following(fixed);
+            if before != *fixed {
                 say!(
                     "listen, socket-mode, share, metrics, threads, size and what is said of the binary log and of stores stay as they are until a restart"
                 );

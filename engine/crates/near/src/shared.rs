@@ -102,7 +102,8 @@ impl Shared {
         let progress = self.log.as_ref().map(|log| log.progress(clock::now()));
         let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
         let observed = &results.uses.observed;
-        let may_answer = rules.is_some() || is_proved || results.has_lease(clock::now());
+        let is_leased = results.has_lease(clock::now()) && self.memory.obstacle.get().is_empty();
+        let may_answer = rules.is_some() || is_proved || is_leased;
         let may_serve = may_answer && !observed.is_on();
         push_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
         if results.published.is_some() {

@@ -36,6 +36,7 @@ impl Engine {
         let now = self.now_ns();
         state.attach_pauses.pause_of(&who, now).is_none().then_some(())?;
         let id = state.server_end.attach(name, who, version, now);
+        state.server_end.note_obstacle(id, self.near_obstacle());
         state.counting.attached(id, name);
         feed.has_nears.store(true, Ordering::Relaxed);
         // Pairs with the fence in `announce_closed`.
@@ -85,7 +86,19 @@ impl Engine {
             state.counting.receive(id, message);
             state.server_end.receive(id, message, self.now_ns());
         }
+        state.server_end.note_obstacle(id, self.near_obstacle());
         feed.message_received.notify_all();
+    }
+
+    /// The reason why near caches get no reports about results, although they are attached: the cache stores nothing for new sessions. Empty
+    /// if there is none.
+    fn near_obstacle(&self) -> &'static str {
+        let settings = self.settings();
+        match (settings.global_type() != 0, self.memory_bytes() != 0) {
+            (true, true) => "",
+            (false, true) if settings.observes() => "the server's cache only observes",
+            _ => "the server's cache is off",
+        }
     }
 
     /// The pause that keeps out near caches of this account and address now, because one of them did not answer a writer in time. None if

@@ -125,6 +125,35 @@ fn that_it_holds_over_preparations_is_told_while_privileges_are_as_at_the_login(
     }
 }
 
+/// Checks that a near cache of the newest protocol receives the reason why no results are reported, once for each change. An older one,
+/// which does not know the message, does not receive it.
+#[test]
+fn a_near_cache_learns_why_no_results_are_reported_if_its_version_knows_the_message() {
+    for version in [4, feed::VERSION] {
+        let engine = engine();
+        let near = attached(&engine, version);
+        let obstacles = || -> Vec<String> {
+            let renew = FromNear::encode_all(&[FromNear::Renew { sent: 1 }]);
+            (0..2).for_each(|_| engine.receive_from_near(near, &renew).expect("it is valid"));
+            let why = |message| if let ToNear::Obstacle { why } = message { Some(why) } else { None };
+            messages(&engine, near).filter_map(why).collect()
+        };
+        let told = |why: &str| if version == feed::VERSION { vec![why.to_owned()] } else { vec![] };
+        assert_eq!(obstacles(), told("the server's cache is off"));
+        let settings = engine.settings();
+        settings.set_size(1 << 20);
+        settings.set_global_type(1);
+        assert_eq!(obstacles(), told(""));
+        settings.set_global_type(0);
+        assert_eq!(obstacles(), told("the server's cache is off"));
+        settings.set_observes(true);
+        assert_eq!(obstacles(), told("the server's cache only observes"));
+        assert!(obstacles().is_empty());
+        settings.set_global_type(1);
+        assert_eq!(obstacles(), told(""));
+    }
+}
+
 #[test]
 fn whoever_moves_the_bytes_of_a_feed_is_woken_once_until_nothing_is_left() {
     let engine = engine();

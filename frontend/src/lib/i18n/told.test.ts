@@ -18,6 +18,7 @@ const SOURCES = import.meta.glob<string>(
     '!../../../../backend/controlplane/rpc/*.py',
     '../../../../engine/crates/sql/src/refusal.rs',
     '../../../../engine/crates/session/src/reason.rs',
+    '../../../../engine/crates/session/src/nears.rs',
     '../../../../engine/crates/insight/src/report.rs',
   ],
   { query: '?raw', import: 'default', eager: true },
@@ -184,6 +185,9 @@ test('whatever keeps the engine or an attached near cache from serving has its C
       /^(?:SERVER_CACHE_OFF|SERVER_SILENT|NO_LEASE) = "([^"]+)"/gm,
     ),
   );
+  const toldByServer = named(source('session/src/nears.rs'), /=> "(the server's [^"]+)"/g);
+  expect(toldByServer.length).toBeGreaterThan(1);
+  obstacles.push(...toldByServer);
   expect(obstacles.length).toBeGreaterThan(2);
   expect(obstacles.filter((words) => !(`fact.obstacle.${words}` in zhTold))).toEqual([]);
 });

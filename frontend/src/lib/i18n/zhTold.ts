@@ -618,6 +618,7 @@ const ACCESS: ToldWords = {
 const FACTS: ToldWords = {
   ...Object.fromEntries(Object.entries(ACCESS).map(([code, text]) => [`reason.${code}`, text])),
   "obstacle.the server's cache is off": '服务器的缓存已关闭',
+  "obstacle.the server's cache only observes": '服务器的缓存仅观察',
   'obstacle.it only observes': '仅观察',
   'obstacle.its server does not respond': '服务器无应答',
   'obstacle.it has no lease: its last message to the server is too old':

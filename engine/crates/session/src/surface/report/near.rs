@@ -3,7 +3,7 @@
 use super::rows::{Rows, row};
 use crate::engine::Engine;
 
-pub const COLUMNS: [&str; 13] = [
+pub const COLUMNS: [&str; 14] = [
     "Name",
     "Address",
     "Protocol",
@@ -17,6 +17,7 @@ pub const COLUMNS: [&str; 13] = [
     "Writers_waited",
     "Waited_ms",
     "Attachment",
+    "Obstacle",
 ];
 
 pub fn rows(engine: &Engine) -> Rows {
@@ -37,6 +38,7 @@ pub fn rows(engine: &Engine) -> Rows {
             &near.waits.to_string(),
             &ms(near.waited_ns),
             &near.attachment()[1].to_string(),
+            near.obstacle,
         ])
     };
     nears.iter().map(one).collect()
