@@ -12,7 +12,7 @@ from typing import Any
 
 from faults.house import House, Managed
 from faults.noting import Noted
-from faults.work import NAMES, Told
+from faults.work import NAMES, RequestLedger
 
 # A worker that takes over may undo an undone step again, so the old value may be sent this many times.
 UNDOINGS = 3
@@ -49,7 +49,7 @@ def unfinished() -> list[str]:
     return [f"{row.pk} {row.state}" for row in [*changes, *applies]]
 
 
-def compared(house: House, told: Told) -> Books:
+def compared(house: House, told: RequestLedger) -> Books:
     from controlplane.changes.models import ChangeSet
 
     changes = list(ChangeSet.objects.prefetch_related("steps", "lines").order_by("finished_at"))
@@ -69,7 +69,7 @@ def compared(house: House, told: Told) -> Books:
     return books
 
 
-def _lost_applies(told: Told) -> list[str]:
+def _lost_applies(told: RequestLedger) -> list[str]:
     from controlplane.rollouts.models import FleetApply
 
     known = set(FleetApply.objects.values_list("pk", flat=True))

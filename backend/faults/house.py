@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any
 
 from faults.disk import Disk
-from faults.noting import NotingProxy
+from faults.noting import RecordingProxy
 from faults.process import BACKEND, Process
 
 LEASE_SECONDS = 5
@@ -45,7 +45,7 @@ class Managed:
     """A managed server, its proxy, and its instance in the control plane."""
 
     server: Any
-    proxy: NotingProxy
+    proxy: RecordingProxy
     instance_id: str = ""
 
     def kill(self) -> None:
@@ -178,7 +178,7 @@ def _servers(count: int, stack: ExitStack) -> list[Managed]:
     found = []
     for _ in range(count):
         server = make()
-        proxy = NotingProxy(server.port)
+        proxy = RecordingProxy(server.port)
         stack.callback(proxy.close)
         found.append(Managed(server, proxy))
     return found

@@ -21,7 +21,7 @@ class Noted:
     value: str
 
 
-class NotingProxy(Proxy):
+class RecordingProxy(Proxy):
     def __init__(self, port: int) -> None:
         self.noted: list[Noted] = []
         self._is_closed_to_all = Event()

@@ -30,7 +30,7 @@ from controlplane.statements import noting
 from controlplane.statements.models import StatementNote
 from controlplane.statements.noting import HOUR, Noting
 from odd.server import OddServer
-from testing.near import PlayedNear
+from testing.near import FakeNearCache
 from testing.servers import row_for
 from testing.workers import until
 
@@ -150,7 +150,7 @@ class NearCaches(Lane):
         """Attaches a near cache again: its server detaches one that renews late because this process was busy."""
         with suppress(OSError):
             self.near.close()
-        self.near.enter_context(PlayedNear(self.fleet.healthy, "shop-1"))
+        self.near.enter_context(FakeNearCache(self.fleet.healthy, "shop-1"))
         return self._attachments()
 
     def _attachments(self) -> set[str]:

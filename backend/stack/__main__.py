@@ -16,7 +16,7 @@ from stack.layout import RunDir
 from stack.problem import Problem
 from stack.status import status
 from stack.step import progress
-from stack.up import Wish, up
+from stack.up import UpOptions, up
 
 Command = Callable[[argparse.Namespace], int | None]
 
@@ -67,7 +67,9 @@ def _parser() -> argparse.ArgumentParser:
 def _up(options: argparse.Namespace) -> None:
     run_dir = _run_dir(options)
     command = shlex.split(options.near_build)
-    running = up(run_dir, Wish(options.ports == "auto", options.count, options.product, command, options.steps_before))
+    running = up(
+        run_dir, UpOptions(options.ports == "auto", options.count, options.product, command, options.steps_before)
+    )
     print(json.dumps(asdict(running), indent=2) if options.json else report.started(running, run_dir))
 
 

@@ -49,11 +49,11 @@ def carry_out(options: argparse.Namespace) -> str:
 def main(words: Sequence[str]) -> int:
     options = parsed(words)
     django.setup()
-    from config.admin.archive import NotDone
+    from config.admin.archive import ActionNeeded
 
     try:
         sys.stdout.write(carry_out(options))
-    except (NotDone, CommandError, OSError) as error:
+    except (ActionNeeded, CommandError, OSError) as error:
         sys.stderr.write(f"fqc-admin: {error}\n")
         return 1
     return 0

@@ -56,7 +56,7 @@ def _stands(user: User, session_key: str | None) -> bool:
     """Returns whether the user may still log in the way that this session was started: by password or the provider."""
     if user.is_local:
         return services.may_use_password(user.username)
-    return selectors.session_standing().filter(session_key=session_key).exists()
+    return selectors.valid_sessions().filter(session_key=session_key).exists()
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -68,7 +68,7 @@ SILENT = Q(state__in=(State.UNREACHABLE, State.STOPPED)) | Q(state=State.FAILED,
 
 
 @dataclass(frozen=True)
-class Sighting:
+class ServerSnapshot:
     """What one server answered in a round: its identity, and its running values by variable."""
 
     identity: Identity
@@ -160,12 +160,12 @@ def _statements(instance: Instance) -> list[str]:
     ]
 
 
-def _sighting(variables: Values, clocks: Values, status: Values) -> Sighting:
+def _sighting(variables: Values, clocks: Values, status: Values) -> ServerSnapshot:
     running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
-    return Sighting(identity_of(variables, status, clock_of(clocks.get("clock"))), running)
+    return ServerSnapshot(identity_of(variables, status, clock_of(clocks.get("clock"))), running)
 
 
-def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
+def _note(instance: Instance, sighting: ServerSnapshot, line: Line) -> None:
     was_running = instance.state == State.RUNNING
     is_new_start = has_restarted(instance, sighting.identity)
     moved = moved_parameters(instance, line, sighting.running, has_restarted=is_new_start)

@@ -50,14 +50,14 @@ class SignInExpired(Problem):
     status, code, title = 403, "sign_in_expired", "The sign-in was begun too long ago, or in another browser"
 
 
-class NoLonger(Problem):
+class ProviderSessionEnded(Problem):
     """The identity provider refuses to renew the tokens: the person's session there has ended, or the account has."""
 
     status, code, title = 403, "provider_ended", "The identity provider has ended the session"
 
 
 @dataclass(frozen=True)
-class Proof:
+class IdentityProof:
     subject: str
     session_id: str  # the provider's session; empty if it sent none
     username: str
@@ -91,7 +91,7 @@ def sign_in_url(request: HttpRequest, back: str) -> str:
         return str(begun["url"])
 
 
-def signed_in(request: HttpRequest) -> Proof:
+def signed_in(request: HttpRequest) -> IdentityProof:
     """Exchanges the code that the browser brought back for tokens, and returns the verified facts about the person.
 
     Raises SignInExpired if this browser did not begin the sign-in, else ProviderRefused or ProviderUnavailable.
@@ -103,11 +103,11 @@ def signed_in(request: HttpRequest) -> Proof:
         return _proof(token, token["userinfo"])
 
 
-def confirmed(refresh_token: str) -> Proof:
+def confirmed(refresh_token: str) -> IdentityProof:
     """Renews the tokens and returns the facts about the person with the present groups, and the refresh token to use
     next.
 
-    Raises NoLonger if the provider has ended the session, ProviderUnavailable if it cannot be asked.
+    Raises ProviderSessionEnded if the provider has ended the session, ProviderUnavailable if it cannot be asked.
     """
     with _asking():
         app = _app()
@@ -208,7 +208,7 @@ def _asking() -> Iterator[None]:
     except AuthlibBaseError as error:
         log.warning("provider_refused", error=str(error)[:500])
         if error.error == "invalid_grant":
-            raise NoLonger("The identity provider has ended the session: sign in again.") from error
+            raise ProviderSessionEnded("The identity provider has ended the session: sign in again.") from error
         if error.error in {"invalid_client", "unauthorized_client", "temporarily_unavailable", "server_error"}:
             raise ProviderUnavailable("The identity provider refuses this control plane: see its log.") from error
         raise ProviderRefused("The identity provider did not let you in: the log says why.") from error
@@ -220,12 +220,12 @@ def _asking() -> Iterator[None]:
         raise ProviderUnavailable("The identity provider cannot be reached, or its answer is of no use.") from error
 
 
-def _proof(token: dict[str, Any], claims: dict[str, Any]) -> Proof:
+def _proof(token: dict[str, Any], claims: dict[str, Any]) -> IdentityProof:
     subject = _text(claims, "sub", LONGEST_SUBJECT)
     if not subject:
         raise ProviderRefused("The identity provider sent no subject.")
     refresh_token = _text(token, "refresh_token", 64 * 1024)
-    return Proof(
+    return IdentityProof(
         subject=subject,
         session_id=_text(claims, "sid", LONGEST_SUBJECT),
         username=_text(claims, "preferred_username", 255),

@@ -27,7 +27,7 @@ from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
 
 TIMEOUT_SECONDS = 30.0  # for the whole session, including the lookup of the server's name
-MOST_SAID_BYTES = 64 * 1024  # of a session's replies; counted from 0 again after STARTTLS
+MOST_REPLY_BYTES = 64 * 1024  # of a session's replies; counted from 0 again after STARTTLS
 ENCRYPTED = {"starttls", "tls"}
 # The reply with which mail servers refuse an address that SMTP cannot carry.
 NOT_CARRIED = (553, b"the address has letters that SMTP cannot carry")
@@ -177,25 +177,25 @@ class _Session(smtplib.SMTP):
         return self._given
 
     def getreply(self) -> tuple[int, bytes]:
-        """Like smtplib's, but the bytes of all replies together are limited (MOST_SAID_BYTES): smtplib only limits the
+        """Like smtplib's, but the bytes of all replies together are limited (MOST_REPLY_BYTES): smtplib only limits the
         length of each line.
         """
         if self.file is None and self.sock is not None:
-            self.file = _Words(self.sock.makefile("rb"))
+            self.file = _LimitedReplies(self.sock.makefile("rb"))
         return super().getreply()
 
 
-class _Words:
-    """The mail server's replies as a file that raises SMTPServerDisconnected beyond MOST_SAID_BYTES."""
+class _LimitedReplies:
+    """The mail server's replies as a file that raises SMTPServerDisconnected beyond MOST_REPLY_BYTES."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file, self._left = file, MOST_SAID_BYTES
+        self._file, self._left = file, MOST_REPLY_BYTES
 
     def readline(self, most_bytes: int) -> bytes:
         line = self._file.readline(most_bytes)
         self._left -= len(line)
         if self._left < 0:
-            raise smtplib.SMTPServerDisconnected(f"it said more than {MOST_SAID_BYTES:,} bytes")
+            raise smtplib.SMTPServerDisconnected(f"it said more than {MOST_REPLY_BYTES:,} bytes")
         return line
 
     def close(self) -> None:

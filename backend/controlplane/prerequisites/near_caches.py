@@ -30,12 +30,12 @@ from controlplane.near_caches.ways import (
     BOUNDED,
     EXACT,
     LogSetting,
-    Repeated,
+    RepeatedStatement,
     file_lines,
     has_own_cache_on,
     is_cluster_node,
     makes_its_certificate,
-    repeated_of,
+    repeated_statements,
     settings_missing,
     statements,
 )
@@ -121,7 +121,9 @@ def _live(instance: Instance) -> tuple[list[Way], list[InstanceFinding]]:
         variables = server.variables()
         listed = report(server, reports.NEAR) if EXACT in near_modes(instance) else Report()
         unlisted = _unlisted(instance, server, listed) if listed.note else []
-        repeated = repeated_of(report(server, reports.QUERIES).rows) if instance.minor_version is not None else []
+        repeated = (
+            repeated_statements(report(server, reports.QUERIES).rows) if instance.minor_version is not None else []
+        )
     findings = {EXACT: _exact(instance, unlisted), BOUNDED: log_findings(instance, variables)}
     ways = [
         _way(instance, mode, variables, [*findings.get(mode, []), *certificate_findings(instance, variables)], repeated)
@@ -135,7 +137,7 @@ def _way(
     mode: str,
     variables: Mapping[str, str],
     findings: list[InstanceFinding],
-    repeated: Sequence[Repeated] = (),
+    repeated: Sequence[RepeatedStatement] = (),
 ) -> Way:
     host, port = instance.host, instance.port
     own = near_options(instance, mode, variables)

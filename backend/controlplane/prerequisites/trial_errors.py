@@ -45,7 +45,7 @@ MEANINGS = {
 
 
 @contextmanager
-def told_in_own_words(place: str) -> Iterator[None]:
+def without_server_text(place: str) -> Iterator[None]:
     """Wraps code that runs a user's statement.
 
     GatewayErrors are raised again without the server's text, which may quote data. `place` is the server's address.

@@ -107,7 +107,7 @@ def fleet_apply_create(
     )
     FleetApplyItem.objects.bulk_create([_item(row, preview) for preview in previews], batch_size=500)
     audit_record("fleet_apply.previewed", row, after={**subject.facts, "instances": len(previews)})
-    tell(row)
+    publish(row)
     return fleet_apply_start(row) if start else row
 
 
@@ -187,11 +187,11 @@ def _move(row: FleetApply, froms: Sequence[ApplyState], to: ApplyState, action: 
         raise Conflict(f"{row.pk} is {row.state}: it cannot be {action} now.", code="wrong_state")
     audit_record(f"fleet_apply.{action}", row, before={"state": row.state}, after={"state": to})
     row.refresh_from_db()
-    tell(row)
+    publish(row)
     return row
 
 
-def tell(row: FleetApply) -> None:
+def publish(row: FleetApply) -> None:
     event_publish("fleet_apply", row.pk, {"state": row.state})
 
 

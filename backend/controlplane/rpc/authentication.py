@@ -91,7 +91,7 @@ def _key(key_id: str) -> AccessKey:
     key = access_key_find(key_id)
     if key is None:
         raise RpcError("InvalidAccessKeyId.NotFound", "There is no such access key: list yours in the console.", 404)
-    if not key.is_active or not key.user.is_standing:
+    if not key.is_active or not key.user.has_access:
         raise RpcError("InvalidAccessKeyId.Inactive", f"Access key {key.pk} is disabled, or its owner may not log in.")
     return key
 

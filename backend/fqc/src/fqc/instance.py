@@ -337,5 +337,5 @@ def remove(call: Call, instance: Name) -> None:
     )
     confirm(call, f"{found['name']} {loss}. Continue?")
     change = call.api.replace("DELETE", f"instances/{found['id']}", version=found["version"])
-    change_flow.told_to_wait(change)
+    change_flow.awaits_second_person(change)
     change_flow.finish(call, change)

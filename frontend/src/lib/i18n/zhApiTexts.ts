@@ -1,5 +1,5 @@
 // Simplified Chinese texts by the stable names with which the API and the engine send their English ones.
-import type { ToldWords } from './told';
+import type { ApiTexts } from './apiTexts';
 
 const METRICS: Record<string, [title: string, formula: string]> = {
   hit_ratio: ['服务器缓存命中率', '命中 / 查找，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）'],
@@ -79,7 +79,7 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   samples_missing: ['缺少采样', '运行中的服务器在最近三次轮询中没有采样时为 1，否则为 0'],
 };
 
-const UNITS: ToldWords = {
+const UNITS: ApiTexts = {
   percent: '百分比',
   count: '个数',
   bytes: '字节',
@@ -91,7 +91,7 @@ const UNITS: ToldWords = {
 };
 
 /** Chinese texts for the reasons why a statement was not cached, by their names in `SHOW FQC REASONS`. */
-const REASONS: ToldWords = {
+const REASONS: ApiTexts = {
   demand: 'query_cache_type 为 DEMAND，且语句未使用 SQL_CACHE',
   sql_no_cache: '语句或其读取的视图使用了 SQL_NO_CACHE',
   no_table_read: '语句没有读取任何表',
@@ -152,7 +152,7 @@ const REASONS: ToldWords = {
  * Chinese headings of the columns of `SHOW FQC QUERIES` and `SHOW FQC REASONS`, and of the statement digests that a
  * server without the engine counts.
  */
-const COLUMNS: ToldWords = {
+const COLUMNS: ApiTexts = {
   Digest: '摘要',
   Query: '语句',
   Executions: '执行次数',
@@ -187,7 +187,7 @@ const COLUMNS: ToldWords = {
   Repeated_ratio: '重复比例',
 };
 
-const ADVICE: ToldWords = {
+const ADVICE: ApiTexts = {
   near_rule: '读多写少：适合由近端缓存应答。',
   sql_cache: '读多写少：适合在 query_cache_type 2 下使用 SQL_CACHE。',
   leave_out: '写入过于频繁，结果在再次读取前就已失效。',
@@ -196,7 +196,7 @@ const ADVICE: ToldWords = {
 };
 
 /** Chinese titles of refused requests, by the code of the problem. The details are in the API's own sentence. */
-const PROBLEMS: ToldWords = {
+const PROBLEMS: ApiTexts = {
   invalid: '请求无效',
   not_authenticated: '请先登录',
   denied: '没有权限',
@@ -295,7 +295,7 @@ const PROBLEMS: ToldWords = {
 };
 
 /** Chinese sentences on whether the cache would pay, by the verdict of the advice. */
-const RECOMMENDATIONS: ToldWords = {
+const RECOMMENDATIONS: ApiTexts = {
   no_engine: '请先安装引擎：由它观察缓存的效果。',
   no_engine_there: '此服务器无法加载引擎。应用旁的近端缓存可以应答重复的读操作。',
   observe: '尚不清楚：请先观察服务器的读操作。观察期间不会返回任何缓存结果。',
@@ -310,7 +310,7 @@ const RECOMMENDATIONS: ToldWords = {
 };
 
 /** Chinese titles of findings of checks, by the code of the finding, for a condition that is not met. */
-const FINDINGS: ToldWords = {
+const FINDINGS: ApiTexts = {
   rules_invalid: '规则无效',
   engine_line: '服务器不受支持',
   minor_version: '未安装引擎，或引擎版本过旧',
@@ -369,7 +369,7 @@ const FINDINGS: ToldWords = {
 };
 
 /** Chinese titles of findings whose condition is met, by the code of the finding. */
-const MET: ToldWords = {
+const MET: ApiTexts = {
   engine_line: '服务器受支持',
   minor_version: '引擎版本符合要求',
   privileges: '账号具备监控与修改参数所需的权限',
@@ -384,7 +384,7 @@ const MET: ToldWords = {
  * Chinese observations of findings, by the code of the finding. Figures and names are inserted from the finding's
  * facts.
  */
-const SEEN: ToldWords = {
+const SEEN: ApiTexts = {
   rules_invalid: '规则：{rule}',
   engine_line: '{server}',
   minor_version: '{engine}',
@@ -443,12 +443,12 @@ const SEEN: ToldWords = {
 };
 
 /** Chinese observations of findings whose condition is met, where the wording differs from `SEEN`. */
-const SEEN_MET: ToldWords = {
+const SEEN_MET: ApiTexts = {
   near_log: '二进制日志反映所有变化',
   near_server_cache: '结果在被存储或返回时告知近端缓存',
 };
 
-const NEEDED: ToldWords = {
+const NEEDED: ApiTexts = {
   rules_invalid: '{fault}',
   engine_line: '与 {compatibility} 兼容',
   minor_version: '{least} 或更新的引擎',
@@ -524,7 +524,7 @@ const ERRORS: Record<string, [needed: string, remedy: string]> = {
 };
 
 /** Chinese texts on how to fix a finding, by the code of the finding. */
-const REMEDIES: ToldWords = {
+const REMEDIES: ApiTexts = {
   engine_line: '请安装此版本自带的引擎。',
   minor_version: '请升级引擎；外部实例请在服务器上安装引擎后重新检查。',
   rules_invalid: '请更正该规则。',
@@ -587,7 +587,7 @@ const REMEDIES: ToldWords = {
 };
 
 /** Chinese texts for why operators, or all roles, cannot set a parameter, by the code of the reason. */
-const ACCESS: ToldWords = {
+const ACCESS: ApiTexts = {
   path: '它是服务器所在机器上的文件或目录。',
   code: '它会使服务器加载程序库，或执行命令、语句文件。',
   process: '它决定服务器进程以哪个账号、在何处运行。',
@@ -615,7 +615,7 @@ const ACCESS: ToldWords = {
 };
 
 /** Chinese texts for facts of findings that are words and not figures, by the fact's name and its English value. */
-const FACTS: ToldWords = {
+const FACTS: ApiTexts = {
   ...Object.fromEntries(Object.entries(ACCESS).map(([code, text]) => [`reason.${code}`, text])),
   "obstacle.the server's cache is off": '服务器的缓存已关闭',
   'obstacle.it only observes': '仅观察',
@@ -668,7 +668,7 @@ const FACTS: ToldWords = {
 };
 
 /** Chinese texts for why a field of a request was rejected, by the code of the field's error. */
-const FIELDS: ToldWords = {
+const FIELDS: ApiTexts = {
   required: '必填',
   blank: '不能为空',
   null: '不能为空',
@@ -700,7 +700,7 @@ const FIELDS: ToldWords = {
 };
 
 /** Chinese notes that are shown instead of figures that a server does not report, by the code of the reason. */
-const NOTES: ToldWords = {
+const NOTES: ApiTexts = {
   no_userstat: '服务器未开启表统计：请设置 userstat = ON，待产生流量后再查看。',
   no_performance_schema: '服务器未开启表统计：请设置 performance_schema = ON 并重启，待产生流量后再查看。',
   no_report: '此服务器上的引擎不提供该报告：请升级引擎。',
@@ -711,7 +711,7 @@ const NOTES: ToldWords = {
 };
 
 /** Chinese texts for why no recorded execution of a statement can be shown, by the code of the reason. */
-const EXAMPLES: ToldWords = {
+const EXAMPLES: ApiTexts = {
   privilege_missing: '账号无权读取其他会话的语句。请在服务器上执行以下语句，然后重试：',
   local_history_off: '此服务器不保存语句的历史。请在该语句执行期间重试。',
   history_off: '服务器不保存语句的历史。请在该语句执行期间重试，或将以下内容加入服务器的配置文件并重启：',
@@ -720,7 +720,7 @@ const EXAMPLES: ToldWords = {
 };
 
 /** Chinese sentences that sum up a trial of the cache with one statement, by the verdict. */
-const VERDICTS: ToldWords = {
+const VERDICTS: ApiTexts = {
   no_memory:
     'query_cache_size 为 0，无法存储任何结果。请升级引擎：新引擎会为试用借出内存；或者设置大小并保持 query_cache_type 为 0，此时不会向任何会话返回缓存结果。',
   all: '每次重复都由缓存返回。',
@@ -729,13 +729,13 @@ const VERDICTS: ToldWords = {
 };
 
 /** Chinese texts for why a fleet apply skipped an instance, by the API's English reason. */
-const SKIPPED: ToldWords = {
+const SKIPPED: ApiTexts = {
   aborted: '批量应用已中止',
   'stopped after failures': '失败过多，批量应用已停止',
 };
 
 /** Chinese descriptions of the parameters of the cache and of frequently set ones, by parameter name. */
-const PARAMETERS: ToldWords = {
+const PARAMETERS: ApiTexts = {
   fqc_type:
     'OFF：不返回也不存储；ON：缓存所有符合条件的读，带 SQL_NO_CACHE 的除外；DEMAND：只缓存带 SQL_CACHE 的读。即 query_cache_type。',
   fqc_size: '查询缓存的内存（字节），须为 1024 的倍数；0 表示不存储。即 query_cache_size。',
@@ -821,7 +821,7 @@ const PARAMETERS: ToldWords = {
 };
 
 /** Chinese texts for errors in a rule of `fqc_rules`, by the code of the error. */
-const RULES: ToldWords = {
+const RULES: ApiTexts = {
   rules_not_a_list: '请写成 JSON 规则列表。',
   rule_not_an_object: '规则应为包含匹配条件和 cache 的对象。',
   rule_unknown_field: '没有这个字段；可用 digest、table、schema、account、cache、ttl。',
@@ -835,7 +835,7 @@ const RULES: ToldWords = {
 };
 
 /** Chinese descriptions of the templates that ship with the product, by template id. */
-const TEMPLATES: ToldWords = {
+const TEMPLATES: ApiTexts = {
   'tpl-57-defaults': '托管服务按实例规格设置的默认值，不启用查询缓存。',
   'tpl-57-cache-on': '对所有符合条件的语句启用快速查询缓存；缓冲池让出十分之一的内存。',
   'tpl-57-cache-on-demand': '只缓存带 SQL_CACHE 的语句，适合数据量大、访问难以预测的场景。',
@@ -843,7 +843,7 @@ const TEMPLATES: ToldWords = {
 };
 
 /** Chinese names of the alert rules that ship with the product, by their English names. */
-const ALERT_RULES: ToldWords = {
+const ALERT_RULES: ApiTexts = {
   'low hit ratio': '命中率过低',
   'server unreachable': '服务器无法连接',
   'plugin lost': '插件丢失',
@@ -956,11 +956,11 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   uptime_seconds: ['服务器已重启。', '在服务器错误日志中查看原因，并在“变更历史”中查看是否有重启变更。'],
 };
 
-function under(prefix: string, words: ToldWords): [string, string][] {
+function under(prefix: string, words: ApiTexts): [string, string][] {
   return Object.entries(words).map(([name, text]) => [`${prefix}.${name}`, text]);
 }
 
-export const zhTold: ToldWords = Object.fromEntries([
+export const zhApiTexts: ApiTexts = Object.fromEntries([
   ...Object.entries(METRICS).flatMap(([name, [title, formula]]) => [
     [`metric.${name}`, title],
     [`formula.${name}`, formula],
@@ -997,4 +997,4 @@ export const zhTold: ToldWords = Object.fromEntries([
   ...under('alertRule', ALERT_RULES),
   ...under('rule', RULES),
   ...under('fact.fault', RULES),
-]) as ToldWords;
+]) as ApiTexts;
