@@ -216,7 +216,7 @@ def tokens_of(clients: int) -> list[str]:
         return [token_create(user, name="bench", scope="viewer")[1] for user in users]
 
 
-class Web:
+class WebProcess:
     """The web process, and the resources that it used."""
 
     def __init__(self) -> None:
@@ -239,8 +239,8 @@ class Web:
 
 
 @contextmanager
-def web() -> Iterator[Web]:
-    made = Web()
+def web() -> Iterator[WebProcess]:
+    made = WebProcess()
     try:
         yield made
     finally:

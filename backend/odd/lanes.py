@@ -28,7 +28,7 @@ from controlplane.prerequisites.privilege_looks import look_round
 from controlplane.prerequisites.recommendation import counted
 from controlplane.statements import noting
 from controlplane.statements.models import StatementNote
-from controlplane.statements.noting import HOUR, Noting
+from controlplane.statements.noting import HOUR, StatementRecorder
 from odd.server import OddServer
 from testing.near import FakeNearCache
 from testing.servers import row_for
@@ -203,7 +203,7 @@ class Statements(Lane):
     name, duties, looks = "statements", {Duty.STATEMENTS}, {"note_if_due"}
 
     def begin(self) -> None:
-        self.noting = Noting(self.connections)
+        self.noting = StatementRecorder(self.connections)
 
     def round(self) -> None:
         self.hour = (self.at // HOUR + self.rounds) * HOUR
@@ -251,7 +251,7 @@ class Living(Lane):
     name, duties, looks = "living", set(), set()
 
     def begin(self) -> None:
-        self.noting = Noting(self.connections)
+        self.noting = StatementRecorder(self.connections)
         self.at = self._slot()
 
     def _slot(self) -> int:

@@ -129,7 +129,7 @@ class Hub:
                 if seen is None:
                     seen = await loop.run_in_executor(thread, up_to_now)
                     has_begun.set()
-                news, standing = await loop.run_in_executor(thread, look, seen, holders)
+                news, standing = await loop.run_in_executor(thread, poll_events, seen, holders)
             except DatabaseError as error:
                 log.warning("event_look_failed", reason=str(error))
                 await loop.run_in_executor(thread, connection.close)
@@ -146,7 +146,7 @@ class Hub:
             reader.end()
 
 
-def look(seen: Seen, holders: set[Holder]) -> tuple[list[News], set[Holder]]:
+def poll_events(seen: Seen, holders: set[Holder]) -> tuple[list[News], set[Holder]]:
     events = unseen(seen)
     told = event_payloads(events, ())
     for event in events:

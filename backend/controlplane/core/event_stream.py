@@ -64,7 +64,7 @@ class Wanted:
 
 
 class WantedSerializer(serializers.Serializer[Any]):
-    """Beside `topic`, which may be repeated."""
+    """In addition to `topic`, which may be repeated."""
 
     instances = serializers.CharField(
         default="",

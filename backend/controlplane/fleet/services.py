@@ -200,10 +200,10 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", *, is
     instance.state, instance.state_reason = state, reason[:500]
     if before["state"] != state:
         audit_record("instance.state_changed", instance, before=before, after={"state": state, "reason": reason})
-        instance_tell(instance)
+        instance_publish(instance)
 
 
-def instance_tell(instance: Instance) -> None:
+def instance_publish(instance: Instance) -> None:
     """Publishes an event with the instance's state, so that pages that show the instance refresh."""
     event_publish("instance", instance.pk, {"state": instance.state, "name": instance.name})
 

@@ -16,7 +16,7 @@ from controlplane.core import clock
 from controlplane.core.events import event_publish
 from controlplane.core.turns import moment_note, turn_claim, turn_end
 from controlplane.fleet.connection import limits as usual_limits
-from controlplane.fleet.isolation import Work, isolated
+from controlplane.fleet.isolation import DutyRound, isolated
 from controlplane.fleet.kept_connections import PROCESS, Connections, answered
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
@@ -104,7 +104,7 @@ def _limits() -> Limits:
     return replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
 
 
-def _read_all(instances: Sequence[Instance], connections: Connections, work: Work) -> dict[str, Reading]:
+def _read_all(instances: Sequence[Instance], connections: Connections, work: DutyRound) -> dict[str, Reading]:
     readings = {}
     for pk, outcome in connections.ask_all(instances, _limits(), lambda _: STATEMENTS).items():
         with work.on(pk):
@@ -114,7 +114,7 @@ def _read_all(instances: Sequence[Instance], connections: Connections, work: Wor
 
 
 def _near_caches(
-    instances: Sequence[Instance], readings: Mapping[str, Reading], connections: Connections, work: Work
+    instances: Sequence[Instance], readings: Mapping[str, Reading], connections: Connections, work: DutyRound
 ) -> dict[str, NearCacheListing]:
     """Asks the instances that count attached near caches for the list of them.
 
