@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     start.add_argument("--steps-before", type=int, default=0, help="how many steps of the whole are done")
     start.add_argument("--json", action="store_true")
     build = add(near_build.NAME, _near_build, "what `up` runs in the background")
-    build.add_argument("--before", required=True, help="the server that it will stand before")
+    build.add_argument("--before", required=True, help="the server that it will run in front of")
     build.add_argument("build", nargs="+", help="the command that builds fqc-near")
     add("down", _down, "stop what it started, and only that")
     add("reset", _reset, "stop it and forget its data")
@@ -84,7 +84,7 @@ def _down(options: argparse.Namespace) -> None:
 
 def _reset(options: argparse.Namespace) -> None:
     reset(_run_dir(options))
-    progress("stopped, and its data is gone")
+    progress("stopped; its data was deleted")
 
 
 def _status(options: argparse.Namespace) -> int:

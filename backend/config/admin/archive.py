@@ -54,7 +54,7 @@ def pack(file: Path, about: ArchiveInfo, database: Path) -> None:
     try:
         os.link(draft, file)  # fails if the file exists, so that no other backup is overwritten
     except FileExistsError as error:
-        raise ActionNeeded(f"{file} is there already: name another file.") from error
+        raise ActionNeeded(f"{file} already exists: choose another file.") from error
 
 
 def unpack(file: Path, folder: Path) -> tuple[ArchiveInfo, Path]:
@@ -68,7 +68,9 @@ def unpack(file: Path, folder: Path) -> tuple[ArchiveInfo, Path]:
                 _take(archive, name, folder, file.stat().st_size)
         facts = json.loads((folder / ABOUT).read_text())
         if facts.get("form") != FORM:
-            raise ActionNeeded(f"{file} has a form unknown to this version. Restore it with the version that made it.")
+            raise ActionNeeded(
+                f"{file} has a format unknown to this version. Restore it with the version that made it."
+            )
         return _about(facts), folder / DATABASE
     except (tarfile.TarError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ActionNeeded(f"{file} is not a backup, or it is damaged: {error}.") from error
@@ -78,7 +80,7 @@ def _take(archive: tarfile.TarFile, name: str, folder: Path, most_bytes: int) ->
     member = archive.getmember(name)
     content = archive.extractfile(member) if member.isreg() and member.size <= most_bytes else None
     if content is None:
-        raise ValueError(f"{name} is no plain file in it")
+        raise ValueError(f"{name} in it is not a regular file")
     with content, (folder / name).open("xb") as file_there:
         shutil.copyfileobj(content, file_there)
 
@@ -87,7 +89,7 @@ def _about(facts: dict[str, Any]) -> ArchiveInfo:
     about = ArchiveInfo(**facts)
     texts = [about.made_at, about.vendor, *about.migrations, *about.sealing_keys, *about.contents]
     if not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{ABOUT} is not what a backup says of itself")
+        raise ValueError(f"{ABOUT} is not the description of a backup")
     for count, _ in about.contents.values():
         int(count)
     return about

@@ -22,7 +22,7 @@ def write(file: Path) -> str:
     Returns the message for the user. Raises ActionNeeded if the file exists or the database is empty.
     """
     if file.exists():
-        raise ActionNeeded(f"{file} is there already: name another file.")
+        raise ActionNeeded(f"{file} already exists: choose another file.")
     if databases.is_empty():
         raise ActionNeeded("The database is empty: there is nothing to back up.")
     # The first sealing key is needed as well, since new rows are sealed with it.
@@ -35,8 +35,8 @@ def write(file: Path) -> str:
         pack(file, about, database)
     rows = sum(int(count) for count, _ in contents.values())
     told = f"{file}: {rows} rows of {len(contents)} tables.\n"
-    told += f"Its secrets need the sealing keys named {', '.join(keys)}. They are not in it:"
-    return f"{told} keep {_place_of_keys()}, too.\n"
+    told += f"Its secrets need the sealing keys named {', '.join(keys)}. The backup does not contain them:"
+    return f"{told} keep {_place_of_keys()} as well.\n"
 
 
 def migrations() -> list[str]:

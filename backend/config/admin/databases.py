@@ -69,7 +69,7 @@ def _run(program: str, *words: str) -> None:
     """
     path = shutil.which(program)
     if path is None:
-        raise ActionNeeded(f"{program} is not here: install the package postgresql-client.")
+        raise ActionNeeded(f"{program} is not installed: install the package postgresql-client.")
     facts = connection.settings_dict
     names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
     given = {name: str(facts[fact]) for name, fact in names.items() if facts[fact]}

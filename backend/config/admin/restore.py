@@ -26,7 +26,7 @@ def read(file: Path, *, is_without_keys: bool) -> str:
         check(about, is_without_keys=is_without_keys)
         compare(about.contents, databases.load(database))
     rows = sum(int(count) for count, _ in about.contents.values())
-    told = f"{rows} rows of {len(about.contents)} tables are restored, and the same as at {about.made_at}.\n"
+    told = f"{rows} rows of {len(about.contents)} tables are restored and verified: the state of {about.made_at}.\n"
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         told += "An older version made the backup: run `fqc-admin migrate` before anything is started.\n"
@@ -39,7 +39,7 @@ def check(about: ArchiveInfo, *, is_without_keys: bool) -> None:
     It checks everything that can be known before the database is touched.
     """
     if about.vendor != connection.vendor:
-        raise ActionNeeded(f"The backup is of {about.vendor}, and FQC_DATABASE_URL names {connection.vendor}.")
+        raise ActionNeeded(f"The backup is from {about.vendor}, but FQC_DATABASE_URL names {connection.vendor}.")
     known = {".".join(each) for each in MigrationLoader(None).disk_migrations or ()}
     foreign = sorted(set(about.migrations) - known)
     if foreign:
@@ -58,5 +58,5 @@ def compare(wanted: Contents, found: Contents) -> None:
     different = sorted(table for table in wanted.keys() | found.keys() if wanted.get(table) != found.get(table))
     if different:
         raise ActionNeeded(
-            f"These tables are not as they were: {', '.join(different)}. Do not use the restored database."
+            f"These tables differ from the backup: {', '.join(different)}. Do not use the restored database."
         )

@@ -109,7 +109,7 @@ def test_a_backup_made_while_others_write_is_the_same_where_it_is_restored(insta
 def test_a_backup_is_not_put_over_anything(instance, elsewhere, tmp_path, capsys):
     file = tmp_path / "one"
     assert [main(["backup", str(file)]) for _ in range(2)] == [0, 1]
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert main(["restore", str(file)]) == 1
     assert "is not empty" in capsys.readouterr().err
     assert admin(elsewhere, "restore", file).returncode == 0

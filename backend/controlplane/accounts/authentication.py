@@ -24,7 +24,7 @@ class BearerAuthentication(BaseAuthentication):
             return None
         token = selectors.token_find(words[1].decode("latin-1")) if len(words) == 2 else None
         if token is None or (token.scope == Scope.REPORTER and not self.takes_reporters):
-            raise AuthenticationFailed("The token is unknown, expired or revoked: make a new one.")
+            raise AuthenticationFailed("The token is unknown, expired or revoked: create a new one.")
         services.token_touch(token)
         role = lesser(token.user.role, token.scope)
         caller_is(token.user.username, token.user.pk, role, token.prefix, f"{token.pk} {role}")

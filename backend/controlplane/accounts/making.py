@@ -24,6 +24,6 @@ def refuse_too_many_credentials() -> None:
         return
     if audit_count(caller(), ACTIONS, timezone.now() - timedelta(days=1), MOST_A_DAY) >= MOST_A_DAY:
         raise Busy(
-            f"You have made or altered {MOST_A_DAY} tokens and access keys within a day: wait, or ask an operator.",
+            f"You have created or changed {MOST_A_DAY} tokens and access keys within a day: wait, or ask an operator.",
             code="too_many_made",
         )

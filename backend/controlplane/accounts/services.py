@@ -123,7 +123,8 @@ def _refuse_what_the_provider_says(user: User, changes: dict[str, Any]) -> None:
     said = [name for name in ("email", "password", "role") if name in changes and changes[name] != getattr(user, name)]
     if said and not user.is_local:
         raise Conflict(
-            f"{user.username} signs in by the identity provider, which decides: {', '.join(said)}. Change it there.",
+            f"{user.username} signs in through the identity provider, which determines: {', '.join(said)}. "
+            "Change it there.",
             code="provider_user",
         )
 
@@ -136,7 +137,7 @@ def _refuse_own_password(user: User) -> None:
     """
     if user.pk == caller().actor_id:
         raise Conflict(
-            "Your own password is changed where the present one is asked for.",
+            "Change your own password in the form that asks for the current one.",
             code="own_password",
         )
 
@@ -232,7 +233,7 @@ def login_check(username: str, password: str, address: str) -> User:
     """
     if not may_use_password(username):
         raise Denied(
-            f"Log-in with a password is switched off: use {settings.IDENTITY_PROVIDER.name}.", code="passwords_off"
+            f"Log-in with a password is disabled: use {settings.IDENTITY_PROVIDER.name}.", code="passwords_off"
         )
     user = _proven(username, password, address, "login.failed")
     if user is None:

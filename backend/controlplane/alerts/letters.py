@@ -162,13 +162,14 @@ def sentence_of(facts: IncidentFacts) -> str:
     # not negative, since the clock may have been set back
     open_for = _span(max(0, int((facts.at - facts.opened_at).total_seconds())))
     if facts.transition == "resolved":
-        return f"{what}: no longer {'so' if facts.is_state else _bound(facts)}. The alert was open for {open_for}."
+        now = "resolved" if facts.is_state else f"no longer {_bound(facts)}"
+        return f"{what}: {now}. The alert was open for {open_for}."
     if facts.transition == ENDED:
         return f"{what} is no longer monitored: {facts.why}. The alert was open for {open_for}."
     value = _amount(facts.value, facts.unit)
     if facts.transition == "reminded":
-        now = "so" if facts.is_state else f"{value}, {_bound(facts)}"
-        return f"{what}: still {now}. The alert has been open for {open_for}."
+        now = "not resolved yet" if facts.is_state else f"still {value}, {_bound(facts)}"
+        return f"{what}: {now}. The alert has been open for {open_for}."
     return f"{what}{_lasting(facts)}." if facts.is_state else f"{what}: {value}, {_condition(facts)}."
 
 
@@ -194,7 +195,7 @@ def _rows(facts: IncidentFacts) -> list[tuple[str, str]]:
         ("Opened", _when(facts.opened_at)),
     ]
     rows += [(name, value) for name, value in _explained(facts) if value]
-    ends = {"resolved": [("Resolved", _when(facts.at))], ENDED: [("Ended", _when(facts.at)), ("Because", facts.why)]}
+    ends = {"resolved": [("Resolved", _when(facts.at))], ENDED: [("Ended", _when(facts.at)), ("Reason", facts.why)]}
     return rows + ends.get(facts.transition, [])
 
 

@@ -191,7 +191,7 @@ def _move(mails: list[Mail], **facts: object) -> None:
 
 @transaction.atomic
 def _abandon_stuck() -> None:
-    detail = "the process sending it died: it may have arrived, and is not sent again"
+    detail = "the process that was sending it died: it may have arrived, and is not sent again"
     stuck = list(Mail.objects.select_for_update().filter(is_stuck(timezone.now()), state=MailState.SENDING))
     _move(stuck, state=MailState.FAILED, error=detail)
     _note(stuck, EventKind.MAIL_FAILED, detail)

@@ -186,8 +186,8 @@ def _send(batch: Batch) -> Outcome:
             Exception
             # contained, or the results of the other channels would be lost and all their notifications sent again
         ) as error:
-            log.exception("notification_broke", channel=batch.channel.pk)
-            told = ReceiverDelayed(f"{type(error).__name__}: the log of the worker says more.")
+            log.exception("notification_crashed", channel=batch.channel.pk)
+            told = ReceiverDelayed(f"{type(error).__name__}: see the worker's log.")
             outcome.failed.append((each, told))
             outcome.untried = _flat(messages[position + 1 :])
             break

@@ -79,7 +79,7 @@ def _put_off(change: ChangeSet, now: datetime) -> bool:
         return False
     waiting = ChangeSet.objects.filter(pk=change.pk, state=ChangeState.APPROVED, when=When.WINDOW)
     if waiting.update(not_before=opening):
-        log.info("change_put_off", change=change.pk, until=opening.isoformat())
+        log.info("change_postponed", change=change.pk, until=opening.isoformat())
     return True
 
 
@@ -135,7 +135,7 @@ def _run(change: ChangeSet) -> None:
     except LeaseLost:
         raise
     except Exception as error:
-        log.exception("change_broke", change=change.pk)
+        log.exception("change_crashed", change=change.pk)
         undo(run, "internal", f"{type(error).__name__}: {error}")
     finally:
         run.close()

@@ -111,7 +111,7 @@ def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
     """
     change = run.change
     state = ChangeState.FAILED if failures else ChangeState.ROLLED_BACK
-    left = f" Could not be undone: {'; '.join(failures)}. Look at the server." if failures else ""
+    left = f" Could not be undone: {'; '.join(failures)}. Check the server." if failures else ""
     if _end(change, state, code, detail + left):
         _keep_running(run)
         _leave_instance(change, run.instance, is_lost=bool(failures) or code in (Unreachable.code, NoTls.code))

@@ -36,7 +36,7 @@ from controlplane.prerequisites.gate import USE_REPLICA, engine_obstacle, instal
 from controlplane.settings.selectors import settings_get
 
 AT_ONCE: dict[str, Any] = {"apply": True, "when": When.NOW, "at": None}
-SECOND_PERSON = "This change needs a second person: have somebody else approve it."
+SECOND_PERSON = "This change needs a second person: have someone else approve it."
 
 
 @transaction.atomic
@@ -286,7 +286,7 @@ def change_of_steps(instance: Instance, kind: Kind, steps: list[Step], note: str
 
 
 def change_restart(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
-    _refuse_unless_local(instance, "Restart it with its own tools; what is pending is noticed at the next poll.")
+    _refuse_unless_local(instance, "Restart it with its own tools; the next poll notices the restart.")
     return change_of_steps(instance, Kind.RESTART, [Step("write_configuration"), Step("restart")], note, timing)
 
 

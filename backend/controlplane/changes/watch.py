@@ -106,7 +106,7 @@ def _ensure_accounts(instance: Instance, work: DutyRound) -> None:
         try:
             accounts_ensure(instance)
         except Problem as error:
-            log.warning("accounts_not_made", instance=instance.pk, code=error.code, detail=error.detail)
+            log.warning("accounts_not_created", instance=instance.pk, code=error.code, detail=error.detail)
 
 
 def watch_silent() -> None:

@@ -131,7 +131,7 @@ class Hub:
                     has_begun.set()
                 news, standing = await loop.run_in_executor(thread, poll_events, seen, holders)
             except DatabaseError as error:
-                log.warning("event_look_failed", reason=str(error))
+                log.warning("event_poll_failed", reason=str(error))
                 await loop.run_in_executor(thread, connection.close)
             else:
                 worked = time.monotonic()

@@ -42,7 +42,7 @@ class RequestSlots:
             async with asyncio.timeout(WAIT_SECONDS):
                 await self._free.acquire()
         except TimeoutError as error:
-            raise Busy("Too many requests came at once, and this one was not begun: try again.") from error
+            raise Busy("Too many requests at once; this one was not started: try again.") from error
         return RequestSlot(self._free.release)
 
 

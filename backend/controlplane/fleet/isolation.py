@@ -53,7 +53,7 @@ class DutyRound:
             raise
         except Exception as error:
             log.exception("instance_failed", duty=self.duty.value, instance=instance_id)
-            self._failed[instance_id] = f"{type(error).__name__}; the log says more."
+            self._failed[instance_id] = f"{type(error).__name__}; see the log."
         else:
             self._done.add(instance_id)
 

@@ -110,7 +110,7 @@ class Connections:
             # Anything may listen at that address. One instance must not break the round.
             log.exception("ask_failed", instance=instance.pk)
             self.drop(instance.pk)
-            return NotUsable(f"{instance.host}:{instance.port}: {type(error).__name__}; the log says more.")
+            return NotUsable(f"{instance.host}:{instance.port}: {type(error).__name__}; see the log.")
 
     def _late(self, instance: Instance) -> GatewayError:
         self.skipped_instances.note(instance.pk)

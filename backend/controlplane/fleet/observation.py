@@ -99,7 +99,7 @@ def clock_of(text: str | None) -> int:
     """Parses epoch seconds, as a server's UNIX_TIMESTAMP() returns them. Raises NotAServer if `text` is not a time."""
     found = whole(text, MOST_CLOCK)
     if found is None:
-        raise NotAServer("the server does not say what time it is: what it answers is not what it was asked.")
+        raise NotAServer("the server did not report its time: the response does not match the query.")
     return found
 
 

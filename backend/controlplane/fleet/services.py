@@ -132,7 +132,7 @@ def instance_record(*, password: str = "", trial_password: str = "", **facts: An
 
 def instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch = ANY_VERSION) -> Instance:
     if instance.provider == "local" and (changes.keys() & OWN_OF_LOCAL or _moved(instance, changes)):
-        raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
+        raise Conflict("The endpoint and account of a local instance cannot be changed.", code="local_endpoint")
     if changes.get("is_catalogue_source", instance.describes_line) != instance.describes_line:
         _refuse_as_source(instance)
     if "host" in changes:

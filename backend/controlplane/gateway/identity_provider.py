@@ -39,15 +39,15 @@ LOGGED_OUT = "http://schemas.openid.net/event/backchannel-logout"
 
 
 class ProviderUnavailable(Problem):
-    status, code, title = 503, "provider_unavailable", "The identity provider cannot be asked"
+    status, code, title = 503, "provider_unavailable", "The identity provider is not available"
 
 
 class ProviderRefused(Problem):
-    status, code, title = 403, "provider_refused", "The identity provider did not prove who signs in"
+    status, code, title = 403, "provider_refused", "The identity provider did not confirm the user's identity"
 
 
 class SignInExpired(Problem):
-    status, code, title = 403, "sign_in_expired", "The sign-in was begun too long ago, or in another browser"
+    status, code, title = 403, "sign_in_expired", "The sign-in was started too long ago, or in another browser"
 
 
 class ProviderSessionEnded(Problem):
@@ -128,7 +128,7 @@ def logged_out(logout_token: str) -> LoggedOut:
         claims = _app().parse_id_token({"id_token": logout_token}, None, required, _LogoutToken, LEEWAY_SECONDS)
     told = LoggedOut(_text(claims, "sub", LONGEST_SUBJECT), _text(claims, "sid", LONGEST_SUBJECT))
     if "nonce" in claims or not (told.subject or told.session_id):
-        raise ProviderRefused("This is no logout token.")
+        raise ProviderRefused("This is not a logout token.")
     return told
 
 
@@ -204,20 +204,24 @@ def _asking() -> Iterator[None]:
     try:
         yield
     except MismatchingStateError as error:
-        raise SignInExpired("This sign-in was begun too long ago, or in another browser: begin again.") from error
+        raise SignInExpired("This sign-in was started too long ago, or in another browser: start again.") from error
     except AuthlibBaseError as error:
         log.warning("provider_refused", error=str(error)[:500])
         if error.error == "invalid_grant":
             raise ProviderSessionEnded("The identity provider has ended the session: sign in again.") from error
         if error.error in {"invalid_client", "unauthorized_client", "temporarily_unavailable", "server_error"}:
-            raise ProviderUnavailable("The identity provider refuses this control plane: see its log.") from error
-        raise ProviderRefused("The identity provider did not let you in: the log says why.") from error
+            raise ProviderUnavailable(
+                "The identity provider rejects this control plane: see the control plane's log."
+            ) from error
+        raise ProviderRefused(
+            "The identity provider rejected the sign-in: see the control plane's log for the reason."
+        ) from error
     except JoseError as error:
         log.warning("provider_token_refused", error=str(error)[:500])
-        raise ProviderRefused("What the identity provider sent does not prove who signs in.") from error
+        raise ProviderRefused("The response of the identity provider does not confirm the user's identity.") from error
     except (requests.RequestException, RuntimeError, ValueError, KeyError, TypeError) as error:
         log.warning("provider_unavailable", error=f"{type(error).__name__}: {error}"[:500])
-        raise ProviderUnavailable("The identity provider cannot be reached, or its answer is of no use.") from error
+        raise ProviderUnavailable("The identity provider cannot be reached, or its response cannot be used.") from error
 
 
 def _proof(token: dict[str, Any], claims: dict[str, Any]) -> IdentityProof:

@@ -68,7 +68,7 @@ def _make_room(instance: Instance) -> None:
         mine.filter(is_attached=False).delete()
     if mine.count() > MOST_ROWS:
         raise Conflict(
-            f"{MOST_ROWS} near caches report to {instance.name} already: one more is not noted.",
+            f"{MOST_ROWS} near caches report to {instance.name} already: another one is not recorded.",
             code="too_many_near_caches",
         )
 

@@ -26,7 +26,7 @@ def template_get(pk: str) -> Template:
     found = Template.objects.filter(Q(pk=pk) | Q(name=pk)).first()
     if found is None:
         raise NotFound(
-            f"There is no template {pk}. It may have been deleted: the list has those that there are.",
+            f"There is no template {pk}. It may have been deleted: see the list.",
             code="template_not_found",
         )
     return found

@@ -156,7 +156,7 @@ def _sizes(readings: Readings, curve: Curve, *, suggested_bytes: int | None) -> 
 def table_advice(table: TableUse, readings: Readings) -> dict[str, Any]:
     advice, explanation = "neutral", "Neither read-heavy nor write-heavy."
     if is_read_mostly(table) and runs_well(readings):
-        advice, explanation = "keep", "Read often and written rarely: its results stay valid for long."
+        advice, explanation = "keep", "Read often and written rarely: its results stay valid for a long time."
     elif is_read_mostly(table) and takes_no_engine(readings):
         advice, explanation = "near_rule", "Read often and written rarely: a good candidate for a near cache."
     elif is_read_mostly(table):
@@ -165,7 +165,7 @@ def table_advice(table: TableUse, readings: Readings) -> dict[str, Any]:
             "Read often and written rarely: a good candidate for SQL_CACHE with query_cache_type 2.",
         )
     elif is_write_heavy(table):
-        advice, explanation = "leave_out", "Written so often that results become outdated before they are read again."
+        advice, explanation = "leave_out", "Written so often that results are invalidated before they are read again."
     return {
         "schema": table.schema,
         "table": table.table,

@@ -20,13 +20,13 @@ OF_ENGINE = ("minor_version", "no_engine_there", "engine_idle")
 TAKES_ENGINE = "a server that the engine can be loaded into"
 WORKS_WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the engine."
 USE_NEAR_CACHE = (
-    "Let a near cache (fqc-near) beside the application answer repeated reads: the page Near caches says how."
+    "Use a near cache (fqc-near) next to the application to answer repeated reads: see the page Near caches."
 )
 USE_REPLICA = (
     f"For the cache, let a {DEFAULT_PRODUCT.name} server of your own replicate the data, and load the engine there."
 )
 ALLOW_UNTESTED = (
-    "On a server of your own the engine also loads where the server is started with fqc_allow_untested_server, and "
+    "On a server of your own the engine also loads if the server is started with fqc_allow_untested_server, and "
     "serves if its self-test passes."
 )
 
@@ -140,9 +140,9 @@ def _idle(instance: EngineFacts) -> InstanceFinding:
         Severity.BLOCKING,
         "engine_idle",
         "",
-        seen=f"the engine is installed, but serves nothing here: {instance.engine_obstacle}",
+        seen=f"the engine is installed, but does not serve here: {instance.engine_obstacle}",
         needed="an engine that serves",
-        remedy=f"Remove what is in the way, if it can be removed. {WORKS_WITHOUT_ENGINE}",
+        remedy=f"Remove the obstacle, if possible. {WORKS_WITHOUT_ENGINE}",
         facts={"obstacle": instance.engine_obstacle},
     )
 
@@ -150,7 +150,7 @@ def _idle(instance: EngineFacts) -> InstanceFinding:
 def engine_obstacle(instance: EngineFacts) -> str:
     """Returns why the engine cannot be loaded into this instance's server, as a clause; empty if it can."""
     if is_managed(instance.edition):
-        return f"{instance.edition} loads no plugins of its customers"
+        return f"{instance.edition} does not load customer plugins"
     name = server_name(instance) or local_product(instance.product).name
     return "" if instance.takes_engine else f"this engine cannot be loaded into {name}"
 

@@ -131,9 +131,11 @@ def _size(seen: ObservedReads) -> str:
 TEXTS: dict[str, Any] = {
     "no_engine": lambda seen: "Install the engine first: it observes what the cache would do.",
     "no_engine_there": lambda seen: (
-        "This server cannot load the engine. A near cache beside the application can answer repeated reads."
+        "This server cannot load the engine. A near cache next to the application can answer repeated reads."
     ),
-    "observe": lambda seen: "Not known yet: observe the server's reads first. Nothing is served while observing.",
+    "observe": lambda seen: (
+        "Not known yet: observe the server's reads first. Nothing is served from the cache while observing."
+    ),
     "observing": lambda seen: (
         f"Observing: {seen.requests} reads in {int(seen.seconds) // 60} minutes so far. "
         f"At least {ENOUGH_REQUESTS} reads and {ENOUGH_SECONDS // 60} minutes are needed. "
@@ -146,7 +148,7 @@ TEXTS: dict[str, Any] = {
         f"least {ENOUGH_REQUESTS} reads over {ENOUGH_SECONDS // 60} minutes are needed."
     ),
     "keep": lambda seen: (
-        f"The cache pays: in the past hour {_percent(seen)} of reads came from caches, saving {_cores(seen)}."
+        f"The cache is worthwhile: in the past hour {_percent(seen)} of reads came from caches, saving {_cores(seen)}."
         f"{_size(seen)}"
     ),
     "reconsider": lambda seen: (

@@ -227,9 +227,9 @@ def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int, *, can_le
     if size_bytes == 0 and not can_lend:
         return (
             "query_cache_size is 0, so nothing could be kept. Upgrade the engine: a newer engine lends a trial "
-            "memory. Or set query_cache_size and leave query_cache_type at 0: nothing is served to anybody yet."
+            "memory. Or set query_cache_size and leave query_cache_type at 0: nothing is served to other sessions yet."
         )
-    lent = " query_cache_size is 0: the engine lent this one session memory for it." if size_bytes == 0 else ""
+    lent = " query_cache_size is 0: the engine lent memory to this session." if size_bytes == 0 else ""
     if delta["hits"] >= repetitions:
         return "All repetitions were served from the cache." + lent
     if delta["not_cached"] >= repetitions:

@@ -208,7 +208,7 @@ def _upgrade_for(item: FleetApplyItem, instance: Instance) -> ChangeSet | None:
         return None
     preview = upgrade_preview(instance)
     if preview.needs_restart and not row.allow_restart:
-        raise Conflict("A restart loads the new engine: allow it.", code="restart_needed")
+        raise Conflict("A restart is needed to load the new engine: allow it.", code="restart_needed")
     with transaction.atomic():
         _refuse_if_given_up(item)
         note = f"fleet apply {row.pk} of the engine's minor version {row.minor_version}"

@@ -46,7 +46,7 @@ def authenticate(call: Call) -> tuple[User, str]:
 def _by_token(call: Call) -> tuple[User, str]:
     token = token_find(call.headers.get("x-acs-bearer-token") or call.arguments.get("BearerToken", ""))
     if token is None:
-        raise RpcError("InvalidBearerToken", "The token is unknown, expired or revoked: make a new one.", 401)
+        raise RpcError("InvalidBearerToken", "The token is unknown, expired or revoked: create a new one.", 401)
     token_touch(token)
     role = lesser(token.user.role, token.scope)
     caller_is(token.user.username, token.user.pk, role, token.prefix, f"{token.pk} {role}")

@@ -12,7 +12,7 @@ const FIGURES: Record<string, (value: number, t: Translate) => string> = {
   Time_us: (value, t) => formatDuration(value / 1e6, t),
 };
 
-/** The value of a column with its format. A value that is no number, or of another column, is returned as it is. */
+/** The value of a column with its format. A value that is not a number, or of another column, is returned as it is. */
 function figure(said: string, column: string, t: Translate): string {
   return Number.isFinite(Number(said)) ? (FIGURES[column]?.(Number(said), t) ?? said) : said;
 }

@@ -68,8 +68,8 @@ def test_a_reminder_says_how_long_it_has_been_open_not_how_long_the_rule_waits()
     ("transition", "sentence"),
     [
         ("opened", "Server unreachable on shop-1 for 10 minutes."),
-        ("reminded", "Server unreachable on shop-1: still so. The alert has been open for 1 hour."),
-        ("resolved", "Server unreachable on shop-1: no longer so. The alert was open for 1 hour."),
+        ("reminded", "Server unreachable on shop-1: not resolved yet. The alert has been open for 1 hour."),
+        ("resolved", "Server unreachable on shop-1: resolved. The alert was open for 1 hour."),
     ],
 )
 def test_a_state_is_told_by_its_name(transition: str, sentence: str) -> None:

@@ -156,7 +156,7 @@ def test_no_server_is_a_delay() -> None:
 
 def test_an_address_that_smtp_cannot_carry_is_refused() -> None:
     with smtp_server() as (port, mailbox):
-        with pytest.raises(MailRefused, match="letters that SMTP cannot carry"):
+        with pytest.raises(MailRefused, match="characters that SMTP cannot carry"):
             deliver(message(), ["dba@größe.example"], server(port))
         assert not mailbox.messages
 

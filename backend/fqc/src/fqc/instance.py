@@ -53,7 +53,7 @@ _FACTS: dict[str, Cell] = {
     "Server": lambda it: _server(it),
     "Cache engine": lambda it: engine_name(it["fqc_version"], it["minor_version"]),
     "Cache": lambda it: _cache(it),
-    "In the way": lambda it: it["engine_obstacle"] or None,
+    "Obstacle": lambda it: it["engine_obstacle"] or None,
     "Not tested": lambda it: it["untested_server"] or None,
     "Pending restart": "pending_restart_count",
     "Drifted": "drifted_count",
