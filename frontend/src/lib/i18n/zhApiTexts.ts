@@ -678,7 +678,7 @@ const FIELDS: ApiTexts = {
   null: '不能为空',
   empty: '不能为空',
   invalid: '无效',
-  key_reused: '幂等键已用于其他请求',
+  key_reused: '已用于其他请求',
   unknown_field: '字段不存在',
   null_characters_not_allowed: '不能包含空字符',
   invalid_choice: '不是可选的值',
