@@ -99,7 +99,7 @@ def test_a_backup_made_while_others_write_is_the_same_where_it_is_restored(insta
         writer.join()
     assert file.stat().st_mode & 0o777 == 0o600
     done = admin(elsewhere, "restore", file)
-    assert done.returncode == 0 and "the same as at" in done.stdout, done.stderr
+    assert done.returncode == 0 and "restored and verified" in done.stdout, done.stderr
     assert run(elsewhere, "-c", ASK).stdout.strip() == "the password of a server"
     assert admin(elsewhere, "backup", again).returncode == 0
     assert about(again)["contents"] == about(file)["contents"]

@@ -74,7 +74,7 @@ def test_what_blocks_names_what_mends_it():
 def test_an_engine_that_serves_nothing_says_why_in_its_own_words():
     findings = gate_findings(instance(engine_obstacle="a thread pool is loaded"))
     finding = next(each for each in findings if each.code == "engine_idle")
-    assert finding.seen.endswith("serves nothing here: a thread pool is loaded")
+    assert finding.seen.endswith("does not serve here: a thread pool is loaded")
     assert "metrics and alerts work" in finding.remedy
 
 
