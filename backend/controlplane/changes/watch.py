@@ -31,7 +31,7 @@ from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.definitions import instance_lines
-from controlplane.fleet.isolation import Work, isolated
+from controlplane.fleet.isolation import DutyRound, isolated
 from controlplane.fleet.kept_connections import PROCESS, Connections
 from controlplane.fleet.local import accounts_ensure
 from controlplane.fleet.models import Instance
@@ -48,7 +48,7 @@ from controlplane.fleet.observation import (
     parameters_keep,
 )
 from controlplane.fleet.selectors import instance_list, server_line_id
-from controlplane.fleet.services import instance_state_set, instance_tell
+from controlplane.fleet.services import instance_publish, instance_state_set
 from controlplane.fleet.states import Duty, Provider, State
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.name_values import Values
@@ -68,7 +68,7 @@ SILENT = Q(state__in=(State.UNREACHABLE, State.STOPPED)) | Q(state=State.FAILED,
 
 
 @dataclass(frozen=True)
-class Sighting:
+class ServerSnapshot:
     """What one server answered in a round: its identity, and its running values by variable."""
 
     identity: Identity
@@ -117,12 +117,12 @@ def watch(connections: Connections = PROCESS) -> None:
         _look(instances, connections, work)
 
 
-def _ensure_accounts(instance: Instance, work: Work) -> None:
+def _ensure_accounts(instance: Instance, work: DutyRound) -> None:
     with work.on(instance.pk):
         try:
             accounts_ensure(instance)
         except Problem as error:
-            log.warning("accounts_not_made", instance=instance.pk, code=error.code, detail=error.detail)
+            log.warning("accounts_not_created", instance=instance.pk, code=error.code, detail=error.detail)
 
 
 def watch_silent() -> None:
@@ -147,7 +147,7 @@ def _missed_again(instances: list[Instance]) -> None:
     missed.update(missed_again_at=clock.shared_now())
 
 
-def _look(instances: list[Instance], connections: Connections, work: Work) -> None:
+def _look(instances: list[Instance], connections: Connections, work: DutyRound) -> None:
     if not instances:
         return
     prefetch_related_objects(instances, "parameters")
@@ -186,12 +186,12 @@ def _statements(instance: Instance) -> list[str]:
     ]
 
 
-def _sighting(variables: Values, clocks: Values, status: Values) -> Sighting:
+def _sighting(variables: Values, clocks: Values, status: Values) -> ServerSnapshot:
     running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
-    return Sighting(identity_of(variables, status, clock_of(clocks.get("clock"))), running)
+    return ServerSnapshot(identity_of(variables, status, clock_of(clocks.get("clock"))), running)
 
 
-def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
+def _note(instance: Instance, sighting: ServerSnapshot, line: Line) -> None:
     was_running = instance.state == State.RUNNING
     is_new_start = has_restarted(instance, sighting.identity)
     moved = moved_parameters(instance, line, sighting.running, has_restarted=is_new_start)
@@ -206,7 +206,7 @@ def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
         note_identity(instance, sighting.identity)
         parameters_keep(moved)
         if moved:
-            instance_tell(instance)
+            instance_publish(instance)
     if is_new_start:
         _answer_restart(instance, sighting.identity)
 
@@ -241,7 +241,7 @@ def _is_as_loaded(instance: Instance) -> bool:
     return same.values_list("pk", flat=True).first() is not None
 
 
-def _learn_lines(instances: list[Instance], work: Work) -> None:
+def _learn_lines(instances: list[Instance], work: DutyRound) -> None:
     """Reads the definitions of each line (product and release) that is unknown, or known without such an engine, from
     the first trusted server of that line that can describe it.
 
@@ -257,7 +257,7 @@ def _learn_lines(instances: list[Instance], work: Work) -> None:
         any(_learn(each, work) for each in news[:MOST_ASKED])
 
 
-def _learn(instance: Instance, work: Work) -> bool:
+def _learn(instance: Instance, work: DutyRound) -> bool:
     with work.on(instance.pk), connected(instance, seconds=LEARN_SECONDS) as server:
         return learn_line(instance, server, server.value("SELECT @@version"), instance.minor_version)
     return False

@@ -133,7 +133,7 @@ def instance_record(*, password: str = "", trial_password: str = "", **facts: An
 
 def instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch = ANY_VERSION) -> Instance:
     if instance.provider == "local" and (changes.keys() & OWN_OF_LOCAL or _moved(instance, changes)):
-        raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
+        raise Conflict("The endpoint and account of a local instance cannot be changed.", code="local_endpoint")
     if changes.get("is_catalogue_source", instance.describes_line) != instance.describes_line:
         _refuse_as_source(instance)
     if "host" in changes:
@@ -203,10 +203,10 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", *, is
     instance.state, instance.state_reason = state, reason[:500]
     if before["state"] != state:
         audit_record("instance.state_changed", instance, before=before, after={"state": state, "reason": reason})
-        instance_tell(instance)
+        instance_publish(instance)
 
 
-def instance_tell(instance: Instance) -> None:
+def instance_publish(instance: Instance) -> None:
     """Publishes an event with the instance's state, so that pages that show the instance refresh."""
     event_publish("instance", instance.pk, {"state": instance.state, "name": instance.name})
 

@@ -183,7 +183,7 @@ def test_if_no_round_of_polls_has_ended_for_three_intervals_every_running_server
     moment_note(ROUND_ENDED, (timezone.now() - timedelta(minutes=5)).timestamp())
     assert sorted(looks(minutes=2)) == [("samples_missing", "shop-1"), ("samples_missing", "shop-2")]
     for incident in Incident.objects.all():
-        assert incident.events.get(kind="opened").detail.startswith("no round of polls has ended since 20")
+        assert incident.events.get(kind="opened").detail.startswith("no round of polls has completed since 20")
 
 
 def test_a_round_that_ends_is_noted_and_one_that_fails_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

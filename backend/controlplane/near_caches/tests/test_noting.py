@@ -10,7 +10,7 @@ from controlplane.metrics.tests.fleet import instance_make
 from controlplane.near_caches.models import NearCache
 from controlplane.near_caches.reading import MOST_ROWS, near_rows
 from controlplane.near_caches.serializers import obstacle_of
-from controlplane.near_caches.services import Listed, near_caches_note
+from controlplane.near_caches.services import NearCacheListing, near_caches_note
 
 T = 1_800_000_000.0
 DAY = 86400
@@ -24,7 +24,7 @@ def row(name: str = "shop", attachment: int = 1, **others: Any) -> dict[str, str
 
 
 def note(at: float, **rows: list[dict[str, str | None]]) -> None:
-    near_caches_note({pk: Listed(at, each) for pk, each in rows.items()})
+    near_caches_note({pk: NearCacheListing(at, each) for pk, each in rows.items()})
 
 
 @pytest.fixture

@@ -433,7 +433,7 @@ impl Search {
                 NearEvent::Report(CommandReport { stamp, check: value, .. }) => {
                     cache.held.push(Held { attachment: cache.near.attachment()?, stamp, value });
                 }
-                NearEvent::Attached(_) => {}
+                NearEvent::Attached(_) | NearEvent::Obstacle(_) => {}
             }
         }
         cache.up.push(cache.near.acknowledgement());

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.utils import timezone
 
 from controlplane.accounts.models import Token, User
-from controlplane.accounts.selectors import session_standing
+from controlplane.accounts.selectors import valid_sessions
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -30,7 +30,7 @@ def holder_of(request: Request) -> Holder:
     return Holder(user.pk, user.role, "", request._request.session.session_key or "")
 
 
-def still_standing(holders: Collection[Any]) -> set[Any]:
+def still_valid(holders: Collection[Any]) -> set[Any]:
     """Returns those of the holders, that is, credentials with the role that they gave, that are still valid.
 
     Takes three queries for any number of holders, since it is called often.
@@ -38,8 +38,8 @@ def still_standing(holders: Collection[Any]) -> set[Any]:
     now = timezone.now()
     users = User.objects.filter(pk__in={each.user_id for each in holders})
     tokens = Token.objects.filter(pk__in={each.token_id for each in holders}, revoked_at=None, expires_at__gt=now)
-    sessions = session_standing().filter(session_key__in={each.session_key for each in holders})
-    roles = {(user.pk, user.role) for user in users if user.is_standing}
+    sessions = valid_sessions().filter(session_key__in={each.session_key for each in holders})
+    roles = {(user.pk, user.role) for user in users if user.has_access}
     keys = set(tokens.values_list("pk", flat=True)) | set(sessions.values_list("session_key", flat=True))
     return {
         each for each in holders if (each.user_id, each.role) in roles and (each.token_id or each.session_key) in keys

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
 Holder = Hashable  # the credential that an event stream was opened with, and the role that it gave
-HOLDER_OF: Hook[Callable[[Request], Holder]] = Hook("core.standing.HOLDER_OF")
-STILL_STANDING: Hook[Callable[[Collection[Any]], set[Any]]] = Hook("core.standing.STILL_STANDING")
+HOLDER_OF: Hook[Callable[[Request], Holder]] = Hook("core.stream_credentials.HOLDER_OF")
+STILL_VALID: Hook[Callable[[Collection[Any]], set[Any]]] = Hook("core.stream_credentials.STILL_VALID")
 
 
 def holder_of(request: Request) -> Holder:
     return HOLDER_OF.part(request)
 
 
-def still_standing(holders: Collection[Holder]) -> set[Holder]:
+def still_valid(holders: Collection[Holder]) -> set[Holder]:
     """Returns those of the holders, that is, the credentials of event streams, whose access has neither ended nor
     changed.
 
     The streams of the others must end.
     """
-    return STILL_STANDING.part(holders)
+    return STILL_VALID.part(holders)

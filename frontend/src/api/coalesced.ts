@@ -7,7 +7,7 @@
  * things when the running one has ended and `pauseMs` have passed. Each thing is named once in a request. Errors of
  * `ask` are ignored here.
  */
-export function gathered<T>(
+export function coalesced<T>(
   ask: (things: ReadonlySet<T>) => Promise<unknown>,
   pauseMs = 500,
 ): (things: Iterable<T>) => void {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { gathered } from './gathered';
+import { coalesced } from './coalesced';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 test('the first is asked for at once; what comes before its answer is asked for once, together, after it', async () => {
   const asked: string[][] = [];
   const answers: (() => void)[] = [];
-  const tell = gathered<string>((things) => {
+  const tell = coalesced<string>((things) => {
     asked.push([...things]);
     return new Promise<void>((resolve) => answers.push(resolve));
   }, 500);
@@ -25,7 +25,7 @@ test('the first is asked for at once; what comes before its answer is asked for 
 
 test('a question that failed does not end the asking', async () => {
   const ask = vi.fn(() => Promise.reject(new Error('refused')));
-  const tell = gathered<string>(ask, 500);
+  const tell = coalesced<string>(ask, 500);
   tell(['incident']);
   await vi.advanceTimersByTimeAsync(500);
   tell(['incident']);

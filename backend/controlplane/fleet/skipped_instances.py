@@ -20,7 +20,7 @@ class _Pause:
     until: float  # when the pause ends, on the monotonic clock
 
 
-class Latecomers:
+class SkippedInstances:
     """The instances that are skipped for a while because they answered too late, by id. Thread-safe."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ import classes from './cache.module.css';
 const SHOWN = HEADLINES.filter((name) => name !== 'buffer_pool_hit_ratio');
 
 /** Whether the cache that is on pays: one sentence, and the figures of the past hour that it rests on. */
-export function PaysPanel({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
+export function RecommendationPanel({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
   const t = useT();
   const canChange = useCan('operator');
   const query = useQuery(instanceHeadlinesQuery(instanceId));

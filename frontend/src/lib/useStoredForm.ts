@@ -1,9 +1,9 @@
 // Keeps the entries of a form in the browser tab, so that a reload, another page or an ended session loses nothing.
 // Secret fields, which the form names, are left out. A log-out forgets everything.
 import { useState } from 'react';
-import { keep, keyOf, recall } from './keptForms';
+import { storeForm, storageKey, readForm } from './storedForms';
 
-type Kept<T> = [
+type StoredForm<T> = [
   value: T,
   change: (next: (old: T) => T) => void,
   /** Removes the stored entries, after they were submitted or discarded. The shown values stay. */
@@ -17,27 +17,27 @@ type Kept<T> = [
  * form opens again. `name` must include everything that distinguishes one form from another, such as the id of the
  * edited object. The owner must call `forget` once the form was submitted or discarded.
  */
-export function useKept<T extends object>(
+export function useStoredForm<T extends object>(
   name: string,
   initial: () => T,
   secrets: readonly (keyof T)[] = [],
-): Kept<T> {
-  const key = keyOf(name);
-  const [recalled, setRecalled] = useState(() => recall<T>(key));
-  const [value, setValue] = useState<T>(() => ({ ...initial(), ...recalled }));
+): StoredForm<T> {
+  const key = storageKey(name);
+  const [stored, setStored] = useState(() => readForm<T>(key));
+  const [value, setValue] = useState<T>(() => ({ ...initial(), ...stored }));
   const change = (next: (old: T) => T) =>
     setValue((old) => {
       const changed = next(old);
-      keep(key, changed, secrets);
+      storeForm(key, changed, secrets);
       return changed;
     });
   const forget = () => {
-    keep(key, undefined);
-    setRecalled(undefined);
+    storeForm(key, undefined);
+    setStored(undefined);
   };
   const startOver = () => {
     forget();
     setValue(initial());
   };
-  return [value, change, forget, recalled && startOver];
+  return [value, change, forget, stored && startOver];
 }

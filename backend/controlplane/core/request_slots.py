@@ -17,7 +17,7 @@ from controlplane.core.errors import Busy
 WAIT_SECONDS = 1.0
 
 
-class Place:
+class RequestSlot:
     """One of the places for requests that a web process works on at a time.
 
     It must be given back once, may be given back early and from any thread, and giving it back again does nothing.
@@ -33,18 +33,18 @@ class Place:
             self._loop.call_soon_threadsafe(self._release)
 
 
-class Places:
+class RequestSlots:
     def __init__(self, count: int) -> None:
         self._free = asyncio.Semaphore(count)
 
-    async def take(self) -> Place:
+    async def take(self) -> RequestSlot:
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await self._free.acquire()
         except TimeoutError as error:
-            raise Busy("Too many requests came at once, and this one was not begun: try again.") from error
-        return Place(self._free.release)
+            raise Busy("Too many requests at once; this one was not started: try again.") from error
+        return RequestSlot(self._free.release)
 
 
 # The place of the running request. None in workers and commands, and for health checks.
-PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
+REQUEST_SLOT: ContextVar[RequestSlot | None] = ContextVar("place", default=None)

@@ -17,8 +17,8 @@ from threading import Lock
 from typing import Any
 
 from faults.disk import Disk
-from faults.noting import NotingProxy
 from faults.process import BACKEND, Process
+from faults.recording import RecordingProxy
 
 LEASE_SECONDS = 5
 SETTINGS = {
@@ -41,11 +41,11 @@ def await_that(is_met: Callable[[], bool], what: str, seconds: float = READY_SEC
 
 
 @dataclass
-class Managed:
+class ManagedServer:
     """A managed server, its proxy, and its instance in the control plane."""
 
     server: Any
-    proxy: NotingProxy
+    proxy: RecordingProxy
     instance_id: str = ""
 
     def kill(self) -> None:
@@ -66,13 +66,13 @@ class Managed:
 
 
 @dataclass
-class House:
+class Deployment:
     folder: Path
     disk: Disk
     cluster: Any  # None on SQLite
     broker: Any  # None where the broker is a folder
     processes: dict[str, Process]
-    servers: list[Managed]
+    servers: list[ManagedServer]
     url: str
     _database: Lock = field(default_factory=Lock)
     # A lock for each kind of strike, so that what is stopped is not stopped again.
@@ -120,7 +120,7 @@ class House:
 
 
 @contextmanager
-def house(*, database: str, broker: str, server_count: int, logs: Path) -> Iterator[House]:
+def deployment(*, database: str, broker: str, server_count: int, logs: Path) -> Iterator[Deployment]:
     logs.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         disk = Disk(Path(tempfile.mkdtemp(prefix="fqc-faults-")))
@@ -141,7 +141,7 @@ def house(*, database: str, broker: str, server_count: int, logs: Path) -> Itera
         django.setup()
         servers = _servers(server_count, stack)
         port, processes = _processes(logs)
-        made = House(disk.folder, disk, cluster, queue, processes, servers, f"http://127.0.0.1:{port}")
+        made = Deployment(disk.folder, disk, cluster, queue, processes, servers, f"http://127.0.0.1:{port}")
         for process in processes.values():
             stack.callback(process.kill)
             process.start()
@@ -171,16 +171,16 @@ def _broker(broker: str, folder: Path, stack: ExitStack) -> Any:
     return made
 
 
-def _servers(count: int, stack: ExitStack) -> list[Managed]:
+def _servers(count: int, stack: ExitStack) -> list[ManagedServer]:
     from testing.servers import servers
 
     make = stack.enter_context(servers())
     found = []
     for _ in range(count):
         server = make()
-        proxy = NotingProxy(server.port)
+        proxy = RecordingProxy(server.port)
         stack.callback(proxy.close)
-        found.append(Managed(server, proxy))
+        found.append(ManagedServer(server, proxy))
     return found
 
 

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import classes from './Said.module.css';
+import classes from './EnglishText.module.css';
 
 /** Marks an English sentence of the API within text of another language, so that screen readers pronounce it right. */
-export function Said({ children }: { children: ReactNode }) {
+export function EnglishText({ children }: { children: ReactNode }) {
   return (
-    <div className={classes.said} lang="en">
+    <div className={classes.text} lang="en">
       {children}
     </div>
   );

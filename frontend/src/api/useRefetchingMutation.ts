@@ -6,7 +6,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
  * `mutate` run after the refetch and only while the component is mounted: they suit a form that closes itself, but not
  * a navigation to another page.
  */
-export function useActed<Input, Output>(
+export function useRefetchingMutation<Input, Output>(
   nouns: string[],
   mutationFn: (input: Input) => Promise<Output>,
   onDone?: (output: Output) => void,

@@ -1,9 +1,9 @@
 // Every name that the API and the engine use has a translation. The test reads their sources, so that a new name fails
 // here.
 import { expect, test } from 'vitest';
-import { toldBy, toldFacts, toldMetric } from './told';
+import { apiTextTranslator, translateFacts, translateMetric } from './apiTexts';
 import { placeholders } from './translate';
-import { zhTold } from './zhTold';
+import { zhApiTexts } from './zhApiTexts';
 
 const SOURCES = import.meta.glob<string>(
   [
@@ -134,7 +134,7 @@ const NAMES: Record<string, () => string[]> = {
 };
 
 test.each(Object.keys(NAMES))('every %s has its Chinese words, and no other', (kind) => {
-  const own = Object.keys(zhTold)
+  const own = Object.keys(zhApiTexts)
     .filter((key) => key.startsWith(`${kind}.`))
     .map((key) => key.slice(kind.length + 1));
   const names = NAMES[kind]?.() ?? [];
@@ -163,14 +163,14 @@ test.each(Object.keys(AT_LEAST))('every %s that must have Chinese words has them
   expect(names.length).toBeGreaterThan(2);
   // For a refused field, the translation of a finding with the same code is used.
   const has = (name: string) =>
-    `${kind}.${name}` in zhTold || (kind === 'field' && `finding.${name}` in zhTold);
+    `${kind}.${name}` in zhApiTexts || (kind === 'field' && `finding.${name}` in zhApiTexts);
   expect(names.filter((name) => !has(name))).toEqual([]);
 });
 
 test('every reason for which a fleet apply leaves an instance alone has its Chinese words', () => {
   const reasons = named(backend, /ItemState\.SKIPPED, detail="([^"]+)"/g);
   expect(reasons).toContain('aborted');
-  expect(reasons.filter((reason) => !(`skipped.${reason}` in zhTold))).toEqual([]);
+  expect(reasons.filter((reason) => !(`skipped.${reason}` in zhApiTexts))).toEqual([]);
 });
 
 test('whatever keeps the engine or an attached near cache from serving has its Chinese words', () => {
@@ -189,12 +189,12 @@ test('whatever keeps the engine or an attached near cache from serving has its C
   expect(toldByServer.length).toBeGreaterThan(1);
   obstacles.push(...toldByServer);
   expect(obstacles.length).toBeGreaterThan(2);
-  expect(obstacles.filter((words) => !(`fact.obstacle.${words}` in zhTold))).toEqual([]);
+  expect(obstacles.filter((words) => !(`fact.obstacle.${words}` in zhApiTexts))).toEqual([]);
 });
 
 test('the words of findings need no fact that the API never sends', () => {
   const sent = [...named(backend, /"(\w+)": /g), 'parameter', 'nearest'];
-  const needed = Object.entries(zhTold)
+  const needed = Object.entries(zhApiTexts)
     .filter(([key]) => /^(seen|seenMet|needed|remedy)\./.test(key))
     .flatMap(([, text]) => placeholders(text));
   expect(needed.length).toBeGreaterThan(40);
@@ -202,24 +202,26 @@ test('the words of findings need no fact that the API never sends', () => {
 });
 
 test('facts that are words are told in words, one by one in a list', () => {
-  const told = toldBy(zhTold, 'zh-CN');
-  expect(toldFacts(told, { names: 'query_cache_size, a restart' }).names).toBe('query_cache_size, 重启');
-  expect(toldFacts(told, { reason: 'path' }).reason).toBe(zhTold['access.path']);
+  const apiText = apiTextTranslator(zhApiTexts, 'zh-CN');
+  expect(translateFacts(apiText, { names: 'query_cache_size, a restart' }).names).toBe(
+    'query_cache_size, 重启',
+  );
+  expect(translateFacts(apiText, { reason: 'path' }).reason).toBe(zhApiTexts['access.path']);
 });
 
 test('words that need a value which did not come leave it as it was said', () => {
-  const told = toldBy(zhTold, 'zh-CN');
-  expect(told('seen.stale_reads', 'by fqc_rules')).toBe('by fqc_rules');
-  expect(told('seen.near_attached', 'attached: 2', { count: '2', reporting: '1' })).toBe(
+  const apiText = apiTextTranslator(zhApiTexts, 'zh-CN');
+  expect(apiText('seen.stale_reads', 'by fqc_rules')).toBe('by fqc_rules');
+  expect(apiText('seen.near_attached', 'attached: 2', { count: '2', reporting: '1' })).toBe(
     '近端缓存：已连接 2，自行上报 1',
   );
 });
 
 test('what has no words of its own stays as it was said', () => {
-  const told = toldBy(zhTold, 'zh-CN');
-  expect(told('unit.percent', 'percent')).toBe('百分比');
-  expect(told('unit.parsecs', 'parsecs')).toBe('parsecs');
+  const apiText = apiTextTranslator(zhApiTexts, 'zh-CN');
+  expect(apiText('unit.percent', 'percent')).toBe('百分比');
+  expect(apiText('unit.parsecs', 'parsecs')).toBe('parsecs');
   const metric = { name: 'hits_per_second', title: 'Hits', formula: 'growth of Qcache_hits / seconds' };
-  expect(toldMetric(told, metric).title).toBe('服务器缓存命中');
-  expect(toldMetric(toldBy({}, 'en'), metric)).toEqual(metric);
+  expect(translateMetric(apiText, metric).title).toBe('服务器缓存命中');
+  expect(translateMetric(apiTextTranslator({}, 'en'), metric)).toEqual(metric);
 });

@@ -1,9 +1,9 @@
 // Simplified Chinese texts by the stable names with which the API and the engine send their English ones.
-import type { ToldWords } from './told';
+import type { ApiTexts } from './apiTexts';
 
 const METRICS: Record<string, [title: string, formula: string]> = {
   hit_ratio: ['服务器缓存命中率', '命中 / 查找，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）'],
-  select_hit_ratio: ['缓存应答占比', '命中 / (命中 + 写入缓存 + 未缓存)，命中含近端缓存的命中'],
+  select_hit_ratio: ['缓存命中占比', '命中 / (命中 + 写入缓存 + 未缓存)，命中含近端缓存的命中'],
   observed_hit_ratio: ['观察期间的命中率', 'Fqc_observed_hits / Fqc_observed_requests'],
   observed_saved_time: ['可节省的服务器时间', 'Fqc_observed_time_saved_us 增量 / 秒数'],
   buffer_pool_hit_ratio: ['缓冲池命中率', '1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests'],
@@ -16,20 +16,23 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   temporary_tables_per_second: ['临时表', 'Created_tmp_tables 增量 / 秒数'],
   row_lock_waits_per_second: ['行锁等待', 'Innodb_row_lock_waits 增量 / 秒数'],
   deadlocks_per_second: ['死锁', 'Innodb_deadlocks 增量 / 秒数'],
-  refused_connections_per_second: ['达到上限而拒绝的连接', 'Connection_errors_max_connections 增量 / 秒数'],
+  refused_connections_per_second: [
+    '因连接数达到上限而拒绝的连接',
+    'Connection_errors_max_connections 增量 / 秒数',
+  ],
   disk_reads_per_second: ['磁盘读', 'Innodb_data_reads 增量 / 秒数'],
   disk_writes_per_second: ['磁盘写', 'Innodb_data_writes 增量 / 秒数'],
   replication_lag: ['复制延迟', 'Seconds_Behind_Source（MariaDB：_Master）'],
   stopped_channels: ['停止的复制通道', '有线程未运行的通道数'],
   lock_waiters: ['正在等待行锁的事务', 'Innodb_row_lock_current_waits'],
   most_connections: ['连接数上限', 'max_connections'],
-  p95_answer_time: ['应答时间（95 百分位）', 'Fqc_answered_in_* 的 95 百分位，按 Fqc_answered 加权'],
+  p95_answer_time: ['响应时间（P95）', 'Fqc_answered_in_* 的 P95，按 Fqc_answered 加权'],
   answered_per_second: ['计时的语句', 'Fqc_answered 增量 / 秒数'],
   lookups_per_second: [
     '缓存查找',
     '查找增量 / 秒数，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）',
   ],
-  served_per_second: ['缓存应答', 'Qcache_hits 与近端缓存命中的增量 / 秒数'],
+  served_per_second: ['缓存命中（含近端缓存）', 'Qcache_hits 与近端缓存命中的增量 / 秒数'],
   reads_per_second: [
     '全部读操作',
     '命中、Qcache_inserts 与 Qcache_not_cached 的增量 / 秒数，命中含近端缓存的命中',
@@ -51,8 +54,8 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   selects_per_second: ['服务器执行的读操作', 'Com_select 增量 / 秒数'],
   writes_per_second: ['写操作', 'Com_insert、_update、_delete、_replace 及其多表形式的增量 / 秒数'],
   slow_queries_per_second: ['慢查询', 'Slow_queries 增量 / 秒数'],
-  buffer_pool_reads_per_second: ['磁盘读页', 'Innodb_buffer_pool_reads 增量 / 秒数'],
-  buffer_pool_requests_per_second: ['逻辑读页', 'Innodb_buffer_pool_read_requests 增量 / 秒数'],
+  buffer_pool_reads_per_second: ['从磁盘读取的页', 'Innodb_buffer_pool_reads 增量 / 秒数'],
+  buffer_pool_requests_per_second: ['逻辑读', 'Innodb_buffer_pool_read_requests 增量 / 秒数'],
   cached_queries: ['已缓存结果数', 'Qcache_queries_in_cache'],
   free_memory_bytes: ['缓存空闲内存', 'Qcache_free_memory'],
   used_bytes: ['引擎占用的缓存内存', 'Fqc_bytes_used'],
@@ -62,8 +65,8 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   running_threads: ['活跃线程数', 'Threads_running'],
   uptime_seconds: ['运行时长', 'Uptime'],
   misses_per_second: ['未命中', 'Fqc_misses 增量 / 秒数'],
-  verified_per_second: ['与服务器应答比对的命中', 'Fqc_verified 增量 / 秒数'],
-  differences_per_second: ['与服务器应答不一致的命中', 'Fqc_differences 增量 / 秒数'],
+  verified_per_second: ['与服务器结果比对的命中', 'Fqc_verified 增量 / 秒数'],
+  differences_per_second: ['与服务器结果不一致的命中', 'Fqc_differences 增量 / 秒数'],
   near_caches: ['已连接的近端缓存', 'Fqc_near_caches，加上自行上报者'],
   near_caches_detached: ['已断开的近端缓存', 'Fqc_near_detached，加上不再上报者'],
   near_hit_ratio: ['近端缓存命中率', '近端缓存的命中 / (命中 + 未命中)'],
@@ -71,15 +74,15 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   near_misses_per_second: ['近端缓存未命中', 'Fqc_near_misses 与上报未命中的增量 / 秒数'],
   near_waits_per_second: ['等待近端缓存的写操作', 'Fqc_near_waits 增量 / 秒数'],
   near_writer_wait: ['写操作等待近端缓存的时间', 'Fqc_near_waited_us / Fqc_near_waits'],
-  unreachable: ['服务器无法连接', '服务器无应答时为 1，否则为 0'],
+  unreachable: ['服务器无法连接', '服务器无响应时为 1，否则为 0'],
   engine_lost: ['插件丢失', '曾安装插件的服务器当前未加载插件时为 1，否则为 0'],
   drifted_parameters: ['漂移的参数', '运行值与配置值不同的参数个数'],
   change_failed: ['变更失败', '24 小时内最近一次变更失败或回滚时为 1，否则为 0'],
-  answers_unusable: ['无法使用的应答', '控制面无法使用的应答种类数'],
+  answers_unusable: ['无法解析的响应', '控制面无法解析的响应种类数'],
   samples_missing: ['缺少采样', '运行中的服务器在最近三次轮询中没有采样时为 1，否则为 0'],
 };
 
-const UNITS: ToldWords = {
+const UNITS: ApiTexts = {
   percent: '百分比',
   count: '个数',
   bytes: '字节',
@@ -91,7 +94,7 @@ const UNITS: ToldWords = {
 };
 
 /** Chinese texts for the reasons why a statement was not cached, by their names in `SHOW FQC REASONS`. */
-const REASONS: ToldWords = {
+const REASONS: ApiTexts = {
   demand: 'query_cache_type 为 DEMAND，且语句未使用 SQL_CACHE',
   sql_no_cache: '语句或其读取的视图使用了 SQL_NO_CACHE',
   no_table_read: '语句没有读取任何表',
@@ -121,14 +124,14 @@ const REASONS: ToldWords = {
   cursor: '请求了游标，或参数分段发送',
   statement_context: '预处理之后会话设置发生了变化',
   parameter_types:
-    '预处理语句的参数绑定过其他类型的值，或首次赋值时并非全部给出，或某个值可能被当作其他类型：MySQL 会以此为准',
+    '预处理语句的参数绑定过其他类型的值，或首次赋值时未全部给出，或某个值可能被当作其他类型，而 MySQL 会以该类型为准',
   query_attributes: '客户端随语句发送了属性，函数可能读取它们',
   metadata_cached: '客户端自行缓存预处理语句的列元数据',
-  not_reused: '此类语句的结果还没再次用到就已失效，因此只缓存其中少数，以便得知情况何时好转',
+  not_reused: '此类语句的结果在再次使用前就已失效，因此只缓存其中少数，以便发现情况好转',
   rule: 'fqc_rules 中的规则禁止缓存',
   fragmented: '命令分段到达',
-  compressed: '连接使用了压缩，其语句均不查看',
-  unknown_capability: '连接与服务器协商了引擎未知的能力位，其语句均不查看',
+  compressed: '连接使用了压缩，引擎不解析其语句',
+  unknown_capability: '连接与服务器协商了引擎未知的能力位，引擎不解析其语句',
   unknown_function: '调用了无法确定是否具有确定性的函数，例如存储函数',
   nondeterministic: '调用了每次返回值不同的函数，例如 NOW() 或 RAND()',
   session_state: '读取了连接状态，例如 LAST_INSERT_ID() 或 CURRENT_USER()',
@@ -145,14 +148,14 @@ const REASONS: ToldWords = {
   system_time: '读取了系统版本表的历史数据',
   executable_comment: '含义取决于服务器版本，例如 /*! */ 注释',
   no_table: '没有读取任何表',
-  unrecognised: '语法不在缓存确定能理解的范围内',
+  unrecognised: '语法超出引擎可解析的范围',
 };
 
 /**
  * Chinese headings of the columns of `SHOW FQC QUERIES` and `SHOW FQC REASONS`, and of the statement digests that a
  * server without the engine counts.
  */
-const COLUMNS: ToldWords = {
+const COLUMNS: ApiTexts = {
   Digest: '摘要',
   Query: '语句',
   Executions: '执行次数',
@@ -162,7 +165,7 @@ const COLUMNS: ToldWords = {
   Not_cached: '未缓存',
   Reasons: '未缓存原因',
   Outdated: '因更新失效',
-  Wasted: '浪费',
+  Wasted: '无效缓存',
   Time_saved_us: '节省时间',
   Bytes_saved: '节省流量',
   Bytes_stored: '存储量',
@@ -187,34 +190,34 @@ const COLUMNS: ToldWords = {
   Repeated_ratio: '重复比例',
 };
 
-const ADVICE: ToldWords = {
-  near_rule: '读多写少：适合由近端缓存应答。',
+const ADVICE: ApiTexts = {
+  near_rule: '读多写少：适合由近端缓存返回结果。',
   sql_cache: '读多写少：适合在 query_cache_type 2 下使用 SQL_CACHE。',
   leave_out: '写入过于频繁，结果在再次读取前就已失效。',
   keep: '读多写少：结果长期有效。',
-  neutral: '读写均无明显倾向。',
+  neutral: '读写比例没有明显特征。',
 };
 
 /** Chinese titles of refused requests, by the code of the problem. The details are in the API's own sentence. */
-const PROBLEMS: ToldWords = {
+const PROBLEMS: ApiTexts = {
   invalid: '请求无效',
   not_authenticated: '请先登录',
   denied: '没有权限',
   no_rules_there: '该实例的引擎不支持规则',
   not_found: '未找到',
-  method_not_allowed: '不支持该操作方式',
-  not_acceptable: '不支持所要求的返回格式',
+  method_not_allowed: '不支持该请求方法',
+  not_acceptable: '不支持所要求的响应格式',
   too_large: '请求内容过大',
   unsupported_media_type: '不支持的内容类型',
   rate_limited: '请求过于频繁，请稍后再试',
   internal: '内部错误',
   unavailable: '暂时不可用',
-  trial_account_needed: '试用需要只允许 SELECT 的账号',
+  trial_account_needed: '试用需要仅有 SELECT 权限的账号',
   csrf_failed: '请求校验失败，请刷新页面后重试',
   busy: '请求过多，请稍后再试',
   conflict: '当前状态不允许此操作',
   cache_is_on: '缓存已开启',
-  observed_already: '实例正在观察中',
+  observed_already: '该实例正在观察中',
   not_observed: '实例不在观察中',
   changed_meanwhile: '内容已被他人修改，请刷新后重试',
   refused: '未通过检查',
@@ -227,7 +230,7 @@ const PROBLEMS: ToldWords = {
   tls_failed: '无法与服务器建立 TLS 连接',
   endpoint_refused: '地址不在允许的网段内',
   not_a_server: '该地址上没有 MySQL 兼容的服务器',
-  answer_not_usable: '服务器的应答无法使用',
+  answer_not_usable: '服务器返回的内容无法解析',
   server_denied: '服务器拒绝了该账号',
   server_refused: '服务器拒绝了该语句',
   privilege_missing: '账号缺少权限',
@@ -245,7 +248,7 @@ const PROBLEMS: ToldWords = {
   deletion_waiting: '删除已提交，等待另一人批准',
   fleet_apply_running: '相同的批量应用正在进行',
   class_in_use: '规格正在使用中',
-  engine_line_not_found: '没有该引擎系列',
+  engine_line_not_found: '引擎系列不存在',
   in_progress: '相同的请求正在处理',
   instance_busy: '实例正在创建或删除',
   instance_gone: '实例已被删除',
@@ -269,7 +272,7 @@ const PROBLEMS: ToldWords = {
   not_local: '该实例不由此控制面运行',
   nothing_to_restore: '没有可恢复的参数',
   own_password: '自己的密码请在用户菜单中修改',
-  parameter_not_found: '没有该参数',
+  parameter_not_found: '参数不存在',
   answer_lost: '请求已执行，但其结果未能保存',
   own_password_moved: '密码已被修改，请使用新密码重试',
   reverted_already: '该变更已被回滚',
@@ -279,15 +282,15 @@ const PROBLEMS: ToldWords = {
   server_silent: '服务器没有响应',
   shipped_line: '内置的参数表不可移除',
   system_template: '系统自带的模板不可修改',
-  template_not_found: '没有该模板',
-  template_version_not_found: '没有该模板版本',
-  no_provider: '尚未配置身份提供方，请使用密码登录',
-  passwords_off: '密码登录已关闭，请通过身份提供方登录',
-  provider_ended: '身份提供方已结束该会话，请重新登录',
-  provider_refused: '身份提供方未能证明登录者的身份',
-  provider_unavailable: '无法连接身份提供方',
-  provider_user: '该用户由身份提供方管理，请在那里修改',
-  sign_in_expired: '登录开始得太久，或在另一个浏览器中开始，请重新登录',
+  template_not_found: '模板不存在',
+  template_version_not_found: '模板版本不存在',
+  no_provider: '尚未配置身份提供商，请使用密码登录',
+  passwords_off: '密码登录已关闭，请通过身份提供商登录',
+  provider_ended: '身份提供商已结束该会话，请重新登录',
+  provider_refused: '身份提供商未能确认登录者的身份',
+  provider_unavailable: '无法连接身份提供商',
+  provider_user: '该用户由身份提供商管理，请在身份提供商处修改',
+  sign_in_expired: '登录请求已过期，或在另一个浏览器中发起，请重新登录',
   wrong_credentials: '用户名或密码错误',
   wrong_state: '当前状态不允许此操作',
   aborted: '已按请求中止',
@@ -295,28 +298,28 @@ const PROBLEMS: ToldWords = {
 };
 
 /** Chinese sentences on whether the cache would pay, by the verdict of the advice. */
-const RECOMMENDATIONS: ToldWords = {
-  no_engine: '请先安装引擎：由它观察缓存的效果。',
-  no_engine_there: '此服务器无法加载引擎。应用旁的近端缓存可以应答重复的读操作。',
-  observe: '尚不清楚：请先观察服务器的读操作。观察期间不会返回任何缓存结果。',
+const RECOMMENDATIONS: ApiTexts = {
+  no_engine: '请先安装引擎，由引擎观察缓存的效果。',
+  no_engine_there: '此服务器无法加载引擎。应用侧的近端缓存可以返回重复读操作的结果。',
+  observe: '尚无法判断：请先观察服务器的读操作。观察期间不会返回任何缓存结果。',
   observing:
-    '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。只观察此后新建的连接：请让应用的连接池重新连接。',
+    '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。只观察此后新建的连接：请让应用的连接池重建连接。',
   enable: '建议开启：{ratio} 的读操作可命中，节省{cores}。{suggested}',
   do_not_enable: '不建议开启：仅 {ratio} 的读操作可命中。',
   too_early:
-    '缓存已开启。过去一小时内缓存应答了 {requests} 次读操作中的 {hits} 次。判断是否值得至少需要 {enoughMinutes} 分钟内的 {enough} 次读操作。',
-  keep: '缓存值得：过去一小时内 {ratio} 的读操作由缓存应答，节省{cores}。{suggested}',
-  reconsider: '缓存已开启，但过去一小时内仅 {ratio} 的读操作由缓存应答，可考虑关闭。',
+    '缓存已开启。过去一小时内 {requests} 次读操作中有 {hits} 次由缓存返回。评估收益至少需要 {enoughMinutes} 分钟内的 {enough} 次读操作。',
+  keep: '建议保持开启：过去一小时内 {ratio} 的读操作由缓存返回，节省{cores}。{suggested}',
+  reconsider: '缓存已开启，但过去一小时内仅 {ratio} 的读操作由缓存返回，可考虑关闭。',
 };
 
 /** Chinese titles of findings of checks, by the code of the finding, for a condition that is not met. */
-const FINDINGS: ToldWords = {
+const FINDINGS: ApiTexts = {
   rules_invalid: '规则无效',
   engine_line: '服务器不受支持',
   minor_version: '未安装引擎，或引擎版本过旧',
   no_engine_there: '该服务器无法加载引擎',
   engine_idle: '引擎已安装，但在此服务器上不提供缓存',
-  dedicated_proxy: '须先关闭专属代理',
+  dedicated_proxy: '须先关闭独享代理',
   privilege_missing: '账号缺少权限',
   privileges_unknown: '尚未检查账号权限',
   privileges_old: '账号权限的检查结果已过时',
@@ -331,10 +334,10 @@ const FINDINGS: ToldWords = {
   classic_cache_on: '服务器自带的查询缓存处于开启状态',
   cluster_node: '服务器是 Galera 集群的节点',
   server_not_tested: '引擎未在此服务器版本上测试过',
-  stale_reads: '规则允许返回过期结果，且没有限定范围或时间过长',
+  stale_reads: '规则允许返回过期结果，但未限定范围或时间过长',
   near_report: '无法列出近端缓存',
   near_server_cache: '服务器的缓存处于关闭状态',
-  near_log: '二进制日志不能反映所有变化',
+  near_log: '二进制日志未记录全部变更',
   near_log_of_cluster: '服务器是 Galera 集群的节点',
   near_certificate: '服务器每次启动都会生成新证书',
   near_log_cache: '服务器自身的缓存处于开启状态',
@@ -344,7 +347,7 @@ const FINDINGS: ToldWords = {
   near_rarely_hits: '近端缓存很少命中',
   near_writers_wait: '写操作等待近端缓存的时间较长',
   cache_size_undecided: '缓存大小不会随规格变化，须作出选择',
-  pending_restart: '有参数需重启后才生效',
+  pending_restart: '有参数须重启后生效',
   server_silent: '服务器没有响应，原值为最近一次读取的结果',
   not_on_server: '服务器没有该参数',
   not_confirmed: '服务器没有响应，无法确认其是否具有该参数',
@@ -357,7 +360,7 @@ const FINDINGS: ToldWords = {
   control_character: '含有换行等控制字符',
   too_long: '过长，无法写入配置文件的一行',
   restart_needed: '重启后才生效',
-  unknown_parameter: '没有该参数',
+  unknown_parameter: '参数不存在',
   expression_invalid: '表达式有误',
   expression_has_no_value: '表达式在此规格下没有值',
   not_of_type: '类型不符',
@@ -369,14 +372,14 @@ const FINDINGS: ToldWords = {
 };
 
 /** Chinese titles of findings whose condition is met, by the code of the finding. */
-const MET: ToldWords = {
+const MET: ApiTexts = {
   engine_line: '服务器受支持',
   minor_version: '引擎版本符合要求',
   privileges: '账号具备监控与修改参数所需的权限',
   buffer_pool_hit_ratio: '缓冲池命中率正常',
-  stale_reads: '只有限定的读取可能短时过期',
+  stale_reads: '仅限定范围内的读操作可能短时返回过期结果',
   near_server_cache: '服务器的缓存已开启',
-  near_log: '二进制日志反映所有变化',
+  near_log: '二进制日志已记录全部变更',
   near_attached: '已有近端缓存',
 };
 
@@ -384,13 +387,13 @@ const MET: ToldWords = {
  * Chinese observations of findings, by the code of the finding. Figures and names are inserted from the finding's
  * facts.
  */
-const SEEN: ToldWords = {
+const SEEN: ApiTexts = {
   rules_invalid: '规则：{rule}',
   engine_line: '{server}',
   minor_version: '{engine}',
-  no_engine_there: '未安装引擎，{server} 也无法加载引擎',
-  engine_idle: '引擎给出的原因：{obstacle}',
-  dedicated_proxy: '专属代理已开启',
+  no_engine_there: '未安装引擎，且 {server} 无法加载引擎',
+  engine_idle: '引擎报告的原因：{obstacle}',
+  dedicated_proxy: '独享代理已开启',
   privilege_missing: '账号 {account}',
   privileges_unknown: '尚不清楚账号能否设置 {names}',
   privileges_old: '上次检查在 {days} 天前，当时缺少：{lacked}',
@@ -399,7 +402,7 @@ const SEEN: ToldWords = {
   buffer_pool_hit_ratio: '缓冲池命中率 {ratio}',
   memory_tight: '缓冲池、各缓存与连接最多可占用 {taken}',
   memory_over_class: '缓冲池与查询缓存占用 {taken}',
-  pool_not_shrunk: '缓冲池保持 {pool}：其十分之九将低于最小值 {least}',
+  pool_not_shrunk: '缓冲池保持 {pool}：若缩小到 90%，将低于最小值 {least}',
   cache_size_unusual: 'query_cache_size 为 {size}',
   table_write_heavy: '{table}：修改 {changed} 行，读取 {read} 行',
   classic_cache_on: '服务器自带的查询缓存处于开启状态',
@@ -415,7 +418,7 @@ const SEEN: ToldWords = {
   near_attached: '近端缓存：已连接 {count}，自行上报 {reporting}',
   near_being_built: '本机正在构建 fqc-near',
   near_build_failed: '本机未能构建 fqc-near',
-  near_rarely_hits: '{name} 应答了 {reads} 次读中的 {hits} 次',
+  near_rarely_hits: '{reads} 次读操作中有 {hits} 次由 {name} 返回',
   near_writers_wait: '写操作平均等待 {name} {wait} 毫秒',
   cache_size_undecided: '{parameter} 固定为 {size}',
   pending_restart: '{names} 将在重启后生效',
@@ -443,18 +446,18 @@ const SEEN: ToldWords = {
 };
 
 /** Chinese observations of findings whose condition is met, where the wording differs from `SEEN`. */
-const SEEN_MET: ToldWords = {
-  near_log: '二进制日志反映所有变化',
-  near_server_cache: '结果在被存储或返回时告知近端缓存',
+const SEEN_MET: ApiTexts = {
+  near_log: '二进制日志已记录全部变更',
+  near_server_cache: '服务器存储或返回结果时会通知近端缓存',
 };
 
-const NEEDED: ToldWords = {
+const NEEDED: ApiTexts = {
   rules_invalid: '{fault}',
   engine_line: '与 {compatibility} 兼容',
   minor_version: '{least} 或更新的引擎',
   no_engine_there: '可加载引擎的服务器',
   engine_idle: '可提供缓存的引擎',
-  dedicated_proxy: '关闭专属代理',
+  dedicated_proxy: '关闭独享代理',
   privilege_missing: '{rights}，用于{use}',
   privileges_unknown: '无',
   privileges_old: '无',
@@ -469,14 +472,14 @@ const NEEDED: ToldWords = {
   classic_cache_on: '关闭服务器自带的查询缓存',
   cluster_node: '集群之外的服务器',
   server_not_tested: '{tested}',
-  stale_reads: '只限于可以过期的读，按表、库、语句或账号限定，最长 {longest} 秒',
+  stale_reads: '仅限可以过期的读操作，按表、库、语句或账号限定，最长 {longest} 秒',
   near_report: '{report}',
   near_server_cache: '开启缓存',
-  near_log: '按行记录、反映所有变化的二进制日志',
-  near_log_of_cluster: '仅凭自身日志即可反映所有变化的服务器',
+  near_log: 'ROW 格式且记录全部变更的二进制日志',
+  near_log_of_cluster: '自身日志可记录全部变更的服务器',
   near_certificate: '近端缓存能够验证的证书',
   near_log_cache: 'query_cache_type = 0',
-  near_attached: '运行在应用旁的 fqc-near',
+  near_attached: '运行在应用侧的 fqc-near',
   near_being_built: 'fqc-near',
   near_build_failed: 'fqc-near',
   near_rarely_hits: '至少 {least}',
@@ -524,19 +527,19 @@ const ERRORS: Record<string, [needed: string, remedy: string]> = {
 };
 
 /** Chinese texts on how to fix a finding, by the code of the finding. */
-const REMEDIES: ToldWords = {
+const REMEDIES: ApiTexts = {
   engine_line: '请安装此版本自带的引擎。',
   minor_version: '请升级引擎；外部实例请在服务器上安装引擎后重新检查。',
   rules_invalid: '请更正该规则。',
   no_engine_there:
-    '可由应用旁的近端缓存（fqc-near）应答重复的读操作，方法见“近端缓存”页。参数、模板、监控和告警在此均可使用。自建的、引擎未测试过的 MySQL 服务器若以 fqc_allow_untested_server 启动，也可加载引擎，自检通过后提供缓存。',
-  engine_idle: '请消除引擎所说的障碍（若可消除）。参数、模板、监控与报警在没有缓存时照常可用。',
-  dedicated_proxy: '请关闭专属代理。',
+    '可使用应用侧的近端缓存（fqc-near）返回重复读操作的结果，方法见“近端缓存”页。参数、模板、监控和报警在此均可使用。自建的 MySQL 服务器即使未经引擎测试，以 fqc_allow_untested_server 启动后也可加载引擎，自检通过后提供缓存。',
+  engine_idle: '请排除引擎报告的障碍（如可排除）。参数、模板、监控与报警在没有缓存时照常可用。',
+  dedicated_proxy: '请关闭独享代理。',
   privilege_missing: '请在服务器上执行以下语句，然后重新检查。',
-  privileges_unknown: '请对该实例执行前置检查；也可直接应用，变更前会先行检查。',
-  privileges_old: '请对该实例执行前置检查；也可直接应用，变更前会先行检查。',
+  privileges_unknown: '请对该实例执行前提条件检查；也可直接应用，变更前会自动检查。',
+  privileges_old: '请对该实例执行前提条件检查；也可直接应用，变更前会自动检查。',
   privileges: '无需操作。',
-  empties_cache: '请选择业务低峰期执行：在结果重新存入之前，读操作由服务器应答。',
+  empties_cache: '请选择业务低峰期执行：在结果重新写入缓存之前，读操作由服务器执行。',
   buffer_pool_hit_ratio: '缓存会占用缓冲池的内存，请先为缓冲池增加内存。',
   memory_tight: '请缩小缓冲池或查询缓存，或变更为更大的规格。',
   pool_not_shrunk: '缓存将在缓冲池之外占用内存，请确认实例有足够的内存。',
@@ -544,23 +547,24 @@ const REMEDIES: ToldWords = {
   cache_size_unusual: '请对照预测命中率检查该大小。',
   table_write_heavy: '请用规则将该表排除在缓存之外。',
   classic_cache_on: '可加载引擎时请安装引擎，它会接管这些设置；否则请关闭服务器自带的缓存。',
-  cluster_node: '引擎在集群节点上不提供缓存：只有服务器知道其他节点提交了什么。请在集群之外的服务器上使用。',
-  server_not_tested: '引擎未在此服务器版本上测试过，请先在服务器的副本上试用。',
-  stale_reads: '请在 fqc_rules 中只列出允许滞后的表、库、语句或账号，并缩短时间；其余读取从不过期。',
+  cluster_node: '引擎在集群节点上不提供缓存：其他节点提交的变更只有服务器知道。请在集群之外的服务器上使用。',
+  server_not_tested: '引擎未在此服务器版本上测试过，请先在该服务器的克隆实例上试用。',
+  stale_reads:
+    '请在 fqc_rules 中只列出允许返回过期结果的表、库、语句或账号，并缩短时间；其余读操作不会返回过期结果。',
   near_report: '请升级引擎。',
-  near_server_cache: '请启用此实例的缓存：近端缓存只会得知服务器自身缓存所存储或应答的结果。',
+  near_server_cache: '请启用此实例的缓存：只有服务器自身缓存存储或返回的结果，才会通知近端缓存。',
   near_log: '请在服务器的配置文件（托管服务为参数组）中加入以下内容并重启；托管服务由自动备份开启日志。',
   near_log_of_cluster: '请在此使用规则。',
   near_certificate:
     '请在服务器的选项文件中设置 ssl_cert、ssl_key 和 ssl_ca 并重启；或在应用的客户端关闭 TLS，并去掉选项 server-tls 和 server-ca。',
   near_log_cache: '请关闭服务器自身的缓存，或在此使用规则。',
   near_attached: '请按下方任一方式，在应用所在的每台主机上启动 fqc-near。',
-  near_being_built: '请等待几分钟：构建完成后会自动在此服务器前启动。',
-  near_build_failed: '请查看其他日志旁的 near-build.log（make status 会列出位置），然后再次运行 make up。',
+  near_being_built: '请等待几分钟：构建完成后会自动为此服务器启动。',
+  near_build_failed: '请查看日志目录中的 near-build.log（make status 会列出位置），然后重新运行 make up。',
   near_rarely_hits:
-    '请查看服务器上语句未被缓存的原因：这些语句在近端同样不会被缓存。若读操作分散在多台主机，每台主机都须先读到一次才会命中。',
+    '请查看服务器上语句未被缓存的原因：这些语句在近端同样不会被缓存。若读操作分散在多台主机，每台主机都须先执行一次才会命中。',
   near_writers_wait:
-    '请检查其主机的负载以及两者之间的网络：写操作会等到每个可能持有旧数据的近端缓存得知此事。',
+    '请检查其主机的负载以及两者之间的网络：写操作会等待所有可能持有旧数据的近端缓存收到通知。',
   cache_size_undecided: '请在请求中给出 query_cache_size：新值、表达式，或沿用原值。',
   pending_restart: '请允许随此变更重启，或稍后重启；外部实例请将参数写入服务器配置后自行重启。',
   server_silent: '请在服务器可连接后再执行。',
@@ -575,7 +579,7 @@ const REMEDIES: ToldWords = {
   control_character: '请更正该值。',
   too_long: '请缩短该值。',
   restart_needed: '请同意重启后执行，或保留为待重启。',
-  unknown_parameter: '请更正名称或移除。',
+  unknown_parameter: '请更正名称或移除该参数。',
   expression_invalid: '请更正所指位置的表达式。',
   expression_has_no_value: '请更正所指位置的表达式。',
   not_of_type: '请更正该值。',
@@ -587,15 +591,15 @@ const REMEDIES: ToldWords = {
 };
 
 /** Chinese texts for why operators, or all roles, cannot set a parameter, by the code of the reason. */
-const ACCESS: ToldWords = {
+const ACCESS: ApiTexts = {
   path: '它是服务器所在机器上的文件或目录。',
   code: '它会使服务器加载程序库，或执行命令、语句文件。',
   process: '它决定服务器进程以哪个账号、在何处运行。',
   listener: '它决定服务器在何处监听，或将谁视为客户端。',
-  tls: 'TLS 须在服务器上连同其证书文件一起设置；错误的值会使所有人（包括本产品）无法连接。',
+  tls: 'TLS 须在服务器上与证书文件一并设置；错误的值会使所有客户端（包括本产品）无法连接。',
   authentication: '它决定谁能登录，以及拥有哪些权限。',
   debug: '它供服务器开发者使用，可能使服务器写文件或停止运行。',
-  action: '它是一个动作，或服务器自行维护的位置，而非设置。',
+  action: '它是一个操作，或服务器自行维护的位点，而非设置。',
   cluster: '它由集群自身的工具统一设置。',
   log_content: '它将所有账号的语句及其数据写入服务器的表或文件，或使其不被记录。',
   audit: '它决定审计记录服务器账号的哪些行为。',
@@ -615,14 +619,14 @@ const ACCESS: ToldWords = {
 };
 
 /** Chinese texts for facts of findings that are words and not figures, by the fact's name and its English value. */
-const FACTS: ToldWords = {
+const FACTS: ApiTexts = {
   ...Object.fromEntries(Object.entries(ACCESS).map(([code, text]) => [`reason.${code}`, text])),
   "obstacle.the server's cache is off": '服务器的缓存已关闭',
   "obstacle.the server's cache only observes": '服务器的缓存仅观察',
   'obstacle.it only observes': '仅观察',
-  'obstacle.its server does not respond': '服务器无应答',
+  'obstacle.its server does not respond': '服务器无响应',
   'obstacle.it has no lease: its last message to the server is too old':
-    '没有租约：它向服务器发出的最后一条消息已过旧',
+    '租约已失效：距离向服务器发出的最后一条消息过久',
   'obstacle.this server is a node of a Galera cluster (wsrep_on)': '服务器是 Galera 集群的节点（wsrep_on）',
   'cause.usual': '指标超出了规则允许的范围。',
   'action.usual': '在“监控”中对比此前几小时的数据，并在“变更历史”中查看当时是否有变更。',
@@ -634,7 +638,7 @@ const FACTS: ToldWords = {
   'obstacle.a thread pool is loaded, and connections of one cannot be followed':
     '服务器加载了线程池，引擎无法跟踪其连接',
   'obstacle.a storage engine is loaded whose writes the plugin is not told of':
-    '服务器加载了某个存储引擎，引擎无法得知其写入',
+    '服务器加载了某个存储引擎，引擎无法感知其写入',
   'obstacle.this server is a member of a replication group, whose other members write here, too':
     '服务器是组复制的成员，其他成员也会写入此处',
   'obstacle.the plugin Rewriter is installed, by whose rules one text may run as another':
@@ -654,7 +658,7 @@ const FACTS: ToldWords = {
   'allowed.integer': '整数',
   'allowed.decimal': '小数',
   'allowed.boolean': '开或关',
-  'found.the end of the expression': '表达式已结束',
+  'found.the end of the expression': '表达式结尾',
   'found.a divisor of 0': '除数为 0',
   'expected.the end of the expression': '表达式到此结束',
   'expected.an integer': '整数',
@@ -669,14 +673,14 @@ const FACTS: ToldWords = {
 };
 
 /** Chinese texts for why a field of a request was rejected, by the code of the field's error. */
-const FIELDS: ToldWords = {
+const FIELDS: ApiTexts = {
   required: '必填',
   blank: '不能为空',
   null: '不能为空',
   empty: '不能为空',
   invalid: '无效',
   key_reused: '已用于其他请求',
-  unknown_field: '没有该字段',
+  unknown_field: '字段不存在',
   null_characters_not_allowed: '不能包含空字符',
   invalid_choice: '不是可选的值',
   does_not_exist: '不存在',
@@ -695,24 +699,24 @@ const FIELDS: ToldWords = {
   password_too_short: '密码过短',
   password_blank: '密码不能全为空白',
   password_too_common: '密码过于常见',
-  password_of_names: '密码主要由名称构成',
+  password_of_names: '密码主要由用户名、邮箱或产品名构成',
   wrong_password: '当前密码不正确',
   password_required: '须重新提供',
 };
 
 /** Chinese notes that are shown instead of figures that a server does not report, by the code of the reason. */
-const NOTES: ToldWords = {
+const NOTES: ApiTexts = {
   no_userstat: '服务器未开启表统计：请设置 userstat = ON，待产生流量后再查看。',
   no_performance_schema: '服务器未开启表统计：请设置 performance_schema = ON 并重启，待产生流量后再查看。',
   no_report: '此服务器上的引擎不提供该报告：请升级引擎。',
   no_engine: '此服务器没有运行引擎，而该报告由引擎提供。',
-  digests_off: '服务器没有语句级指标。请将以下内容加入服务器的配置文件并重启：performance_schema = ON',
+  digests_off: '服务器未提供语句级指标。请将以下内容加入服务器的配置文件并重启：performance_schema = ON',
   privilege_missing:
     '账号缺少读取这些指标的权限（PROCESS，或 performance_schema 上的 SELECT）：请在服务器上为其授予。',
 };
 
 /** Chinese texts for why no recorded execution of a statement can be shown, by the code of the reason. */
-const EXAMPLES: ToldWords = {
+const EXAMPLES: ApiTexts = {
   privilege_missing: '账号无权读取其他会话的语句。请在服务器上执行以下语句，然后重试：',
   local_history_off: '此服务器不保存语句的历史。请在该语句执行期间重试。',
   history_off: '服务器不保存语句的历史。请在该语句执行期间重试，或将以下内容加入服务器的配置文件并重启：',
@@ -721,22 +725,22 @@ const EXAMPLES: ToldWords = {
 };
 
 /** Chinese sentences that sum up a trial of the cache with one statement, by the verdict. */
-const VERDICTS: ToldWords = {
+const VERDICTS: ApiTexts = {
   no_memory:
-    'query_cache_size 为 0，无法存储任何结果。请升级引擎：新引擎会为试用借出内存；或者设置大小并保持 query_cache_type 为 0，此时不会向任何会话返回缓存结果。',
-  all: '每次重复都由缓存返回。',
+    'query_cache_size 为 0，无法存储任何结果。请升级引擎：新版引擎会为试用临时分配内存；或者设置大小并保持 query_cache_type 为 0，此时不会向任何会话返回缓存结果。',
+  all: '所有重复执行均由缓存返回。',
   none: '引擎不缓存此语句：原因见缓存状态。',
-  some: '{count} 次重复中有 {hits} 次由缓存返回。',
+  some: '{count} 次重复执行中有 {hits} 次由缓存返回。',
 };
 
 /** Chinese texts for why a fleet apply skipped an instance, by the API's English reason. */
-const SKIPPED: ToldWords = {
+const SKIPPED: ApiTexts = {
   aborted: '批量应用已中止',
   'stopped after failures': '失败过多，批量应用已停止',
 };
 
 /** Chinese descriptions of the parameters of the cache and of frequently set ones, by parameter name. */
-const PARAMETERS: ToldWords = {
+const PARAMETERS: ApiTexts = {
   fqc_type:
     'OFF：不返回也不存储；ON：缓存所有符合条件的读，带 SQL_NO_CACHE 的除外；DEMAND：只缓存带 SQL_CACHE 的读。即 query_cache_type。',
   fqc_size: '查询缓存的内存（字节），须为 1024 的倍数；0 表示不存储。即 query_cache_size。',
@@ -747,8 +751,8 @@ const PARAMETERS: ToldWords = {
   fqc_version: '引擎版本。',
   fqc_minor_version: '引擎的发布日期（数字）。',
   fqc_compatibility: '引擎所仿照其查询缓存行为的服务器系列。',
-  fqc_defer_begin: '将 BEGIN 推迟到事务的第一条语句再告知服务器，使事务内的读也能由缓存返回。',
-  fqc_adaptation: '若某类语句的结果总是还没再次用到就已失效，则只缓存其中少数。',
+  fqc_defer_begin: '将 BEGIN 推迟到事务的第一条语句再发送给服务器，使事务内的读也能由缓存返回。',
+  fqc_adaptation: '若某类语句的结果总是在再次使用前就已失效，则只缓存其中少数。',
   fqc_allow_untested_server:
     '加载到引擎未测试过的服务器版本中，前提是该服务器具备引擎所需的一切；自检通过之前不提供任何缓存。只能在服务器启动时设置。',
   fqc_doze: '当缓存节省的时间少于其开销时：不存储任何结果，只按字节跟踪会话，直到有更多语句重复出现。',
@@ -822,7 +826,7 @@ const PARAMETERS: ToldWords = {
 };
 
 /** Chinese texts for errors in a rule of `fqc_rules`, by the code of the error. */
-const RULES: ToldWords = {
+const RULES: ApiTexts = {
   rules_not_a_list: '请写成 JSON 规则列表。',
   rule_not_an_object: '规则应为包含匹配条件和 cache 的对象。',
   rule_unknown_field: '没有这个字段；可用 digest、table、schema、account、cache、ttl。',
@@ -836,7 +840,7 @@ const RULES: ToldWords = {
 };
 
 /** Chinese descriptions of the templates that ship with the product, by template id. */
-const TEMPLATES: ToldWords = {
+const TEMPLATES: ApiTexts = {
   'tpl-57-defaults': '托管服务按实例规格设置的默认值，不启用查询缓存。',
   'tpl-57-cache-on': '对所有符合条件的语句启用快速查询缓存；缓冲池让出十分之一的内存。',
   'tpl-57-cache-on-demand': '只缓存带 SQL_CACHE 的语句，适合数据量大、访问难以预测的场景。',
@@ -844,7 +848,7 @@ const TEMPLATES: ToldWords = {
 };
 
 /** Chinese names of the alert rules that ship with the product, by their English names. */
-const ALERT_RULES: ToldWords = {
+const ALERT_RULES: ApiTexts = {
   'low hit ratio': '命中率过低',
   'server unreachable': '服务器无法连接',
   'plugin lost': '插件丢失',
@@ -853,10 +857,10 @@ const ALERT_RULES: ToldWords = {
   'cache too small': '缓存过小',
   'near cache detached': '近端缓存断开',
   'samples missing': '缺少采样',
-  'answers that cannot be used': '无法使用的应答',
+  'answers that cannot be used': '无法解析的响应',
   'connections running out': '连接即将用尽',
   deadlocks: '死锁',
-  'replica behind': '复制延迟',
+  'replica behind': '从库延迟',
   'replication stopped': '复制停止',
   'temporary tables on disk': '临时表写入磁盘',
 };
@@ -868,11 +872,11 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
     '从控制面所在机器连接该服务器。如服务器正常运行，请检查账号和防火墙。',
   ],
   engine_lost: [
-    '服务器重启或升级后未加载插件，或有人卸载了插件。',
+    '服务器重启或升级后未加载插件，或插件已被卸载。',
     '在服务器错误日志中查看原因，然后在实例页面重新安装插件。如为有意移除，请将该实例排除在此规则之外。',
   ],
   drifted_parameters: [
-    '有人直接在服务器上修改了参数，或其配置文件在启动时设置了这些参数。',
+    '参数被直接在服务器上修改，或由服务器的配置文件在启动时设置。',
     '打开“参数”，重新应用配置值，或将运行值设为配置值。',
   ],
   change_failed: [
@@ -880,15 +884,15 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
     '在“变更历史”中打开该变更并查看失败的步骤，排除原因后重新变更。',
   ],
   answers_unusable: [
-    '该地址上运行的是其他程序，或服务器（或其前面的代理）的应答方式不同。',
+    '该地址上运行的是其他程序，或服务器（或其前面的代理）返回的内容不符合协议。',
     '检查该地址上运行的是哪台服务器。如服务器无误，请反馈工作进程日志中的内容。',
   ],
   samples_missing: [
-    '服务器应答过慢或无应答；若涉及所有服务器，则没有任何一轮轮询完成。',
+    '服务器响应过慢或无响应；若所有服务器均如此，则轮询未能完成。',
     '在工作进程日志中查找 poll_failed、instance_failed 和 lookout_duty_failed。',
   ],
   hit_ratio: [
-    '表的更新比其结果被查询更频繁，或语句很少重复。',
+    '表的更新频率高于其结果的读取频率，或语句很少重复。',
     '在“快速查询缓存”中查看未命中的语句及原因。将 query_cache_type 设为 2 只缓存重复的语句，或关闭缓存。',
   ],
   select_hit_ratio: ['大多数读操作不可缓存或很少重复。', '在“快速查询缓存”中查看未缓存的原因。'],
@@ -897,24 +901,24 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
     '优先增大 innodb_buffer_pool_size，或找出全表扫描的语句。',
   ],
   prune_ratio: [
-    '缓存对于所查询的结果来说太小，或缓存了许多只查询一次的结果。',
+    '缓存容量不足以容纳所读取的结果，或缓存了许多只读取一次的结果。',
     '在“快速查询缓存”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
   ],
   prunes_per_second: [
-    '缓存对于所查询的结果来说太小。',
+    '缓存容量不足以容纳所读取的结果。',
     '在“快速查询缓存”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
   ],
   connections_used_ratio: [
-    '应用打开的连接比以前多，或没有归还连接。',
+    '应用打开的连接增多，或未释放连接。',
     '在服务器上执行 SHOW PROCESSLIST，查看哪些连接处于 Sleep。限制应用的连接池，或在内存足够时增大 max_connections。',
   ],
   replication_lag: [
-    '副本应用变更的速度低于源服务器产生变更的速度，或被一条耗时的语句阻塞。',
-    '在副本的进程列表中查看正在应用的语句。副本上缓存的结果与其数据一样旧：需要最新数据的读取应发往源服务器。',
+    '从库回放变更的速度低于主库产生变更的速度，或被一条耗时的语句阻塞。',
+    '在从库上执行 SHOW PROCESSLIST，查看正在回放的语句。从库上缓存的结果与从库数据一样滞后：需要最新数据的读操作应发往主库。',
   ],
   stopped_channels: [
-    '复制被停止，某条语句在副本上执行失败，或无法连接源服务器。',
-    '在副本上执行 SHOW REPLICA STATUS，Last_IO_Error 和 Last_SQL_Error 说明原因。然后执行 START REPLICA。',
+    '复制被停止，某条语句在从库上执行失败，或无法连接主库。',
+    '在从库上执行 SHOW REPLICA STATUS，Last_IO_Error 和 Last_SQL_Error 说明原因。然后执行 START REPLICA。',
   ],
   deadlocks_per_second: [
     '事务以不同的顺序锁定相同的行。',
@@ -922,14 +926,14 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   ],
   temporary_disk_ratio: [
     '语句的排序或分组超出内存，或读取 BLOB、TEXT 类型的列。',
-    '在“语句和表”中按扫描行数找到这些语句。为其顺序添加索引，或同时增大 tmp_table_size 和 max_heap_table_size。',
+    '在“语句与表”中按扫描行数找到这些语句。为其排序添加索引，或同时增大 tmp_table_size 和 max_heap_table_size。',
   ],
   memory_used_ratio: [
-    '缓存已存满可容纳的结果。',
-    '缓存存满属正常。仅当淘汰多且命中会上升时才增大 query_cache_size。',
+    '缓存空间已用满。',
+    '缓存用满属于正常情况。仅当淘汰多且命中会上升时才增大 query_cache_size。',
   ],
   write_share: [
-    '应用的写操作比以前多，而写操作会使结果失效。',
+    '应用的写操作增多，而写操作会使缓存结果失效。',
     '在“监控”中比较命中与失效，确认缓存仍有收益。',
   ],
   slow_queries_per_second: [
@@ -941,27 +945,27 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
     '在“监控”中比较当时的命中率与活跃线程数，并在服务器的慢查询日志中查看最慢的语句。',
   ],
   contained_errors_per_second: [
-    '插件捕获了自身的错误并关闭了缓存，语句由服务器应答。',
+    '插件捕获到内部错误并关闭了缓存，语句由服务器执行。',
     '查看服务器错误日志并反馈插件写入的内容。重启服务器后可再次使用缓存。',
   ],
   stale_hits_per_second: ['某条规则允许常用语句返回过期结果。', '在缓存规则中确认这些语句允许过期这么久。'],
   near_caches_detached: [
-    '近端缓存被停止或重启，或其与服务器的连接中断；或自行上报者不再上报。',
-    '打开“近端缓存”查看已断开者，检查 fqc-near 是否运行、能否连接服务器；若其自行上报，还要检查能否连接控制平面。',
+    '近端缓存被停止或重启，或与服务器的连接中断，或自行上报的近端缓存停止上报。',
+    '打开“近端缓存”查看已断开的近端缓存，检查 fqc-near 是否运行、能否连接服务器；若为自行上报，还需检查能否连接控制面。',
   ],
-  connections: [
-    '应用打开的连接比以前多，或未关闭连接。',
-    '与 max_connections 比较，并检查应用连接池的大小。',
+  connections: ['应用打开的连接增多，或未关闭连接。', '与 max_connections 比较，并检查应用连接池的大小。'],
+  running_threads: [
+    '语句之间互相等待，或在等待磁盘或 CPU。',
+    '在服务器上执行 SHOW PROCESSLIST，并查看慢查询。',
   ],
-  running_threads: ['语句在互相等待，或在等待磁盘或处理器。', '查看服务器的进程列表和慢查询。'],
   uptime_seconds: ['服务器已重启。', '在服务器错误日志中查看原因，并在“变更历史”中查看是否有重启变更。'],
 };
 
-function under(prefix: string, words: ToldWords): [string, string][] {
+function under(prefix: string, words: ApiTexts): [string, string][] {
   return Object.entries(words).map(([name, text]) => [`${prefix}.${name}`, text]);
 }
 
-export const zhTold: ToldWords = Object.fromEntries([
+export const zhApiTexts: ApiTexts = Object.fromEntries([
   ...Object.entries(METRICS).flatMap(([name, [title, formula]]) => [
     [`metric.${name}`, title],
     [`formula.${name}`, formula],
@@ -998,4 +1002,4 @@ export const zhTold: ToldWords = Object.fromEntries([
   ...under('alertRule', ALERT_RULES),
   ...under('rule', RULES),
   ...under('fact.fault', RULES),
-]) as ToldWords;
+]) as ApiTexts;

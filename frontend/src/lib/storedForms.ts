@@ -4,12 +4,12 @@
 const PREFIX = 'fqc.form.';
 
 /** The storage key of the form with this name. */
-export function keyOf(name: string): string {
+export function storageKey(name: string): string {
   return PREFIX + name;
 }
 
 /** The stored fields of a form, without its secrets. Undefined if none are stored or storage is blocked. */
-export function recall<T>(key: string): Partial<T> | undefined {
+export function readForm<T>(key: string): Partial<T> | undefined {
   try {
     const kept = window.sessionStorage.getItem(key);
     return kept === null ? undefined : (JSON.parse(kept) as Partial<T>);
@@ -22,7 +22,7 @@ export function recall<T>(key: string): Partial<T> | undefined {
  * Stores a form in the tab's session storage without its fields in `secrets`, or removes it if `value` is undefined.
  * Does nothing if storage is blocked.
  */
-export function keep<T extends object>(
+export function storeForm<T extends object>(
   key: string,
   value: T | undefined,
   secrets: readonly (keyof T)[] = [],

@@ -14,22 +14,22 @@ SET = re.compile(rb"SET GLOBAL `(\w+)` = '?([0-9.]+)")
 
 
 @dataclass(frozen=True)
-class Noted:
+class SetStatement:
     """One SET GLOBAL of a variable."""
 
     name: str
     value: str
 
 
-class NotingProxy(Proxy):
+class RecordingProxy(Proxy):
     def __init__(self, port: int) -> None:
-        self.noted: list[Noted] = []
+        self.noted: list[SetStatement] = []
         self._is_closed_to_all = Event()
         super().__init__(port)
 
     def ask(self, server: socket.socket, data: bytes) -> None:
         server.sendall(data)
-        self.noted += [Noted(name.decode(), value.decode()) for name, value in SET.findall(data)]
+        self.noted += [SetStatement(name.decode(), value.decode()) for name, value in SET.findall(data)]
 
     def cut(self) -> None:
         """Closes every open connection."""
