@@ -37,8 +37,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use wire::{Command, Expect, Outcome, Query, columns_of};
 
-use client_read::{ReadKind, append_found_rows};
-use parsed::Parsed;
+use client_read::append_found_rows;
+use parsed::{Parsed, ReadKind};
 use prepared::{PreparedRead, PreparedReads};
 use state::State;
 

@@ -1,50 +1,13 @@
 //! A client's read in the form in which its result is looked up.
 
 use super::FoundResult;
-use super::parsed::Parsed;
+use super::parsed::{Parsed, ReadKind};
 use super::prepared::PreparedRead;
 use crate::freshness::Served;
 use crate::prepared::Execution;
-use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement};
 use std::sync::Arc;
 
-/// The kind of data that the answer to a read depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadKind {
-    /// The rows of tables.
-    Rows,
-    /// The rows of tables, for a text with SQL_CALC_FOUND_ROWS. A stored answer ends with the number of rows found, which the
-    /// client has asked for right after the read.
-    CountedRows,
-    /// The number of rows found by the read before.
-    FoundRows,
-    /// A setting of the session, for example `SELECT @@sql_mode`. Sessions with different values have different identities, so
-    /// the identity is enough to find the answer.
-    Setting,
-}
-
 const NUMBER_BYTES: usize = size_of::<u64>();
-
-impl ReadKind {
-    /// Returns the kind of the statement, whose text is `text`, in this mode. None if its answer may be neither stored nor
-    /// served.
-    pub fn of(statement: &Statement, text: &[u8], mode: LexMode) -> Option<ReadKind> {
-        let Kind::Read(Read { refusal, hint, .. }) = statement.kind else { return None };
-        match refusal {
-            _ if hint == Hint::SqlNoCache => None,
-            None => Some(ReadKind::Rows),
-            // An aggregate over no rows leaves the number of rows found by the read before.
-            Some(Refusal::CalcFoundRows) => (Aggregates::of(text) == Aggregates::No).then_some(ReadKind::CountedRows),
-            Some(Refusal::SystemVariable) => sql::shows_setting_alone(text, mode).then_some(ReadKind::Setting),
-            Some(_) => sql::asks_for_found_rows_alone(text, mode).then_some(ReadKind::FoundRows),
-        }
-    }
-
-    /// Returns true if the answer depends on nothing but the session, so that it never becomes stale.
-    pub fn depends_on_session_alone(self) -> bool {
-        matches!(self, ReadKind::FoundRows | ReadKind::Setting)
-    }
-}
 
 /// A client's read whose answer may be stored or served.
 pub struct ClientRead {
@@ -164,35 +127,4 @@ impl ClientRead {
 /// Appends the number of rows found to an answer that is about to be stored. [`ClientRead::served`] takes it off again.
 pub fn append_found_rows(answer: &mut Vec<u8>, found: u64) {
     answer.extend(found.to_le_bytes());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use flavour::MYSQL;
-    use sql::classify;
-
-    #[test]
-    fn what_an_answer_depends_on_is_known_from_the_text() {
-        let mode = LexMode::new(&MYSQL);
-        let cases = [
-            ("SELECT v FROM t", Some(ReadKind::Rows)),
-            ("SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1", Some(ReadKind::CountedRows)),
-            ("SELECT SQL_CALC_FOUND_ROWS MAX(v) FROM t LIMIT 1", None),
-            ("SELECT SQL_CALC_FOUND_ROWS SQL_NO_CACHE v FROM t LIMIT 1", None),
-            ("SELECT SQL_CALC_FOUND_ROWS NOW(), v FROM t LIMIT 1", None),
-            ("SELECT FOUND_ROWS()", Some(ReadKind::FoundRows)),
-            ("SELECT FOUND_ROWS(), 1", None),
-            ("SELECT FOUND_ROWS() FROM t", None),
-            ("SELECT @@SESSION.sql_mode", Some(ReadKind::Setting)),
-            ("SELECT @@GLOBAL.sql_mode", None),
-            ("SELECT @@wait_timeout", None),
-            ("SELECT NOW()", None),
-            ("UPDATE t SET v = 1", None),
-        ];
-        for (text, expected) in cases {
-            let text = text.as_bytes();
-            assert_eq!(ReadKind::of(&classify(text, mode), text, mode), expected, "{}", text.escape_ascii());
-        }
-    }
 }
