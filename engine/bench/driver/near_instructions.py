@@ -24,7 +24,7 @@ from driver.server import Server
 from driver.tables import figure, table
 
 TOOLS = ("valgrind", "callgrind_control")
-# The log of a server that follows nobody, with what it would replicate, as near caches want it.
+# A near cache by the log needs a server that writes rows to its binary log.
 LOG = ("--log-bin=binlog", "--binlog-format=ROW", "--log-slave-updates", "--server-id=1")
 RELAY, EXACT, BY_LOG, BY_RULES = MODES = ("relays only", "exact, by leases", "by the log", "by rules")
 # So many that each of the hot rows was read several times.
@@ -41,7 +41,7 @@ def hot_execution(client: Client) -> int:
     return 1
 
 
-# What is sent, and how many times.
+# Each script with the number of times that it is called.
 SCRIPTS: dict[str, tuple[Script, int]] = {
     "read that repeats": (hot_read, 2000),
     "execution that repeats": (hot_execution, 2000),
@@ -81,7 +81,7 @@ def _in_mode(mode: str, server: Server, say: Callable[[str], None]) -> Iterator[
 def _served(mode: str, server: Server) -> Iterator[Near]:
     kind = configuration.BEHIND if mode == EXACT else "OFF"
     try:
-        # The last of several options that contradict each other counts.
+        # The server uses the last of several options that contradict each other.
         configuration.start(kind, server, () if mode == EXACT else LOG)
         configuration.empty_cache(kind, server, instructions.CACHE_MB)
         make_feed(server)

@@ -35,7 +35,7 @@ _serial = count(1000)
 
 
 class Reached(Protocol):
-    """What a client connects to: a server, or a near cache before one."""
+    """A server, or a near cache in front of one, that a client can connect to."""
 
     port: int
     product: Product

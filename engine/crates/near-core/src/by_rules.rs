@@ -104,9 +104,9 @@ impl ByRules {
                 && (cached.mode, cached.identity) == (mode, identity)
                 && *cached.text == **text
         };
-        let beside = identity.as_ref().map_or(&b""[..], |identity| identity);
+        let context = identity.as_ref().map_or(&b""[..], |identity| identity);
         let same =
-            |cached: &RefCell<Memo<CachedTerms>>| Some(cached.borrow().find(text, beside, is_same)?.terms.clone());
+            |cached: &RefCell<Memo<CachedTerms>>| Some(cached.borrow().find(text, context, is_same)?.terms.clone());
         if let Some(terms) = CACHED_TERMS.with(same) {
             return terms;
         }
@@ -114,7 +114,7 @@ impl ByRules {
         let database = known.map(|known| known.database.as_str());
         let terms = rules.of(&Subject { text, mode, account, database });
         let cached = CachedTerms { text: text.clone(), mode, identity, rules, terms: terms.clone() };
-        CACHED_TERMS.with_borrow_mut(|memo| memo.put(text, beside, cached));
+        CACHED_TERMS.with_borrow_mut(|memo| memo.put(text, context, cached));
         terms
     }
 

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 /// The number of slots, each for one value.
 const SLOTS: usize = 512;
 /// The longest text, in bytes, that can have one of the slots. All longer texts share the first slot, which limits the memory that
-/// the table needs to 1 MiB and what the values contain beside the texts.
+/// the table needs for texts to 1 MiB.
 const LONGEST: usize = 2 << 10;
 
 /// Values for texts. A text's hash decides on its slot, and a new value replaces the one that is there.
@@ -21,25 +21,25 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// Returns the value in the slot of this text if it is the right one. `beside` is what a value depends on apart from the text;
+    /// Returns the value in the slot of this text if it is the right one. `context` is what a value depends on apart from the text;
     /// it may be empty.
-    pub fn find(&self, text: &[u8], beside: &[u8], is_right: impl FnOnce(&T) -> bool) -> Option<&T> {
-        self.slots[self.slot(text, beside)].as_ref().filter(|value| is_right(value))
+    pub fn find(&self, text: &[u8], context: &[u8], is_right: impl FnOnce(&T) -> bool) -> Option<&T> {
+        self.slots[self.slot(text, context)].as_ref().filter(|value| is_right(value))
     }
 
     /// Puts a value into the slot of this text.
-    pub fn put(&mut self, text: &[u8], beside: &[u8], value: T) {
-        let slot = self.slot(text, beside);
+    pub fn put(&mut self, text: &[u8], context: &[u8], value: T) {
+        let slot = self.slot(text, context);
         self.slots[slot] = Some(value);
     }
 
-    fn slot(&self, text: &[u8], beside: &[u8]) -> usize {
+    fn slot(&self, text: &[u8], context: &[u8]) -> usize {
         if text.len() > LONGEST {
             return 0;
         }
         let mut hasher = self.hasher.build_hasher();
         hasher.write(text);
-        hasher.write(beside);
+        hasher.write(context);
         1 + hasher.finish() as usize % (SLOTS - 1)
     }
 }
