@@ -151,7 +151,8 @@ impl ReadCommand<'_> {
         }
     }
 
-    /// Returns true if a result with this many columns is what the client expects. None stands for an unknown number.
+    /// Returns true if a result with this many columns is what the client expects: always for a text, and for an
+    /// execution only if the number is known (not none) and that of its statement.
     fn expects(&self, columns: Option<u64>) -> bool {
         match self {
             ReadCommand::Text(_) => true,

@@ -141,7 +141,8 @@ impl Freshness for ByLeases {
         sql::may_ask_for_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
     }
 
-    /// Only the last unseen read can be replaced, by the same command or by an execution of the same statement. A statement that
+    /// An unseen read, which the server has not received, need not be sent to it if the next command replaces it by leaving the
+    /// same state behind. Only the last unseen read can be replaced, by the same command or by an execution of the same statement. A statement that
     /// aggregates does not replace it: over no rows, it leaves FOUND_ROWS() unchanged.
     fn replaces(&mut self, unseen: &UnseenRead, payload: &[u8], _: bool) -> ReplacedReads {
         let capabilities = lock(&self.leased).capabilities;

@@ -45,8 +45,8 @@ impl Drop for StatementPermission {
     }
 }
 
-/// Waits up to a second for the worker's running statements before plugins change: a plugin that one of them uses could not be removed. The
-/// worker's next statements come after the change.
+/// Waits up to a second for the worker's running statement before plugins change: a plugin that the statement uses could not be removed. Call
+/// it while `waking::is_changing` is true, since the worker then begins no statement. A statement that takes longer goes on.
 pub fn await_end() {
     let asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = ASKED.wait_timeout_while(asking, PRESENT_TURN, |asking| asking.is_busy);

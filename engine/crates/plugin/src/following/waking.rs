@@ -218,6 +218,7 @@ pub fn is_settled() -> bool {
 }
 
 /// Wakes the engine: from here on every statement that starts is followed. Nothing is stored until those that are running now have ended.
+/// `state` gets a new state; one that it contains is dropped.
 fn wake(engine: &Engine, state: &mut Option<State>) {
     server::get().set_reports(Reports::All);
     // While the server starts, no session exists yet. Otherwise the worker queries which sessions there are.

@@ -200,7 +200,8 @@ pub struct Tables {
     look_up_requests: Mutex<Vec<LookUpRequest>>,
 }
 
-/// A table that the host must look up in the server's catalogue, because a read needs its verdict.
+/// A table that the host must look up in the server's catalogue, because a read can be stored only once it is known whether results of
+/// this table may be cached.
 pub struct LookUpRequest {
     pub table: Arc<Table>,
     /// The value of `Settings::inherited` from before that read. Once it has changed, the look-up is not allowed any more.

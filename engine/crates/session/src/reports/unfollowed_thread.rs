@@ -16,8 +16,8 @@ use footprint::KeyColumn;
 use sql::{Kind, LexMode};
 use std::sync::Arc;
 
-/// A server thread whose packets the engine does not see, and the version cells that it keeps closed. Known from the server's
-/// reports alone.
+/// A server thread whose packets the engine does not see, known from the server's reports alone. It keeps the version cells of
+/// what it changes closed, which means that no result with such a cell is served until the change has ended.
 pub struct UnfollowedThread {
     writes: Writes,
     /// The thread may have a transaction open from before the engine followed it, so each of its statements counts as a change

@@ -71,7 +71,8 @@ pub(crate) fn refusal_on_departure(engine: &Engine, kind: &Kind, text: &[u8], mo
         .then(|| misuse::refusal(engine.flavour(), uninstallation::REFUSAL))
 }
 
-/// Returns the text that the server must get instead, if it does not know this one. None if it can be sent as it is.
+/// Returns the text to send to the server instead of a statement of this kind about the query cache, or with a hint to it, that the product
+/// does not have. None if the text can be sent as it is.
 pub(crate) fn understood(text: &[u8], kind: &Kind, mode: LexMode) -> Option<Vec<u8>> {
     match kind {
         Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache => {
