@@ -41,7 +41,7 @@ class Action(StrEnum):
 
 @app.read("list")
 def list_(call: Call, instance: Name) -> None:
-    """List the rules in order, with the number of statements each matches."""
+    """List the rules in order; count the statements each matches."""
     call.show(call.api.get(f"instances/{instance}/cache/rules"), lambda it: _told(it["rules"], it))
 
 
