@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from controlplane.changes.alarms import change_failed
-from controlplane.fleet.alarms import (
-    Alarms,
-    answers_unusable,
-    drifted_parameters,
-    engine_lost,
-    unreachable,
-    unreachable_seconds,
-)
+from controlplane.fleet.alarms import answers_unusable, drifted_parameters, engine_lost, unreachable
 from controlplane.metrics.alarms import samples_missing
 
-# The functions that read the states defined in `states`.
-READINGS: Mapping[str, Callable[[], Alarms]] = {
+Alarm = tuple[float | None, str] | tuple[float | None, str, datetime | None]
+# The functions that read the states defined in `states`. Of a state whose beginning is stored, they also return when it
+# began.
+READINGS: Mapping[str, Callable[[], Mapping[str, Alarm]]] = {
     "unreachable": unreachable,
     "engine_lost": engine_lost,
     "drifted_parameters": drifted_parameters,
@@ -25,11 +21,6 @@ READINGS: Mapping[str, Callable[[], Alarms]] = {
     "samples_missing": samples_missing,
     "change_failed": change_failed,
 }
-
-
-# The functions that return for how long a state has lasted, of the states whose beginning is stored. They take the
-# present time in epoch seconds.
-LASTING: Mapping[str, Callable[[float], Mapping[str, float]]] = {"unreachable": unreachable_seconds}
 
 
 @dataclass(frozen=True)
@@ -46,4 +37,8 @@ class StateReading:
 
 def state_reading(name: str, now: float) -> StateReading:
     """Returns the present state of all instances; `now` is in epoch seconds."""
-    return StateReading(READINGS[name](), LASTING[name](now) if name in LASTING else {})
+    found = READINGS[name]()
+    begun = {pk: each[2].timestamp() for pk, each in found.items() if len(each) == 3 and each[2]}
+    # A beginning ahead of `now` comes from a clock that was set back.
+    seconds = {pk: now - at for pk, at in begun.items() if at <= now}
+    return StateReading({pk: (each[0], each[1]) for pk, each in found.items()}, seconds)

@@ -6,7 +6,7 @@ A number of None means that the state is unknown at the moment, so no incident o
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.fleet.selectors import look_faults
@@ -16,8 +16,9 @@ MOST_NAMED = 5
 Alarms = dict[str, tuple[float | None, str]]
 
 
-def unreachable() -> Alarms:
-    """Returns the unreachable instances by id.
+def unreachable() -> dict[str, tuple[float | None, str, datetime | None]]:
+    """Returns the unreachable instances by id, each also with the time at which it became unreachable; None if that is
+    not known.
 
     Those that are being created, changed or deleted have None, since a change may restart the server; so have those
     whose server has missed only one probe. A server that a user stopped, or that has never been reached, does not
@@ -28,18 +29,11 @@ def unreachable() -> Alarms:
     facts = found.values_list("pk", "state", "state_reason", "state_since", "missed_again_at")
     return {
         # without `since` the state began before second probes were noted
-        pk: (1.0, reason) if state == State.UNREACHABLE and (since is None or missed_again_at) else (None, "")
+        pk: (1.0, reason, since)
+        if state == State.UNREACHABLE and (since is None or missed_again_at)
+        else (None, "", None)
         for pk, state, reason, since, missed_again_at in facts
     }
-
-
-def unreachable_seconds(now: float) -> dict[str, float]:
-    """Returns, by instance id, for how long instances have been unreachable at `now`, in epoch seconds.
-
-    Left out are those of which the beginning is unknown, or ahead of `now` because the clock was set back.
-    """
-    found = Instance.objects.filter(state=State.UNREACHABLE, state_since__lte=datetime.fromtimestamp(now, UTC))
-    return {pk: now - since.timestamp() for pk, since in found.values_list("pk", "state_since")}
 
 
 def engine_lost() -> Alarms:
