@@ -180,7 +180,7 @@ pub struct Lanes {
     is_behind: bool,
     /// For each session: the result of its last read does not show how many rows were found.
     hides_found: [bool; SESSIONS],
-    /// For each session: its last read names a view, so the engine cannot tell what a replay of the read would do.
+    /// For each session: its last read names a view, so the engine does not know what a replay of the read would do.
     reads_view: [bool; SESSIONS],
     /// For each session: FOUND_ROWS() may be the number of a read before its last one.
     may_be_older: [bool; SESSIONS],
