@@ -5,6 +5,7 @@
 use feed::Frame;
 use libfuzzer_sys::fuzz_target;
 use near_core::follow::Follower;
+use near_core::identified::LoginFacts;
 use near_core::leases::ByLeases;
 use near_core::memory::Memory;
 use near::pump::server_bytes;
@@ -19,7 +20,9 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
     let (capabilities, steps) = input;
     let memory = Arc::new(Memory::new(4 << 20));
     let mut follower = Follower::new(capabilities);
-    let leases = ByLeases::new(&memory, CONNECTION, GREETING, capabilities, true);
+    let login_facts =
+        LoginFacts { number: CONNECTION, greeting: GREETING, version: b"9.7.4".into(), capabilities, ..LoginFacts::default() };
+    let leases = ByLeases::new(&memory, &login_facts, true);
     let mut session = Some(Session::new(&memory, leases));
     for (kind, bytes) in steps {
         match kind % 3 {

@@ -34,11 +34,19 @@ pub struct Near {
     child: Child,
 }
 
-/// Creates the account [`USER`], with which near caches receive invalidations from the plugin, on the server of this connection. May be
-/// repeated.
-pub fn prepare(admin: &mut Client) -> io::Result<()> {
+/// Creates the account [`USER`], with which near caches receive invalidations from the plugin, on this server. May be repeated.
+pub fn prepare(server: &Server) -> io::Result<()> {
+    let mut admin = server.admin()?;
     admin.must(&format!("CREATE USER IF NOT EXISTS {USER}@'%'"))?;
-    admin.must(&format!("GRANT REPLICATION MASTER ADMIN ON *.* TO {USER}@'%'")).map(drop)
+    admin.must(&format!("GRANT {} ON *.* TO {USER}@'%'", privilege(server.product()))).map(drop)
+}
+
+/// The privilege that a near cache's account needs to receive invalidations from the plugin.
+pub fn privilege(product: Product) -> &'static str {
+    match product {
+        Product::MariaDb => "REPLICATION MASTER ADMIN",
+        Product::MySql => "REPLICATION SLAVE",
+    }
 }
 
 /// The arguments with which a server writes a binary log that a near cache can follow.

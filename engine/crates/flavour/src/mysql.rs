@@ -31,7 +31,7 @@ pub static MYSQL: Flavour = Flavour {
         counts_until_failure: false,
         keeps_unreadable_types: false,
         depends_on_earlier_types: true,
-        admits_nears: false,
+        admits_nears: true,
         global_scopes: &["persist", "persist_only"],
         row_keyword: "ROW",
         // The variables already have the names that users know.

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_of_mysql_are_followed_from_8_0_on_and_leases_are_mariadbs() {
+    fn logs_of_mysql_are_followed_from_8_0_on_and_leases_are_given_where_that_was_tested() {
         for (version, has_log, admits) in [
             ("10.6.21-MariaDB", true, true),
             ("12.3.1-MariaDB", true, true),
@@ -162,7 +162,7 @@ mod tests {
             ("what", false, false),
             ("8.0.36", true, false),
             ("8.4.3", true, false),
-            ("9.7.4-2", true, false),
+            ("9.7.4-2", true, true),
         ] {
             let line = support(version);
             assert_eq!((line.has_followable_log, line.admits_nears), (has_log, admits), "{version}");

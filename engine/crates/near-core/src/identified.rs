@@ -75,6 +75,13 @@ pub struct LoginFacts {
     pub collation: u16,
 }
 
+impl LoginFacts {
+    /// Returns what is special about the server's product and release.
+    pub fn flavour(&self) -> &'static Flavour {
+        flavour::of(&String::from_utf8_lossy(&self.version))
+    }
+}
+
 /// Serves a connection to a server without the plugin: asks the server for the session's identity, and shares results among
 /// sessions with the same one.
 pub struct ByIdentity<B: StalenessBound> {
@@ -231,7 +238,7 @@ impl<B: StalenessBound> ByIdentity<B> {
     /// results may be.
     pub fn new(memory: &Arc<Memory>, server: &str, login_facts: &LoginFacts, bound: B) -> ByIdentity<B> {
         let version = String::from_utf8_lossy(&login_facts.version);
-        let flavour = flavour::of(&version);
+        let flavour = login_facts.flavour();
         let capabilities = login_facts.capabilities;
         ByIdentity {
             memory: memory.clone(),

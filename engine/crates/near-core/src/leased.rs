@@ -4,13 +4,14 @@
 use crate::answer::Answer;
 use crate::clock;
 use crate::command::begins_a_read;
+use crate::identified::LoginFacts;
 use crate::prepared::{ContextId, Execution, PreparedStatements};
 use crate::published::{PublishableResult, ServedContexts, ServedRead};
 use crate::reason::ContextReason;
 use crate::results::{Results, View};
 use crate::uses::ResultSource;
 use feed::{Attachment, CommandReport, Connection, FromNear, Protocol, SessionContext};
-use flavour::MARIADB;
+use flavour::Flavour;
 use insight::ShapeId;
 use locks::Mutex;
 use sql::{Aggregates, LexMode};
@@ -18,7 +19,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use wire::{Command, Outcome, columns_of};
+use wire::{Command, Outcome, Query, columns_of};
 
 /// The maximum number of answers of one connection that wait for their dependencies from the feed. If there are more, the oldest
 /// is not stored.
@@ -28,6 +29,8 @@ const MOST_WAITING: usize = 8;
 pub struct LeasedConnection {
     /// The connection as the feed sees it, with its session contexts.
     pub connection: Connection,
+    /// What is special about the server's product and release.
+    pub flavour: &'static Flavour,
     pub statements: PreparedStatements,
     /// The capabilities that client and server have agreed on.
     pub capabilities: u64,
@@ -59,8 +62,8 @@ impl UnreportedRead {
     }
 
     /// Stores the answer with the dependencies of the report, and counts the miss unless the client had got its answer before.
-    fn keep(&self, results: &Results, report: &CommandReport, attachment: Attachment) {
-        let shape = self.read.shape(results);
+    fn keep(&self, results: &Results, mode: LexMode, report: &CommandReport, attachment: Attachment) {
+        let shape = self.read.shape(results, mode);
         let source = ResultSource { shape, cost_ns: self.cost_ns };
         let is_kept = results.store(self.read.key(), self.answer.result_set(), source, report, attachment);
         if !self.is_served {
@@ -71,8 +74,8 @@ impl UnreportedRead {
 
 /// A command that may be a read.
 pub enum ReadCommand<'p> {
-    /// The payload of a query as text.
-    Text(Cow<'p, [u8]>),
+    /// A query as text, without attributes. Its text begins at the offset `start` of the payload.
+    Text { payload: Cow<'p, [u8]>, start: usize },
     /// An execution of a prepared statement.
     Execution(Box<Execution>),
 }
@@ -81,16 +84,24 @@ impl ReadCommand<'_> {
     /// Returns the key of the read's result. Results are stored under it, the session context and the attachment.
     pub fn key(&self) -> &[u8] {
         match self {
-            ReadCommand::Text(payload) => payload,
+            ReadCommand::Text { payload, .. } => payload,
             ReadCommand::Execution(execution) => &execution.key,
         }
     }
 
-    /// Returns the number of the read's shape (its text without literals), in whose statistics it is counted. The session's SQL
-    /// mode is not known here, so a text is parsed with the default settings.
-    fn shape(&self, results: &Results) -> ShapeId {
+    /// Returns the text of the statement. None if this is an execution of a prepared statement.
+    pub fn text(&self) -> Option<&[u8]> {
         match self {
-            ReadCommand::Text(payload) => results.uses.query_shape(&payload[1..], LexMode::new(&MARIADB)),
+            ReadCommand::Text { payload, start } => Some(&payload[*start..]),
+            ReadCommand::Execution(_) => None,
+        }
+    }
+
+    /// Returns the number of the read's shape (its text without literals), in whose statistics it is counted. `mode` is the default
+    /// one of the server's product, because that of the session is not known here.
+    fn shape(&self, results: &Results, mode: LexMode) -> ShapeId {
+        match self {
+            ReadCommand::Text { payload, start } => results.uses.query_shape(&payload[*start..], mode),
             ReadCommand::Execution(execution) => execution.shape,
         }
     }
@@ -98,7 +109,7 @@ impl ReadCommand<'_> {
     /// Returns whether the statement aggregates rows.
     pub fn aggregates(&self) -> Aggregates {
         match self {
-            ReadCommand::Text(payload) => Aggregates::of(&payload[1..]),
+            ReadCommand::Text { payload, start } => Aggregates::of(&payload[*start..]),
             ReadCommand::Execution(execution) => execution.aggregates,
         }
     }
@@ -106,14 +117,14 @@ impl ReadCommand<'_> {
     /// Returns the protocol in which the answer comes. The server assigns session contexts for each of them.
     pub fn protocol(&self) -> Protocol {
         match self {
-            ReadCommand::Text(_) => Protocol::Text,
+            ReadCommand::Text { .. } => Protocol::Text,
             ReadCommand::Execution(_) => Protocol::Binary,
         }
     }
 
     fn into_owned(self) -> ReadCommand<'static> {
         match self {
-            ReadCommand::Text(payload) => ReadCommand::Text(payload.into_owned().into()),
+            ReadCommand::Text { payload, start } => ReadCommand::Text { payload: payload.into_owned().into(), start },
             ReadCommand::Execution(execution) => ReadCommand::Execution(execution),
         }
     }
@@ -121,7 +132,7 @@ impl ReadCommand<'_> {
     /// Returns true if, in this session context, this read has the same meaning as other reads with its key.
     fn is_valid_in(&self, attachment: Attachment, session: SessionContext) -> bool {
         match self {
-            ReadCommand::Text(_) => true,
+            ReadCommand::Text { .. } => true,
             ReadCommand::Execution(execution) => execution.may_be_served(attachment, session),
         }
     }
@@ -146,7 +157,7 @@ impl ReadCommand<'_> {
     /// the command; `Some(None)`: the command runs no prepared statement.
     fn for_others(&self) -> Option<Option<mapped::ServedStatement>> {
         match self {
-            ReadCommand::Text(_) => Some(None),
+            ReadCommand::Text { .. } => Some(None),
             ReadCommand::Execution(execution) => execution.is_known().then(|| Some(execution.statement())),
         }
     }
@@ -155,7 +166,7 @@ impl ReadCommand<'_> {
     /// execution only if the number is known (not none) and that of its statement.
     fn expects(&self, columns: Option<u64>) -> bool {
         match self {
-            ReadCommand::Text(_) => true,
+            ReadCommand::Text { .. } => true,
             ReadCommand::Execution(execution) => columns.is_some() && execution.columns == columns,
         }
     }
@@ -170,12 +181,14 @@ pub struct ServeTime {
 }
 
 impl LeasedConnection {
-    /// `number` and `greeting` are those of [`Connection::greeted`]. `capabilities` are those that client and server have agreed
-    /// on.
-    pub fn new(number: u32, greeting: u64, capabilities: u64) -> LeasedConnection {
+    /// Starts without statements and without a report. `login_facts` are those of the connection's login.
+    pub fn new(login_facts: &LoginFacts) -> LeasedConnection {
+        let &LoginFacts { number, greeting, capabilities, .. } = login_facts;
+        let flavour = login_facts.flavour();
         LeasedConnection {
             connection: Connection::greeted(number, greeting),
-            statements: PreparedStatements::new(&MARIADB, capabilities),
+            flavour,
+            statements: PreparedStatements::new(flavour, capabilities),
             capabilities,
             attachment: None,
             waiting: VecDeque::new(),
@@ -219,9 +232,10 @@ impl LeasedConnection {
 
     /// Stores the answers that are complete and have been reported.
     fn store(&mut self, results: &Results) {
+        let mode = LexMode::new(self.flavour);
         self.waiting.retain(|waiting| match &waiting.report {
             Some((report, attachment)) if waiting.answer.is_complete => {
-                waiting.keep(results, report, *attachment);
+                waiting.keep(results, mode, report, *attachment);
                 false
             }
             _ => true,
@@ -296,7 +310,7 @@ impl LeasedConnection {
         let is_known = |command, session: SessionContext| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
             let is_of = |read: &ReadCommand| match read {
-                ReadCommand::Text(_) => true,
+                ReadCommand::Text { .. } => true,
                 ReadCommand::Execution(execution)
                     if execution.reported_context == Some((attachment, session.context)) =>
                 {
@@ -332,7 +346,11 @@ impl LeasedConnection {
     pub fn read<'p>(&self, payload: &'p [u8]) -> Option<ReadCommand<'p>> {
         match Protocol::of(payload) {
             Protocol::Binary => self.statements.execution(payload).map(Box::new).map(ReadCommand::Execution),
-            Protocol::Text => (payload[0] == Command::Query as u8).then(|| ReadCommand::Text(payload.into())),
+            Protocol::Text if payload[0] == Command::Query as u8 => {
+                let query = Query::parse(&payload[1..], self.capabilities).filter(|query| !query.has_attributes)?;
+                Some(ReadCommand::Text { payload: payload.into(), start: payload.len() - query.text.len() })
+            }
+            Protocol::Text => None,
         }
     }
 

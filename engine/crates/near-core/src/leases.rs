@@ -9,16 +9,17 @@
 use crate::clock;
 use crate::command::{LONGEST_COMMAND, begins_a_read, is_harmless};
 use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
+use crate::identified::LoginFacts;
 use crate::leased::{LeasedConnection, ReadCommand, ServeTime, lock};
 use crate::memory::Memory;
 use crate::prepared::ContextId;
 use crate::reason::ContextReason;
 use crate::unseen::UnseenRead;
-use flavour::{Flavour, MARIADB};
+use flavour::Flavour;
 use locks::Mutex;
 use sql::Aggregates;
 use std::sync::Arc;
-use wire::{Command, Outcome};
+use wire::Outcome;
 
 /// Serves one connection by leases. Dropping it ends the server's reports on the connection.
 pub struct ByLeases {
@@ -31,11 +32,11 @@ pub struct ByLeases {
 }
 
 impl ByLeases {
-    /// Creates the state of a connection that has just logged in, and asks the server to report on it. `number` and `greeting`
-    /// come from the server's greeting, see [`feed::Connection::greeted`]. `answers_reports` is true if reports on the cache are answered
-    /// here, not by the server.
-    pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, answers_reports: bool) -> ByLeases {
-        let leased = Arc::new(Mutex::new(LeasedConnection::new(number, greeting, capabilities)));
+    /// Creates the state of a connection that has just logged in, and asks the server to report on it. `answers_reports` is true if
+    /// reports on the cache are answered here, not by the server.
+    pub fn new(memory: &Arc<Memory>, login_facts: &LoginFacts, answers_reports: bool) -> ByLeases {
+        let number = login_facts.number;
+        let leased = Arc::new(Mutex::new(LeasedConnection::new(login_facts)));
         memory.register(number, &leased);
         ByLeases { memory: memory.clone(), number, leased, answers_reports }
     }
@@ -58,7 +59,7 @@ impl ByLeases {
     fn why(&self, arrival: &Arrival<'_>) -> Option<ContextReason> {
         let (payload, follower) = (arrival.command?, arrival.follower);
         let leased = lock(&self.leased);
-        let read = leased.read(payload).filter(|read| begins_a_read(&read.key()[1..]))?;
+        let read = leased.read(payload).filter(|read| read.text().is_none_or(begins_a_read))?;
         let is_settled = follower.is_in_transaction() || follower.is_autonomous();
         Some(match () {
             () if payload.len() > LONGEST_COMMAND => ContextReason::TooLong,
@@ -72,7 +73,7 @@ impl ByLeases {
 
 impl Freshness for ByLeases {
     fn flavour(&self) -> &'static Flavour {
-        &MARIADB
+        lock(&self.leased).flavour
     }
 
     fn summary(&self) -> Option<Summary> {
@@ -127,9 +128,9 @@ impl Freshness for ByLeases {
     }
 
     fn may_be_answered_elsewhere(&mut self, payload: &[u8]) -> bool {
-        lock(&self.leased).read(payload).is_some_and(|read| match read {
-            ReadCommand::Text(payload) => begins_a_read(&payload[1..]),
+        lock(&self.leased).read(payload).is_some_and(|read| match &read {
             ReadCommand::Execution(execution) => execution.is_known(),
+            text => text.text().is_some_and(begins_a_read),
         })
     }
 
@@ -155,10 +156,9 @@ impl Freshness for ByLeases {
     }
 
     fn sets_found_rows(&mut self, payload: &[u8]) -> bool {
-        match payload[0] == Command::Query as u8 {
-            true => begins_a_read(&payload[1..]),
-            false => lock(&self.leased).statements.runs_a_read(payload),
-        }
+        let leased = lock(&self.leased);
+        let begins = |read: ReadCommand| read.text().is_some_and(begins_a_read);
+        leased.statements.runs_a_read(payload) || leased.read(payload).is_some_and(begins)
     }
 }
 

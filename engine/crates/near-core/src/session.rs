@@ -660,6 +660,7 @@ fn refusal() -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identified::LoginFacts;
     use crate::leases::ByLeases;
     use feed::{CommandReport, Frame, ToNear, command_check};
     use std::cell::Cell;
@@ -668,6 +669,12 @@ mod tests {
 
     const GREETING: u64 = 9;
     const CAPABILITIES: u64 = capability::DEPRECATE_EOF;
+
+    /// Returns the facts about a connection with this number to a MariaDB server.
+    fn login_facts(number: u32) -> LoginFacts {
+        let (greeting, capabilities) = (GREETING, CAPABILITIES);
+        LoginFacts { number, greeting, version: b"10.11.19-MariaDB".into(), capabilities, ..LoginFacts::default() }
+    }
 
     fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
@@ -687,7 +694,7 @@ mod tests {
         let memory = Arc::new(Memory::new(4 << 20));
         let begin = ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX / 2 };
         receive(&memory, 1, vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
-        let mut session = Session::new(&memory, ByLeases::new(&memory, 7, GREETING, CAPABILITIES, false));
+        let mut session = Session::new(&memory, ByLeases::new(&memory, &login_facts(7), false));
         let mut follower = Follower::new(CAPABILITIES);
         let execution = packet(0, &[23, 1, 0, 0, 0, 0, 1, 0, 0, 0]);
         let prepared = packet(1, &[0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -743,7 +750,7 @@ mod tests {
 
         /// Returns a connection with this number to the near cache of `memory`. `frames` counts the frames of its feed.
         fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> TestConnection {
-            let session = Session::new(memory, ByLeases::new(memory, number, GREETING, CAPABILITIES, false));
+            let session = Session::new(memory, ByLeases::new(memory, &login_facts(number), false));
             TestConnection { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
         }
 

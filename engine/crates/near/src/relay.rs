@@ -93,11 +93,7 @@ fn session(config: &Config, login_facts: &LoginFacts, shared: &Shared, privilege
             let by_rules = ByRules::new(memory, &shared.flights, shared.shared_store(), sleep);
             Session::new(memory, ByIdentity::new(memory, &server, login_facts, by_rules))
         }
-        None => {
-            let LoginFacts { number, greeting, capabilities, .. } = *login_facts;
-            let leases = ByLeases::new(memory, number, greeting, capabilities, config.feed.is_some());
-            Session::new(memory, leases)
-        }
+        None => Session::new(memory, ByLeases::new(memory, login_facts, config.feed.is_some())),
     };
     login_facts.shown_greeting.into_iter().for_each(|greeting| session.share(greeting));
     session

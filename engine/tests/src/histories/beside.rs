@@ -43,7 +43,7 @@ impl Beside {
     /// Starts the near caches. `program` is the path of `fqc-near`. `share`: the path of the socket at which the first near cache hands its
     /// results to processes.
     pub fn start(server: &Server, program: &Path, share: Option<&Path>) -> io::Result<Beside> {
-        near::prepare(&mut server.admin()?)?;
+        near::prepare(server)?;
         let start = |number| {
             let wire = Wire::to(server.port())?;
             let share = share.filter(|_| number == 0);

@@ -1,8 +1,10 @@
 //! A server with the plugin, near caches that are attached to it, and reads through them.
 
+use super::followed::{mariadb, mysql};
 use super::{Folder, LIMIT, Near, near, plugin};
 use fqc_tests::client::{Client, Response};
-use fqc_tests::server::{Options, Server};
+use fqc_tests::near::privilege;
+use fqc_tests::server::{Options, Product, Server};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -15,11 +17,19 @@ pub fn caching() -> Server {
     caching_with(&[])
 }
 
-/// Starts a server with the plugin and these additional arguments.
+/// Starts a server with the plugin and these additional arguments. It is MySQL 9.7 if the environment variable `FQC_TEST_PRODUCT` has that
+/// name, and otherwise MariaDB.
 pub fn caching_with(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().map(|one| one.to_string()).collect();
-    let options = Options { plugin: Some(plugin()), arguments, ..Options::default() };
+    let options = Options { plugin: Some(plugin()), arguments, ..product() };
     Server::start(options).expect("a server with the plugin")
+}
+
+/// The options that choose the product of [`caching_with`].
+pub fn product() -> Options {
+    let is_mysql = std::env::var("FQC_TEST_PRODUCT").is_ok_and(|name| name == "MySQL 9.7");
+    let kind = if is_mysql { mysql("9.7").expect("this product is installed") } else { mariadb() };
+    kind.options
 }
 
 /// Makes the tables `d.t`, with the rows 1 and 2, and `d.u`, which is empty, and the account `feed` that near caches attach with.
@@ -30,8 +40,13 @@ pub fn prepare(server: &Server) {
         "CREATE TABLE d.t (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
         "INSERT INTO d.t VALUES (1, 1), (2, 2)",
         "CREATE TABLE d.u (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
-        "CREATE USER feed@'%' IDENTIFIED BY 'secret'",
-        "GRANT REPLICATION MASTER ADMIN ON *.* TO feed@'%'",
+        // Over a connection without TLS, MySQL checks a password only if it has seen the account log in over TLS before.
+        if server.product() == Product::MySql {
+            "CREATE USER feed@'%'"
+        } else {
+            "CREATE USER feed@'%' IDENTIFIED BY 'secret'"
+        },
+        &format!("GRANT {} ON *.* TO feed@'%'", privilege(server.product())),
     ];
     statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
 }
@@ -99,7 +114,8 @@ impl Scene {
 pub fn attached(server: &Server, arguments: &[&str]) -> Near {
     let folder = Folder::fresh();
     let password = folder.write("password", "secret\n");
-    let near = near(server, &[&["--feed-user", "feed", "--feed-password-file", &password], arguments].concat());
+    let password = if server.product() == Product::MySql { vec![] } else { vec!["--feed-password-file", &password] };
+    let near = near(server, &[&["--feed-user", "feed"], &password[..], arguments].concat());
     near.wait_for_metric("serving", |serving| serving == 1);
     near
 }

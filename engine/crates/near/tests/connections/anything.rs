@@ -5,6 +5,7 @@ use feed::{CommandReport, Frame, ToNear, command_check};
 use fqc_tests::random::Random;
 use near::pump::server_bytes;
 use near_core::follow::Follower;
+use near_core::identified::LoginFacts;
 use near_core::leases::ByLeases;
 use near_core::memory::Memory;
 use near_core::session::{Route, Session};
@@ -108,7 +109,10 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
         let memory = Arc::new(Memory::new(SIZE));
         let capabilities = if random.percent(90) { capability::DEPRECATE_EOF } else { random.draw() };
         let mut follower = Follower::new(capabilities);
-        let leases = ByLeases::new(&memory, CONNECTION, GREETING, capabilities, true);
+        let version = random.word(&["10.11.19-MariaDB", "9.7.4"]).into();
+        let login_facts =
+            LoginFacts { number: CONNECTION, greeting: GREETING, version, capabilities, ..LoginFacts::default() };
+        let leases = ByLeases::new(&memory, &login_facts, true);
         let mut session = Some(Session::new(&memory, leases));
         let (mut sent, mut number) = (Vec::new(), 1);
         let mut is_due = false;
