@@ -52,8 +52,8 @@ impl ObservedRead {
         }
     }
 
-    /// Ends the comparison when the answer is complete. Returns true if it is the expected one, apart from the flags of a transaction.
-    /// None if the server has answered with an error.
+    /// Ends the comparison when the answer is complete. Returns true if it is the expected one, apart from the flags of a transaction,
+    /// and false if the answer from memory would have been wrong. None if the server has answered with an error.
     pub fn end(mut self, outcome: &Outcome) -> Option<bool> {
         if matches!(outcome.kind, OutcomeKind::Err { .. }) {
             return None;
