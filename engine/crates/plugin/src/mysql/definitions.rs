@@ -47,7 +47,8 @@ impl Key {
     }
 }
 
-/// Runs before the server locks a name exclusively: reports the definition, then calls the server's own function.
+/// Runs before the server locks a name exclusively: reports that a definition may change, then calls the server's own function and returns
+/// its result. The arguments are those of the server.
 unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool) -> bool {
     // SAFETY: the server's own key, which lives as long as the call.
     let table = unsafe { key.as_ref() }.and_then(Key::table);
@@ -65,7 +66,7 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
     unsafe { std::mem::transmute::<*mut c_void, Before>(BEFORE.load(Ordering::Acquire))(thd, key, is_victim) }
 }
 
-/// Runs after the server has unlocked a name: reports the end, then calls the server's own function.
+/// Runs after the server has unlocked a name: reports that the change of its definition has ended, then calls the server's own function.
 unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
     reach::on_call(thd, |actor| reach::has_ended(actor, true));
     // SAFETY: as above.

@@ -37,7 +37,7 @@ static HAS_BEEN_DEAF: AtomicBool = AtomicBool::new(false);
 const PAUSE: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// When the worker last looked for obstacles.
+    /// When the worker last looked for obstacles; none if it has not looked yet.
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 

@@ -49,7 +49,8 @@ unsafe extern "C" fn on_rollback(command: *mut c_void, thd: *mut Thd) -> bool {
     around(&ROLLBACK, command, thd)
 }
 
-/// Runs the command by the server's own function, and reports its beginning and end.
+/// Runs the command by the server's own function, and reports its beginning and end. Returns what that function returns: true
+/// if the command failed.
 fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> bool {
     selftest::note(|| SeamReport { seam: Seam::SecondPhase, name: None, writes: true });
     reach::begins_second_phase(thd);
