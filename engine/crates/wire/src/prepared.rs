@@ -310,7 +310,8 @@ impl<'a> Iterator for ParamIter<'a> {
     }
 }
 
-/// Returns whether the parameter with this index, from 0, is NULL by the null bitmap; None if the bitmap is too short.
+/// Returns true if the parameter with this index, from 0, is NULL by the null bitmap, and false if it has a value. None if the bitmap is
+/// too short.
 fn is_null(nulls: &[u8], index: usize) -> Option<bool> {
     Some(nulls.get(index / 8)? >> (index % 8) & 1 == 1)
 }
