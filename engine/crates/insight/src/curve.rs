@@ -173,8 +173,9 @@ impl<V> Curve<V> {
         self.with(|inner| inner.requested(hash, is_fresh)).unwrap_or(true)
     }
 
-    /// Records the result of a request of a key in the sample: one that could be stored, or was found in the cache. Returns whether a cache
-    /// of the current size would have answered the request; none if that is not known, because the sample was locked, full or not started.
+    /// Records the result of a request of a key in the sample: one that could be stored, or was found in the cache. Returns true if a cache
+    /// of the current size would have answered the request, and false if it would not have. None if that is not known, because the sample
+    /// was locked, full or not started.
     pub fn stored(&self, hash: u64, sample: Sample<V>) -> Option<bool> {
         self.with(|inner| inner.stored(hash, sample)).flatten()
     }
