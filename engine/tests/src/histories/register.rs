@@ -217,8 +217,8 @@ impl RegisterTable {
         }
     }
 
-    /// Writes the keys of one writer at random, until the run is over. `share`: the number of this writer, and how many writers the board
-    /// has.
+    /// Writes random keys of one writer until the run is over. `share` is the number of this writer, from 0, and the number of all
+    /// writers: no two of them write the same key.
     pub fn writer(&self, session: &mut Session, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
         while stage.goes_on() {
             stage.pause(&mut session.random);
