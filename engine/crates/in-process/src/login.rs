@@ -22,7 +22,7 @@ pub struct Login {
     token: Option<u64>,
     client: Pieces,
     server: Pieces,
-    /// The first byte of the server's last packet.
+    /// The first byte of the server's last packet; none before its first one.
     last: Option<u8>,
     /// True if the client has answered the greeting.
     has_client_hello: bool,

@@ -113,7 +113,7 @@ struct PreparedStatement {
     /// The number of columns in the server's last answer. None while it is not certain. The server reports changed metadata to a
     /// client that knows another number.
     columns: Option<u64>,
-    /// The session context in which the server has last reported an execution of this statement.
+    /// The session context in which the server has last reported an execution of this statement; none before that.
     reported_context: Option<ContextId>,
     /// True if all executions go to the server, and none is stored.
     passes: bool,

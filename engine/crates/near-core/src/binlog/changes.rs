@@ -226,7 +226,8 @@ pub struct Changes {
     table_maps: HashMap<u64, Option<MappedTable>>,
     /// The server's answers whose positions have not been received yet, oldest first.
     pending_statuses: VecDeque<PendingStatus>,
-    /// The time up to which all visible changes have been received.
+    /// The time up to which all visible changes have been received. None before the first such time of an attachment: nothing may be
+    /// served then.
     complete_until: Option<u64>,
     /// The cells that have changed since the last [`take_changed`](Self::take_changed), each with its moment.
     changed: Vec<(u32, u64)>,

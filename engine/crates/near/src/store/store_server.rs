@@ -223,8 +223,8 @@ impl StoreServer {
         }
     }
 
-    /// Queues a request for this thread's connection. If too many bytes are queued, the request is dropped, which closes the channel in
-    /// `reply_use`.
+    /// Queues a request for this thread's connection; `connection`, if given, is the number that it must have. If too many bytes are
+    /// queued, the request is dropped, which closes the channel in `reply_use`.
     fn queue(&self, bytes: Vec<u8>, connection: Option<u64>, expected: ExpectedReply, reply_use: ReplyUse) {
         let (length, queued) = (bytes.len(), &self.state.queued);
         let patience = if matches!(reply_use, ReplyUse::Deliver(_)) { Duration::ZERO } else { PATIENCE };

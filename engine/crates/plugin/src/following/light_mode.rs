@@ -46,19 +46,19 @@ struct Counters {
 /// What `light_mode` remembers from one round of the worker to the next.
 #[derive(Default)]
 struct State {
-    /// The counters at the start of the current interval, or in light mode of the current sample.
+    /// The counters at the start of the current interval, or in light mode of the current sample. None if neither has started.
     counters: Option<Counters>,
     /// Number of intervals without benefit in a row.
     intervals_without_benefit: u32,
-    /// When the worker first saw the engine awake in this epoch, that is, since it last woke.
+    /// When the worker first saw the engine awake in this epoch, that is, since it last woke. None before the first such epoch.
     awake_since: Option<Instant>,
     /// The epoch in which these values are valid: the engine's count of changes between awake, suspended and light mode.
     epoch: u64,
     /// How long the engine had to stay in light mode last time; none before the first time.
     patience: Option<Duration>,
-    /// In light mode, the engine does not try to serve again before this time.
+    /// In light mode, the time before which the engine does not try to serve again. None if it has not been in light mode.
     serves_from: Option<Instant>,
-    /// In light mode, when the next sample starts, or the present one ends.
+    /// In light mode, when the next sample starts, or the present one ends. None if it has not been in light mode.
     samples_from: Option<Instant>,
     /// The answer to `Programs::creation_counts`, counters of created stored programs, when the engine last entered light mode.
     programs: Rows,
