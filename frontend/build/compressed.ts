@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
 const TEXTS = new Set(['.js', '.css', '.svg', '.json']);
-/** Smaller files fit one packet as they are. */
+/** Files with fewer characters are not compressed: they fit into one packet as they are. */
 const LEAST_BYTES = 1_000;
 
 const brotli = (text: Buffer) =>

@@ -47,12 +47,13 @@ pub const WAYS: [WritePath; 6] = [
 ];
 
 impl WritePath {
-    /// The same way if its statements run no trigger, and else one without.
+    /// Returns this way to write, or a plain write to InnoDB instead if its statements run a trigger.
     pub fn unprogrammed(self) -> WritePath {
         if self == WritePath::Trigger { WritePath::Engine("InnoDB") } else { self }
     }
 
-    /// The same way if its storage engine loses no acknowledged write when the server is killed, and else one in InnoDB.
+    /// Returns this way to write, or a plain write to InnoDB instead if its storage engine may lose acknowledged writes when the server is
+    /// killed.
     pub fn durable(self) -> WritePath {
         if self == WritePath::Engine("MyISAM") { WritePath::Engine("InnoDB") } else { self }
     }

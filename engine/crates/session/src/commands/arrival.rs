@@ -26,7 +26,7 @@ struct Arrived<'p> {
 }
 
 impl Session {
-    /// Splits the payload of a packet into its parts.
+    /// Splits the payload of a packet into the command and what follows it, and a query into its attributes and its text.
     fn arrived<'p>(&self, payload: &'p [u8]) -> Arrived<'p> {
         let command = payload.first().and_then(|byte| Command::from_byte(*byte));
         let body = payload.get(1..).unwrap_or_default();

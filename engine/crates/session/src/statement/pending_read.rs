@@ -88,7 +88,8 @@ impl PendingRead {
         self.before.iter().chain([self]).any(|one| one.execution(capabilities).is_some_and(is_it))
     }
 
-    /// True if the server can catch up with a statement that uses no table, which leaves its list of warnings as it is.
+    /// True if the server can be brought to the state after this read by a statement that uses no table, which leaves the
+    /// server's list of warnings as it is.
     pub fn can_keep_warnings(&self) -> bool {
         !self.is_replayed() && self.rows <= MOST_WITHOUT_TABLE
     }
