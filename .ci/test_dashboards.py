@@ -149,7 +149,7 @@ class Dashboards(unittest.TestCase):
 
     @staticmethod
     def _guide(meant):
-        """Returns the scrape jobs of the guide, with each key of `meant`, a text of the guide, replaced by its value."""
+        """Returns the scrape jobs of the guide. Each key of `meant`, a text of the guide, is replaced by its value."""
         told = [block.text for block in blocks() if block.page.endswith("prometheus.md") and block.kind == "yaml"]
         text = "\n".join(told[:3])
         for old, new in meant.items():
