@@ -24,9 +24,9 @@ const PRESENT: usize = 3;
 const BITS: u32 = 24;
 const ALL: u32 = 1 << BITS;
 const LEAST: u32 = 1 << (BITS - 16);
-/// With more keys in the sample than this, the threshold falls.
+/// The number of keys in the sample above which the threshold falls, so that fewer keys are tracked.
 const KEYS: usize = 8192;
-/// With more tracked requests in a second than this, the threshold falls.
+/// The number of tracked requests in a second above which the threshold falls, so that fewer keys are tracked.
 const REQUESTS: u64 = 20_000;
 /// The sample gets larger again after `IDLE_TICKS` calls of `tick` in a row at which it had less than `1 / IDLE` of its maximum of keys and
 /// requests.

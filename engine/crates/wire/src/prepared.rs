@@ -129,7 +129,7 @@ pub(crate) struct Bindings<'a> {
 }
 
 impl<'a> Bindings<'a> {
-    /// Reads what precedes `count` values. None if bytes are missing; some may be consumed then.
+    /// Reads the null bitmap, types and names that precede `count` values. None if bytes are missing; some may be consumed then.
     pub(crate) fn read(reader: &mut Reader<'a>, count: usize) -> Option<Bindings<'a>> {
         let nulls = reader.take(count.div_ceil(8))?;
         let mut bindings = Bindings { nulls, are_new: reader.u8()? == 1, types: Vec::new(), has_names: false };
