@@ -175,7 +175,7 @@ test('every reason for which a fleet apply leaves an instance alone has its Chin
 
 test('whatever keeps the engine or an attached near cache from serving has its Chinese words', () => {
   const obstacles = [
-    ...named(source('mysql/gate.rs'), /\(Obstacle::\w+, "([^"]+)"\)/g),
+    ...named(source('mysql/obstacles.rs'), /\(Obstacle::\w+, "([^"]+)"\)/g),
     ...named(source('mariadb/product.rs'), /is_cluster_node\(\)\.then_some\("([^"]+)"\)/g),
   ];
   expect(obstacles.some((words) => words.includes('Galera'))).toBe(true);

@@ -4,7 +4,7 @@
 //! creates (`selftest`), and again each time before anything is read from them.
 
 use crate::mysql::abi::Thd;
-use crate::mysql::reach;
+use crate::mysql::reports;
 use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slots, Vtable};
 use session::Report;
@@ -57,10 +57,10 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
         name: table.map(|(db, name)| (db.to_vec(), name.to_vec())),
         writes: true,
     });
-    reach::on_call(thd, |actor| {
+    reports::on_call(thd, |actor| {
         // An object that is no table may be a routine or a schema: for a background thread either marks everything as being written.
         let (db, name) = table.unwrap_or((b"mysql", b"a definition"));
-        reach::deliver(actor, false, |report| report(Report::Defined { db, name }));
+        reports::deliver(actor, false, |report| report(Report::Defined { db, name }));
     });
     // SAFETY: the function that `install` has stored, with the server's arguments.
     unsafe { std::mem::transmute::<*mut c_void, Before>(BEFORE.load(Ordering::Acquire))(thd, key, is_victim) }
@@ -68,7 +68,7 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
 
 /// Runs after the server has unlocked a name: reports that the change of its definition has ended, then calls the server's own function.
 unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
-    reach::on_call(thd, |actor| reach::has_ended(actor, true));
+    reports::on_call(thd, |actor| reports::has_ended(actor, true));
     // SAFETY: as above.
     unsafe { std::mem::transmute::<*mut c_void, After>(AFTER.load(Ordering::Acquire))(thd, key) }
 }

@@ -6,7 +6,7 @@
 //! A replication applier runs the same function as a client.
 
 use crate::mysql::abi::Thd;
-use crate::mysql::reach;
+use crate::mysql::reports;
 use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_void};
@@ -53,10 +53,10 @@ unsafe extern "C" fn on_rollback(command: *mut c_void, thd: *mut Thd) -> bool {
 /// if the command failed.
 fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> bool {
     selftest::note(|| SeamReport { seam: Seam::SecondPhase, name: None, writes: true });
-    reach::begins_second_phase(thd);
+    reports::begins_second_phase(thd);
     // SAFETY: the function that `install` has stored, with the server's arguments.
     let failed = unsafe { std::mem::transmute::<*mut c_void, Execute>(original.load(Ordering::Acquire))(command, thd) };
-    reach::ends_second_phase(thd);
+    reports::ends_second_phase(thd);
     failed
 }
 

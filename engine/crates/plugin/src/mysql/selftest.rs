@@ -3,7 +3,7 @@
 //! without going through their table.
 
 use crate::faults;
-use crate::mysql::gate::{self, Obstacle};
+use crate::mysql::obstacles::{self, Obstacle};
 use host::Link;
 use std::cell::RefCell;
 
@@ -138,5 +138,5 @@ fn tell(link: &mut dyn Link, db: &str, statement: &str, wanted: &[(Seam, &str, b
 
 /// True until the self-test has passed in this load.
 pub fn is_needed() -> bool {
-    gate::is_set(Obstacle::Untested)
+    obstacles::is_set(Obstacle::Untested)
 }
