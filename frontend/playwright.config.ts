@@ -22,8 +22,8 @@ const REPORTS = process.env.FQC_TEST_REPORTS;
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/stack.ts',
-  // Each worker has two servers of its own (e2e/console.ts); what a whole stack has once is tested after them, alone. As their
-  // teardown, since that runs whether they failed or not; what depends on them would not.
+  // Each worker has two servers of its own (e2e/console.ts); what a whole stack has once is tested after them, alone.
+  // As their teardown, since that runs whether they failed or not; what depends on them would not.
   workers: WORKERS,
   projects: [
     { name: 'beside others', testIgnore: ALONE, teardown: 'alone' },

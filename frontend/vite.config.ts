@@ -5,8 +5,8 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 import { compressed } from './build/compressed.ts';
 
-// Where requests of the API are forwarded. The host stays as the browser sent it: the backend compares it with the origin
-// of every write.
+// Where requests of the API are forwarded. The host stays as the browser sent it: the backend compares it with the
+// origin of every write.
 const backend = { target: process.env.FQC_BACKEND_URL ?? 'http://127.0.0.1:8000', changeOrigin: false };
 
 // The folder for the reports of the tests, or undefined if none are to be written.
@@ -17,7 +17,9 @@ const matches = (...parts: string[]) => {
   return (id: string) => pattern.test(id);
 };
 
-/** Returns true for modules of the chunk of charts: Recharts, the packages that only it needs, and what draws with it. */
+/**
+ * Returns true for modules of the chunk of charts: Recharts, the packages that only it needs, and what draws with it.
+ */
 const isOfCharts = matches(
   'node_modules/(recharts|victory-vendor|d3-|@reduxjs|redux|react-redux|immer|reselect|decimal|es-toolkit|eventemitter3)',
   'src/charts/(ChartPanel|TimeChart|CurveChart|ChartTooltip|ZoomArea|NearestPoint|AnnotationMark|chartExport)',
@@ -64,7 +66,8 @@ export default defineConfig({
     target: 'es2023',
     manifest: true,
     sourcemap: false,
-    // A phone's line pays more for each request than for what it does not need yet: one file of styles, and few of code.
+    // A phone's line pays more for each request than for what it does not need yet: one file of styles, and few of
+    // code.
     cssCodeSplit: false,
     chunkSizeWarningLimit: 800,
     rolldownOptions: { output: { codeSplitting: { groups } } },

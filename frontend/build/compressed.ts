@@ -1,4 +1,5 @@
-// Writes each text file of the built console a second and a third time, compressed, so that a server only has to send them.
+// Writes each text file of the built console a second and a third time, compressed, so that a server only has to send
+// them.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';

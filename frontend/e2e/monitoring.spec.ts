@@ -137,8 +137,8 @@ test('a zoom leaves nothing behind of what was told under the pointer', async ({
   await expect(cursor).toBeAttached();
   await page.mouse.up();
   await expect.poll(ticks).not.toBe(before);
-  // Returns how far the line is from the dots: they must be at the same place, unless the line is hidden until the pointer
-  // moves. Both are read in one step, since a live chart moves.
+  // Returns how far the line is from the dots: they must be at the same place, unless the line is hidden until the
+  // pointer moves. Both are read in one step, since a live chart moves.
   const distance = () =>
     panel.evaluate((chart) => {
       const [line, dot] = ['.recharts-tooltip-cursor', '.recharts-active-dot'].map((shape) => {

@@ -49,8 +49,8 @@ function FindingText({ finding }: { finding: Finding }) {
     apiText(`${tone === 'ok' ? 'met' : 'finding'}.${code}`, '') ||
     apiText(`problem.${code}`, '') ||
     undefined;
-  // The figures and names of the finding, which the API sends separately from its English sentences, so that sentences in
-  // other languages can contain them.
+  // The figures and names of the finding, which the API sends separately from its English sentences, so that sentences
+  // in other languages can contain them.
   const facts = translateFacts(apiText, {
     ...finding.facts,
     parameter,
