@@ -149,7 +149,7 @@ class Dashboards(unittest.TestCase):
 
     @staticmethod
     def _guide(meant):
-        """Returns the scrape jobs of the guide, with this test's addresses instead of the guide's."""
+        """Returns the scrape jobs of the guide. Each key of `meant`, a text of the guide, is replaced by its value."""
         told = [block.text for block in blocks() if block.page.endswith("prometheus.md") and block.kind == "yaml"]
         text = "\n".join(told[:3])
         for old, new in meant.items():
@@ -171,8 +171,8 @@ class Dashboards(unittest.TestCase):
 
     @classmethod
     def _until(cls, what, look, told=()):
-        """Calls `look` until its result is not empty, and returns the result. Fails with `what` if that takes too
-        long."""
+        """Calls `look` until its result is not empty, and returns the result. Fails with the texts `what` and `told`
+        if that takes too long."""
         end = time.monotonic() + LIMIT_SECONDS
         while not (found := look()):
             assert time.monotonic() < end, f"{what} {sorted(told)}\n{cls._logs()}"

@@ -4,20 +4,26 @@ import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
 import { SESSION_FILE, WORKERS } from './e2e/session';
 
-/** Settings of all, a table of 10 000 instances, and forms that another's settings would renew. */
+/**
+ * Tests that run alone: they change settings for all users, need a table of 10 000 instances, or fill in forms that the
+ * settings of another test would reload.
+ */
 const ALONE = /(channels|drafts|many|second-person|settings)\.spec\.ts$/;
 
-/** Without windows where there is such a build, because it takes a third less of the processor. */
+/**
+ * The names of Chromium's executable, in order of preference. The build without windows comes first, because it takes a
+ * third less of the processor.
+ */
 const CHROMIUMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
-/** The folder for reports of a whole check. */
+/** The folder for the reports of the tests, or undefined if none are to be written. */
 const REPORTS = process.env.FQC_TEST_REPORTS;
 
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/stack.ts',
-  // Each worker has two servers of its own (e2e/console.ts); what a whole stack has once is tested after them, alone. As their
-  // teardown, since that runs whether they failed or not; what depends on them would not.
+  // Each worker has two servers of its own (e2e/console.ts); what a whole stack has once is tested after them, alone.
+  // As their teardown, since that runs whether they failed or not; what depends on them would not.
   workers: WORKERS,
   projects: [
     { name: 'beside others', testIgnore: ALONE, teardown: 'alone' },

@@ -5,10 +5,11 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 import { compressed } from './build/compressed.ts';
 
-// The host stays as the browser sent it: the backend compares it with the origin of every write.
+// Where requests of the API are forwarded. The host stays as the browser sent it: the backend compares it with the
+// origin of every write.
 const backend = { target: process.env.FQC_BACKEND_URL ?? 'http://127.0.0.1:8000', changeOrigin: false };
 
-// The folder for reports of a whole check.
+// The folder for the reports of the tests, or undefined if none are to be written.
 const reports = process.env.FQC_TEST_REPORTS;
 
 const matches = (...parts: string[]) => {
@@ -16,12 +17,14 @@ const matches = (...parts: string[]) => {
   return (id: string) => pattern.test(id);
 };
 
-/** Recharts with what it alone needs, and what draws with it. */
+/**
+ * Returns true for modules of the chunk of charts: Recharts, the packages that only it needs, and what draws with it.
+ */
 const isOfCharts = matches(
   'node_modules/(recharts|victory-vendor|d3-|@reduxjs|redux|react-redux|immer|reselect|decimal|es-toolkit|eventemitter3)',
   'src/charts/(ChartPanel|TimeChart|CurveChart|ChartTooltip|ZoomArea|NearestPoint|AnnotationMark|chartExport)',
 );
-/** Fields and frames of forms, which the first page has none of. */
+/** Returns true for modules of the chunk of forms: fields and dialogs, which the first page does not show. */
 const isOfForms = matches(
   'node_modules/(react-number-format|react-remove-scroll)',
   '@mantine/core/esm/components/(Autocomplete|Combobox|Drawer|FloatingIndicator|Modal|MultiSelect|NumberInput|Pill|PasswordInput|Progress|Radio|SegmentedControl|Select|Stepper|Switch|Tabs|Textarea|Timeline)',
@@ -36,10 +39,14 @@ const isShared = matches(
   'src/lib/(?!i18n/(zh|enPages))',
 );
 
-/** Names the chunk of a feature after its folder. The form of a new instance stays out, so that the first page is small. */
+/**
+ * Returns the name of a feature's chunk, which is that of its folder, or null for other modules. The form of a new
+ * instance gets none, so that the first page is small.
+ */
 const featureOf = (id: string) => /src\/features\/(\w+)\/(?!AddInstance)/.exec(id)?.[1] ?? null;
 
-// A group takes along what its modules import, so what every page needs comes first.
+// The groups of modules that become one chunk each. A group includes what its modules import, so what every page needs
+// comes first.
 const groups = [
   { name: 'base', test: (id: string) => isShared(id) && !isOfCharts(id) && !isOfForms(id), priority: 4 },
   { name: 'forms', test: isOfForms, priority: 3 },
@@ -59,7 +66,8 @@ export default defineConfig({
     target: 'es2023',
     manifest: true,
     sourcemap: false,
-    // A phone's line pays more for each request than for what it does not need yet: one file of styles, and few of code.
+    // A phone's line pays more for each request than for what it does not need yet: one file of styles, and few of
+    // code.
     cssCodeSplit: false,
     chunkSizeWarningLimit: 800,
     rolldownOptions: { output: { codeSplitting: { groups } } },

@@ -46,7 +46,11 @@ def fill(now: int, minute_instances: int) -> dict[str, int]:
 
 
 def _generate(table: str, instances: str | None, first: int, last: int, step: int) -> None:
-    """Inserts rows. The arguments are constants of this module, never input."""
+    """Inserts rows of random numbers, one each `step` seconds from `first` to before `last` (epoch seconds), for each
+    instance that the query `instances` returns, or for the whole fleet if it is None.
+
+    The arguments are constants of this module, never input.
+    """
     columns = (*COUNTER_COLUMNS, *GAUGE_COLUMNS)
     key, own = ("instance_id, ", "id, ") if instances else ("", "")
     series = f"generate_series({first - first % step}, {last - 1}, {step}) AS at"

@@ -147,7 +147,9 @@ class NearCaches(Lane):
         polling.poll_round(self.at, self.connections)
 
     def _attach(self) -> set[str]:
-        """Attaches a near cache again: its server detaches one that renews late because this process was busy."""
+        """Attaches a near cache again, and returns the server's attachments then: the server detaches a near cache that
+        renews late because this process was busy.
+        """
         with suppress(OSError):
             self.near.close()
         self.near.enter_context(FakeNearCache(self.fleet.healthy, "shop-1"))
@@ -157,7 +159,7 @@ class NearCaches(Lane):
         return {row["Attachment"] or "" for row in self.server.named_rows("SHOW FQC NEAR")}
 
     def lost(self) -> list[str]:
-        """Compares with the near caches that the server itself lists before and after the round."""
+        """Lists near caches that the server itself listed before and after the round, and the control plane did not."""
         found = NearCache.objects.filter(instance=self.fleet.healthy_row, is_attached=True, seen_at__gte=self.begun)
         noted = {str(number) for number in found.values_list("attachment", flat=True)}
         lost = (self.before & self._attachments()) - noted

@@ -1,11 +1,12 @@
-// Writes each text file of the built console a second and a third time, compressed, so that a server only has to send them.
+// Writes each text file of the built console a second and a third time, compressed, so that a server only has to send
+// them.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
 const TEXTS = new Set(['.js', '.css', '.svg', '.json']);
-/** Smaller files fit one packet as they are. */
+/** Files with fewer characters are not compressed: they fit into one packet as they are. */
 const LEAST_BYTES = 1_000;
 
 const brotli = (text: Buffer) =>

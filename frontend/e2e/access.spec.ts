@@ -47,7 +47,7 @@ test('a session is listed for its user, and ended from another', async ({ page, 
 });
 
 test('all other sessions are ended from the menu of the user', async ({ api, browser }) => {
-  // A separate user, so that the session of the other tests goes on.
+  // The name of a separate user, so that the session of the other tests goes on.
   const name = `e2e-apart-${Date.now()}`;
   const password = 'a phrase of a few words';
   await api.send('POST', 'users', { username: name, password, email: '', role: 'viewer' });
@@ -143,7 +143,7 @@ test('a password is changed by its owner, and reset by an admin who reads what e
   const other = await theirs.newPage();
   await other.goto('/fleet');
   const menu = other.getByRole('button', { name });
-  // Repeated if the server was busy with other password checks.
+  // Logs in with this password, and tries again while the server is busy with other password checks.
   const logIn = (password: string) =>
     expect(async () => {
       if (await menu.isVisible()) return;

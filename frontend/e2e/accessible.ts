@@ -10,7 +10,8 @@ declare global {
 
 // Rules that depend on the colour scheme. Only these are checked a second time, since the rest of the page is the same.
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
-// Users of speech control say the words that they see. axe checks this only on request.
+// The rule of axe that a control's name contains its visible label, since users of speech control say the words that
+// they see. axe checks it only on request.
 const OF_WORDS = { rules: { 'label-content-name-mismatch': { enabled: true } } };
 
 /** Expects that axe finds no accessibility violation on the page, in the light and in the dark colour scheme. */

@@ -60,7 +60,7 @@ test('what was enabled is told also when the server is faster than the answer', 
   page,
   instances: [, second],
 }) => {
-  // The response is held back until the page has noticed that the cache is on and shows other panels.
+  // The panel of a page that has noticed that the cache is on. The response is held back until it is shown.
   const pays = page.getByRole('region', { name: 'Is it worth it?' });
   await page.route('**/cache/enable', async (route) => {
     const answer = await route.fetch();

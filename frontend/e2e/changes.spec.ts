@@ -1,7 +1,7 @@
 import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test } from './console';
 
-// Longer than any other change takes.
+// In how many ms the change of this test is due: later than any other change takes.
 const DUE_IN_MS = 20_000;
 
 test('a change set is accessible, and says what was done, by whom, and in which steps', async ({
@@ -13,7 +13,7 @@ test('a change set is accessible, and says what was done, by whom, and in which 
   await page.goto(`/instances/${first.id}/changes/${items[0]?.id}`);
   await expect(page.getByRole('region', { name: 'Steps' })).toBeVisible();
   await expect(page.getByText('Created')).toBeVisible();
-  // The format of the test browser's locale, en-GB, with UTC on hover.
+  // The first point in time on the page, in the format of the test browser's locale, en-GB, with UTC on hover.
   const moment = page.locator('time').first();
   await expect(moment).toHaveText(/^\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d/);
   await expect(moment).toHaveAttribute('title', /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);

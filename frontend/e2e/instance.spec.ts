@@ -101,7 +101,8 @@ test('where the engine serves nothing, the reason stands in place of the button'
   await page.goto(`/instances/${second.id}/overview`);
   await expect(cache.getByRole('link', { name: 'Enable' })).toBeVisible();
 
-  // No server of this stack keeps its engine from serving, so the finding of one that does is added to the response.
+  // The finding of a server that keeps its engine from serving. No server of this stack does, so it is added to the
+  // response.
   const idle = {
     severity: 'blocking',
     code: 'engine_idle',

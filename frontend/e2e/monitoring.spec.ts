@@ -79,7 +79,8 @@ test('a chart is exported as a picture, with a heading, in the colours of the pa
     return { width: image.width, height: image.height, colours };
   }, picture.toString('base64'));
   expect(width).toBe(Math.floor((drawn?.width ?? 0) * 2));
-  // Title, instance and range, and the legend, of as many lines as there are marks of different kinds in this range.
+  // The image's height beyond the chart, title, instance and range. That is the legend, with as many lines as there are
+  // marks of different kinds in this range.
   const more = height - Math.floor((drawn?.height ?? 0) * 2) - 2 * 68;
   expect(more % (2 * 18)).toBe(0);
   expect(more).toBeGreaterThanOrEqual(0);
@@ -136,8 +137,8 @@ test('a zoom leaves nothing behind of what was told under the pointer', async ({
   await expect(cursor).toBeAttached();
   await page.mouse.up();
   await expect.poll(ticks).not.toBe(before);
-  // The line is where the dots are, or it is hidden until the pointer moves. Both are read in one step, since a live
-  // chart moves.
+  // Returns how far the line is from the dots: they must be at the same place, unless the line is hidden until the
+  // pointer moves. Both are read in one step, since a live chart moves.
   const distance = () =>
     panel.evaluate((chart) => {
       const [line, dot] = ['.recharts-tooltip-cursor', '.recharts-active-dot'].map((shape) => {

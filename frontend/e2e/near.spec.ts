@@ -21,7 +21,7 @@ test('a near cache reports with a token that is made on its page', async ({
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
 
-  // Without a session, as the program sends its reports.
+  // Sends requests without a session, as a near cache sends its reports.
   const near = await request.newContext({ baseURL: stack.url(), storageState: { cookies: [], origins: [] } });
   const report = {
     ...{

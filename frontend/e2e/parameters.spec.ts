@@ -5,7 +5,7 @@ test('a parameter is changed by keyboard, followed to the end, and rolled back',
   page,
   instances: [first],
 }) => {
-  // A different value in every run, because a value that is set already would be no change.
+  // The new value of the parameter, different in every run, because a value that is set already would be no change.
   const expression = `{DBInstanceClassCPU*${2 + (Date.now() % 60)}}`;
   await page.goto(`/instances/${first.id}/parameters?search=thread_cache_size`);
   const cell = page.getByRole('button', { name: 'Edit thread_cache_size' });

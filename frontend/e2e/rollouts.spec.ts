@@ -3,7 +3,8 @@ import { expect, test } from './console';
 import { runOn } from './fleet';
 import { mayChange, stack } from './session';
 
-// More than are done while a slow browser is between two clicks, but few enough for the connections of two servers.
+// The number of instances: more than are done while a slow browser is between two clicks, but few enough for the
+// connections of two servers.
 const MANY = 48;
 const AT_ONCE = 8;
 const stamp = `${Date.now()}`;
@@ -77,10 +78,10 @@ test('many instances are followed live; what has not begun is paused, resumed an
     const [told] = await counts.getByRole('listitem').filter({ hasText: state }).allTextContents();
     return Number(told?.replace(state, '') ?? 0);
   };
-  // Read from the API, which is sooner than the page.
+  // The identifier of the fleet apply, for the API, whose counts are newer than those of the page.
   const id = new URL(page.url()).pathname.split('/').at(-1);
   const done = async () => (await api.get<Counted>(`fleet-applies/${id}`)).counts.applied ?? 0;
-  // With the default interval of up to a second, all instances could be done before the next look.
+  // Looks every 50 ms: with the default interval of up to a second, all instances could be done before the next look.
   const often = { intervals: [50] };
   await expect.poll(done, often).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Pause' }).click();

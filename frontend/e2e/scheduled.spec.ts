@@ -4,7 +4,7 @@ import type { Api } from './fleet';
 import { expect, test, type Instance } from './console';
 
 const MINUTE_MS = 60_000;
-// Enough even if the next minute has just started.
+// The time to wait for a scheduled change in ms, which is enough even if the next minute has just started.
 const OPENING_MS = 240_000;
 
 interface Change {
@@ -73,7 +73,7 @@ test('a change runs by itself when its time has come, and when the maintenance w
   api,
   instances: [first, second],
 }) => {
-  // One moment for both changes, so that the test waits only once.
+  // The time at which both changes start, so that the test waits only once.
   const opening = nextMinute();
   await setWindow(page, first, opening);
   const inWindow = await review(page, first);
@@ -85,7 +85,7 @@ test('a change runs by itself when its time has come, and when the maintenance w
 
   const atTime = await review(page, second);
   await atTime.drawer.getByText('At a set time').click();
-  // The input takes the viewer's local time.
+  // The same time as the viewer's local time, which the input takes.
   const local = new Date(opening - new Date(opening).getTimezoneOffset() * MINUTE_MS).toISOString();
   await atTime.drawer.getByLabel('At a set time').last().fill(local.slice(0, 16));
   await atTime.drawer.getByRole('button', { name: 'Schedule' }).click();

@@ -39,7 +39,7 @@ for (const [name, pathOf] of Object.entries(ALL)) {
     const told = page.getByRole('alert').filter({ hasText: refusal.message }).first();
     await expect(told).toContainText(refusal.request);
     await expectFrame(page);
-    // The button must not squeeze the text: it stands below.
+    // The text and the button, which must be below the text, so that it does not squeeze it.
     const [words, button] = [
       told.getByText(refusal.message),
       told.getByRole('button', { name: 'Try again' }),
@@ -84,7 +84,7 @@ test('a choice that did not load says so at its field', async ({ page }) => {
 });
 
 test('a fleet without instances offers no filters, and does not blame them', async ({ page, api }) => {
-  // The summary is requested once: a page that is closed while a request is forwarded fails the test.
+  // The real summary, requested before: a page that is closed while a request is forwarded fails the test.
   const told = await api.get<object>('fleet/summary');
   await page.route('**/api/v1/instances?*', (route) => route.fulfill({ json: { items: [], next: null } }));
   await page.route('**/api/v1/fleet/summary', (route) =>

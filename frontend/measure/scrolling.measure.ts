@@ -5,7 +5,7 @@ import { addCrowd, addFigures, COUNT, removeCrowd } from '../e2e/crowd';
 
 const SLOW_MS = 50;
 
-/** Of every frame that the page drew while `act` ran, how long it took. */
+/** Runs `act`, and returns the duration in ms of every frame that the page drew while it ran. */
 async function framesOf(page: Page, act: () => Promise<void>): Promise<number[]> {
   await page.evaluate(() => {
     const frames: number[] = [];
@@ -75,7 +75,7 @@ test('scrolling', async ({ page }) => {
     }
   };
   tell('page down', await framesOf(page, pages));
-  // Every row in view is another one in each frame.
+  // Scrolls so far in each frame that all rows in view are new.
   const jumps = () =>
     scroller.evaluate(async (element) => {
       for (let turn = 0; turn < 120; turn++) {

@@ -36,9 +36,9 @@ from controlplane.core import clock, idempotency, known_names
 from controlplane.core.errors import Problem
 from controlplane.core.models import RateCount
 from controlplane.core.one_at_a_time import one_at_a_time
+from controlplane.core.periodic import periodic_claim
 from controlplane.core.rate_counts import RateCounts
 from controlplane.core.request_context import Caller, acting_as
-from controlplane.core.turns import turn_claim
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.metrics.models import Sample
@@ -427,7 +427,7 @@ def test_a_rule_is_deleted_once():
 
 
 def test_a_turn_is_taken_by_one():
-    assert many(turn_claim, "test", 1000.0, 60.0).count(True) == 1
+    assert many(periodic_claim, "test", 1000.0, 60.0).count(True) == 1
 
 
 def test_a_nonce_is_used_once():

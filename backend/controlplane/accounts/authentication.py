@@ -53,7 +53,10 @@ class ConsoleSessionAuthentication(SessionAuthentication):
 
 
 def _stands(user: User, session_key: str | None) -> bool:
-    """Returns whether the user may still log in the way that this session was started: by password or the provider."""
+    """Returns whether the user may still log in the way that this session was started: by password or the provider.
+
+    `session_key` is the session's; without one, false for users of the provider.
+    """
     if user.is_local:
         return services.may_use_password(user.username)
     return selectors.valid_sessions().filter(session_key=session_key).exists()

@@ -47,7 +47,9 @@ from controlplane.core.views import ApiView, ApiViewSet, with_etag
 
 
 class PasswordLineView(ApiView):
-    # The base of requests that contain a password and need no credentials. They wait in line before anything else.
+    # The base of views whose requests contain a password and need no credentials. Before anything else,
+    # such a request takes a place in the queue of password checks; it is refused as busy if there is none.
+
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         with ExitStack() as self.line:
             return super().dispatch(request, *args, **kwargs)

@@ -212,8 +212,8 @@ def _move(
 
 
 def _uncovered(rule: AlertRule, standing: Standing) -> EvaluationResult:
-    """Returns the move that ends a rule's phase on an instance because the rule was switched off or the instance left
-    its scope: nothing is watched, so nothing stays open.
+    """Returns the evaluation result for an instance that a rule no longer covers, because the rule was switched off or
+    the instance left its scope: nothing is pending any more, and an open incident is resolved.
     """
     transition = RESOLVED if standing.phase == OPEN else None
     why = "the rule no longer covers it" if rule.is_enabled else "the rule was switched off"
@@ -228,8 +228,7 @@ def _stand(standing: Standing | None) -> RuleState:
 
 @transaction.atomic
 def _wait_on(moves: Collection[EvaluationResult]) -> None:
-    """For moves (results of the evaluation of one rule on one instance) that did not change the phase: stores how long
-    the condition has held.
+    """Stores how long the condition has held, for evaluation results that change nothing else (`is_waiting`).
 
     All are stored in one batch, since there may be thousands.
     """
@@ -268,9 +267,10 @@ def _make(moves: list[EvaluationResult], now: float) -> int:
 
 
 def _stands_moved(moves: list[EvaluationResult]) -> list[EvaluationResult]:
-    """Stores the new phases and returns the moves to report.
+    """Stores the phases of these evaluation results, and returns those that were stored.
 
-    Moves whose row was changed by another evaluator since it was read are left out: of two evaluators only one reports.
+    Results whose row was changed by another evaluator since it was read are left out: of two evaluators only one
+    reports a transition.
     """
     read = {move.standing.pk: move.standing.version for move in moves if move.standing}
     held = Standing.objects.select_for_update().filter(pk__in=read).order_by("pk")
@@ -286,7 +286,9 @@ def _stands_moved(moves: list[EvaluationResult]) -> list[EvaluationResult]:
 
 
 def _stands_set(moves: Collection[EvaluationResult]) -> None:
-    """Updates the rows of standings (a rule's phase on an instance) whose version is still the one that was read."""
+    """Stores these evaluation results in the rows that hold each rule's phase on each instance. A row whose version is
+    no longer the one that was read stays as it is.
+    """
     if not moves:
         return
     names = [*_facts(next(iter(moves)))]

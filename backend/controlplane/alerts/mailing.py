@@ -28,13 +28,13 @@ from controlplane.core import clock
 from controlplane.core.connections import connection_give_back
 from controlplane.core.errors import Conflict
 from controlplane.core.ids import new_id
+from controlplane.core.periodic import periodic_claim, periodic_end
 from controlplane.core.sealing import CannotOpen
-from controlplane.core.turns import turn_claim, turn_end
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.mail import MailServer, MailServerFailed, MailUncertain, deliver
 from controlplane.settings.selectors import mail_server, settings_get, smtp_password
 
-TURN, LEASE_SECONDS, PAUSE_SECONDS = "mail", 120.0, 60.0
+WORK, LEASE_SECONDS, PAUSE_SECONDS = "mail", 120.0, 60.0
 BUNDLE = 1000
 MESSAGE_DOMAIN = "fast-query-cache.invalid"
 
@@ -90,7 +90,7 @@ def mails_send() -> int:
     """
     _abandon_stuck()
     row = settings_get()
-    if not row.smtp_host or not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
+    if not row.smtp_host or not periodic_claim(WORK, clock.shared_time(), LEASE_SECONDS):
         return 0
     sent, pause = 0, 0.0
     try:
@@ -103,7 +103,7 @@ def mails_send() -> int:
         log.error("mail_password_not_opened", detail=error.detail)
         pause = PAUSE_SECONDS
     finally:
-        turn_end(TURN, clock.shared_time() + pause)
+        periodic_end(WORK, clock.shared_time() + pause)
     return sent
 
 

@@ -29,14 +29,14 @@ from controlplane.alerts.vocabulary import ChannelKind, EventKind, MailState
 from controlplane.core import clock
 from controlplane.core.connections import connection_give_back
 from controlplane.core.ids import new_id
+from controlplane.core.periodic import periodic_claim, periodic_end
 from controlplane.core.sealing import CannotOpen
-from controlplane.core.turns import turn_claim, turn_end
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.post import Receiver, ReceiverDelayed, post
 from controlplane.settings.selectors import settings_get
 
 REST = timedelta(seconds=30)  # for a channel whose receiver accepted nothing
-TURN, LEASE_SECONDS = "notify", 120.0
+WORK, LEASE_SECONDS = "notify", 120.0
 BATCH_SECONDS = 60.0  # the time limit for one channel's batch
 MOST_AT_A_TIME = 500
 AT_ONCE = 8
@@ -113,7 +113,7 @@ def notifications_send() -> int:
     Returns the number that receivers accepted; 0 also if another process is sending.
     """
     _release_stuck()
-    if not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
+    if not periodic_claim(WORK, clock.shared_time(), LEASE_SECONDS):
         return 0
     try:
         batches = _claimed_batches()
@@ -124,7 +124,7 @@ def notifications_send() -> int:
             _note_outcome(outcome)
         return sum(len(outcome.sent) for outcome in outcomes)
     finally:
-        turn_end(TURN, clock.shared_time())
+        periodic_end(WORK, clock.shared_time())
 
 
 def _claimed_batches() -> list[Batch]:

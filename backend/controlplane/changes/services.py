@@ -127,7 +127,7 @@ def change_approve(change: ChangeSet, when: str = When.NOW, at: datetime | None 
 
 
 def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | None = None) -> None:
-    """Approves a change; the caller must then deliver it if it is to run at once.
+    """Approves a change; the caller must then deliver it if it is to run at once. `at` is the start for `When.AT`.
 
     The caller's transaction must have made the change or hold a lock on its row. Raises Conflict or Denied if it cannot
     be approved now, or not by this caller.

@@ -26,8 +26,8 @@ from controlplane.changes.services import AT_ONCE, change_request
 from controlplane.changes.states import ENDED, Kind
 from controlplane.core import clock
 from controlplane.core.errors import Problem
+from controlplane.core.periodic import periodic_claim, periodic_end
 from controlplane.core.request_context import acting_as
-from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.definitions import instance_lines
@@ -56,7 +56,7 @@ from controlplane.gateway.names import ENGINE_NAMES
 from controlplane.gateway.server import quoted
 
 log = structlog.get_logger(__name__)
-TURN, SILENT_TURN = "watch", "watch_silent"
+WORK, SILENT_WORK = "watch", "watch_silent"
 EVERY_SECONDS, SILENT_EVERY_SECONDS, LEASE_SECONDS = 15.0, 5.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
 LEARN_SECONDS = 10.0  # per server, since the others wait for it
@@ -77,20 +77,20 @@ class ServerSnapshot:
 
 def watch_if_due() -> None:
     watch_closed()
-    _if_due(TURN, watch, EVERY_SECONDS)
+    _if_due(WORK, watch, EVERY_SECONDS)
 
 
 def watch_silent_if_due() -> None:
-    _if_due(SILENT_TURN, watch_silent, SILENT_EVERY_SECONDS)
+    _if_due(SILENT_WORK, watch_silent, SILENT_EVERY_SECONDS)
 
 
-def _if_due(turn: str, work: Callable[[], None], every_seconds: float) -> None:
+def _if_due(name: str, work: Callable[[], None], every_seconds: float) -> None:
     now = clock.shared_time()
-    if turn_claim(turn, now, LEASE_SECONDS):
+    if periodic_claim(name, now, LEASE_SECONDS):
         try:
             work()
         finally:
-            turn_end(turn, now + every_seconds)
+            periodic_end(name, now + every_seconds)
 
 
 def watch_closed(connections: Connections = PROCESS) -> None:
@@ -128,7 +128,7 @@ def _ensure_accounts(instance: Instance, work: DutyRound) -> None:
 def watch_silent() -> None:
     waiting = list(Instance.objects.filter(SILENT).values_list("pk", flat=True))
     for first in range(0, len(waiting), SILENT_BATCH):
-        turn_end(SILENT_TURN, clock.shared_time() + LEASE_SECONDS)  # each batch renews the lease
+        periodic_end(SILENT_WORK, clock.shared_time() + LEASE_SECONDS)  # each batch renews the lease
         connections = Connections()
         # Queried again, since some may be running by now.
         instances = list(instance_list().filter(SILENT, pk__in=waiting[first : first + SILENT_BATCH]))

@@ -101,8 +101,8 @@ def payloads_of(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | 
 def frames(events: Iterable[tuple[Event, str | None]], seen: Seen) -> Iterator[str]:
     """Yields the events as text of the stream.
 
-    Each has the id that a reader sends to continue after a broken connection. Adds all events to `seen`, also those
-    that the reader did not ask for.
+    Each event comes with its data, or with None if the reader did not ask for it; it is then not in the stream, but
+    added to `seen` like the others. Each text has the id that a reader sends to continue after a broken connection.
     """
     for event, data in events:
         seen.add(event.pk)

@@ -37,7 +37,7 @@ class Hook(Generic[Part]):
 
     @property
     def part(self) -> Part:
-        """The only part of a hook that exactly one app fills."""
+        """The only part of a hook that exactly one app fills. Raises ValueError if none has, or several have."""
         (only,) = self._parts.values()
         return only
 

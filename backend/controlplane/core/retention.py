@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from controlplane.core import clock
-from controlplane.core.turns import moment_note, moment_of
+from controlplane.core.periodic import last_done_at, last_done_note
 
 MOST_FORWARD_SECONDS = 2 * 3600.0  # purges run every hour
 
@@ -21,7 +21,7 @@ def retention_now(purge: str) -> datetime:
     It is stored, so call it once for each purge, which is named after its app.
     """
     name, now = f"retention {purge}", clock.shared_time()
-    before = moment_of(name)
+    before = last_done_at(name)
     at = now if before is None else min(now, before + MOST_FORWARD_SECONDS)
-    moment_note(name, at)
+    last_done_note(name, at)
     return datetime.fromtimestamp(at, UTC)

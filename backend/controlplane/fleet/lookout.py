@@ -19,7 +19,7 @@ import structlog
 from django.db import DatabaseError, connection
 
 from controlplane.core import clock
-from controlplane.core.turns import turn_claim, turn_renew
+from controlplane.core.periodic import periodic_claim, periodic_renew
 from controlplane.fleet.kept_connections import PROCESS, Connections
 
 NAME = "lookout"
@@ -44,7 +44,7 @@ class Lookout:
         if self._thread is not None and self._thread.is_alive():
             return
         now = clock.shared_time()
-        if turn_claim(NAME, now, LEASE_SECONDS):
+        if periodic_claim(NAME, now, LEASE_SECONDS):
             self._thread = threading.Thread(target=self._stay, args=(now + LEASE_SECONDS,), name=NAME, daemon=True)
             self._thread.start()
 
@@ -63,7 +63,7 @@ class Lookout:
         at_work: dict[str, Future[None]] = {}
         while True:
             now = clock.shared_time()
-            if not turn_renew(NAME, lease, now + LEASE_SECONDS):
+            if not periodic_renew(NAME, lease, now + LEASE_SECONDS):
                 log.info("lookout_lost")
                 return
             lease = now + LEASE_SECONDS

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from django.db.models import F
 
 from controlplane.core import clock
-from controlplane.core.turns import moment_of
+from controlplane.core.periodic import last_done_at
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import ANSWERING
 from controlplane.fleet.states import State
@@ -38,7 +38,7 @@ def samples_missing() -> dict[str, tuple[float | None, str]]:
 
 
 def _no_round(since: float) -> str:
-    ended = moment_of(ROUND_ENDED)
+    ended = last_done_at(ROUND_ENDED)
     if ended is not None and ended >= since:
         return ""
     return f"no round of polls has completed {_since(ended)}: see the workers' log"

@@ -111,5 +111,8 @@ def _sum(status: Mapping[str, str], names: tuple[str, ...]) -> float | None:
 
 
 def _counter(text: str | None) -> int | None:
-    """Parses a counter. It may need 64 bits, since only its growth is stored in columns."""
+    """Parses a counter; None if it is missing or not a whole number that a server can have counted.
+
+    It may need 64 bits, since only its growth is stored in columns.
+    """
     return whole(text, MOST_COUNTED)

@@ -14,7 +14,7 @@ import structlog
 
 from controlplane.core import clock
 from controlplane.core.events import event_publish
-from controlplane.core.turns import moment_note, turn_claim, turn_end
+from controlplane.core.periodic import last_done_note, periodic_claim, periodic_end
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.isolation import DutyRound, isolated
 from controlplane.fleet.kept_connections import PROCESS, Connections, answered
@@ -35,7 +35,7 @@ from controlplane.near_caches.reports import ReportSums, report_sums_take
 from controlplane.near_caches.services import NearCacheListing, near_caches_note
 from controlplane.settings.selectors import settings_get
 
-TURN = "poll"
+WORK = "poll"
 ROUND_ENDED = "poll_ended"
 LEASE_SECONDS = 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # a slow server must not hold up the round
@@ -66,15 +66,15 @@ def poll_if_due(now: float | None = None) -> PollRound | None:
     """
     now = clock.shared_time() if now is None else now
     interval = settings_get().poll_interval_seconds
-    if not turn_claim(TURN, now, LEASE_SECONDS, interval):
+    if not periodic_claim(WORK, now, LEASE_SECONDS, interval):
         return None
     # Rounds start on multiples of the interval, so that a plot's buckets get one sample each.
     slot = int(now // interval * interval)
     try:
         done = poll_round(slot)
     finally:
-        turn_end(TURN, slot + interval)
-    moment_note(ROUND_ENDED, clock.shared_time())
+        periodic_end(WORK, slot + interval)
+    last_done_note(ROUND_ENDED, clock.shared_time())
     return done
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 
 from controlplane.core import clock
+from controlplane.core.periodic import periodic_claim
 from controlplane.core.retention import retention_now
-from controlplane.core.turns import turn_claim
 from controlplane.fleet.lookout import LOOKOUT
 from controlplane.metrics import polling, rollups
 
@@ -22,7 +22,7 @@ def look() -> None:
 @shared_task(name="metrics.rollup")
 def rollup() -> None:
     now = clock.shared_time()
-    if turn_claim("rollup", now, 30):
+    if periodic_claim("rollup", now, 30):
         rollups.rollup(now)
 
 

@@ -17,7 +17,7 @@ from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from controlplane.core import clock
-from controlplane.core.turns import turn_claim, turn_end
+from controlplane.core.periodic import periodic_claim, periodic_end
 from controlplane.fleet.connection import connected
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.isolation import isolated
@@ -31,7 +31,7 @@ from controlplane.parameters.models import TemplateVersion
 
 CACHE_PARAMETERS = ("query_cache_type", "query_cache_size", "innodb_buffer_pool_size")
 LOOK_AGAIN = timedelta(hours=6)
-TURN, EVERY_SECONDS, LEASE_SECONDS = "privilege_looks", 15.0, 300.0
+WORK, EVERY_SECONDS, LEASE_SECONDS = "privilege_looks", 15.0, 300.0
 ROUND_COUNT, ROUND_SECONDS = 1000, 60.0
 LOOK_SECONDS = 15.0  # per instance, since the others wait for it
 
@@ -61,12 +61,12 @@ def looks_of(instances: Iterable[Instance]) -> dict[str, PrivilegeLook]:
 
 def look_if_due() -> None:
     now = clock.shared_time()
-    if not turn_claim(TURN, now, LEASE_SECONDS):
+    if not periodic_claim(WORK, now, LEASE_SECONDS):
         return
     try:
         look_round()
     finally:
-        turn_end(TURN, now + EVERY_SECONDS)
+        periodic_end(WORK, now + EVERY_SECONDS)
 
 
 def look_round() -> None:

@@ -30,7 +30,8 @@ pub const STEPS: [(&str, &str); 6] = [
     ("empty", ""),
 ];
 
-/// The output of a scenario that ran each step in these ways, of `text` and `prepared`, in this order.
+/// Returns what a scenario prints that runs each step in these ways, of `text` and `prepared`, in this order, if each step finds the right
+/// rows.
 pub fn expected(ways: &[&str]) -> String {
     let lines =
         |(step, row): &(&str, &str)| ways.iter().map(|way| format!("{step} {way}: {row}\n")).collect::<String>();
@@ -41,11 +42,11 @@ fn programs() -> PathBuf {
     checkout::file("tests/connectors")
 }
 
-/// The ways of a library that also speaks the binary protocol: for [`expected`].
+/// The ways in which the scenario runs each step with a library that also speaks the binary protocol: for [`expected`].
 pub const BOTH: [&str; 2] = ["text", "prepared"];
 
-/// The folder with what `install` makes of these files of `connectors/NAME`. It is filled once for each content of the files, and kept:
-/// `install` gets a folder with copies of them.
+/// Returns the folder with what `install` makes of these files of `connectors/NAME`; `install` gets the path of a folder with copies of
+/// them. Runs it only once for each content of the files, and keeps the folder for later runs. Panics if `install` does.
 fn ready(name: &str, files: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     files.iter().for_each(|file| fs::read(programs().join(name).join(file)).unwrap().hash(&mut hasher));
@@ -94,17 +95,19 @@ fn python() -> PathBuf {
     ready("python", &["requirements.txt"], install).join("venv/bin/python")
 }
 
-/// The scenario with a Python library: `pymysql` or `MySQLdb`.
+/// Returns the command that runs the scenario with a Python library: `pymysql` or `MySQLdb`. It prints [`expected`].
 pub fn of_python(module: &str) -> Command {
     of_python_by("scenario.py", module)
 }
 
-/// The scenario with autocommit off, the default of Python's libraries. It prints [`expected_in_transactions`].
+/// Returns the command that runs the scenario with autocommit off, the default of Python's libraries. It prints
+/// [`expected_in_transactions`].
 pub fn of_python_in_transactions(module: &str) -> Command {
     of_python_by("transactions.py", module)
 }
 
-/// A program that runs statements from its standard input, one a line, through a Python library, and prints the first value of each result.
+/// Returns the command of a program that runs statements from its standard input, one a line, through a Python library, and prints the
+/// first value of each result.
 pub fn of_python_by_line(module: &str) -> Command {
     of_python_by("lines.py", module)
 }
@@ -115,7 +118,7 @@ fn of_python_by(scenario: &str, module: &str) -> Command {
     command
 }
 
-/// The output of [`of_python_in_transactions`].
+/// Returns what the command of [`of_python_in_transactions`] prints if each step finds the right rows.
 pub fn expected_in_transactions() -> String {
     let row = |price: &str, note: &str| format!("1|Zoë 🦭|{note}|{price}|2024-02-29|2024-02-29 12:34:56");
     let steps = [
@@ -129,7 +132,7 @@ pub fn expected_in_transactions() -> String {
     steps.iter().map(|(step, row)| format!("{step} text: {row}\n")).collect()
 }
 
-/// The scenario with Node's library mysql2.
+/// Returns the command that runs the scenario with Node's library mysql2. It prints [`expected`].
 pub fn mysql2() -> Command {
     let install = |place: &Path| fetch(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(place));
     let place = ready("node", &["package.json", "package-lock.json", ".npmrc", "scenario.mjs"], install);
@@ -138,7 +141,7 @@ pub fn mysql2() -> Command {
     command
 }
 
-/// The scenario with Go's go-sql-driver.
+/// Returns the command that runs the scenario with Go's go-sql-driver. It prints [`expected`].
 pub fn go_sql_driver() -> Command {
     let build = |place: &Path| {
         fetch(Command::new("go").args(["build", "-mod=readonly", "-o", "scenario", "."]).current_dir(place));
@@ -146,7 +149,7 @@ pub fn go_sql_driver() -> Command {
     Command::new(ready("go", &["go.mod", "go.sum", "main.go"], build).join("scenario"))
 }
 
-/// The scenario with Java's Connector/J.
+/// Returns the command that runs the scenario with Java's Connector/J. It prints [`expected`].
 pub fn connector_j() -> Command {
     of_java("Scenario.java")
 }

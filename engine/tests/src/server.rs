@@ -169,7 +169,8 @@ impl Server {
         Ok(server)
     }
 
-    /// Another process may take a port between its choice and the server's start, so several ports are tried.
+    /// Starts the server on a free port. Tries several, because another process may take a port between its choice and the server's start.
+    /// Err if none of [`PORT_TRIES`] ports was free, or the server does not start for another reason.
     fn launch_on_a_free_port(&mut self) -> io::Result<()> {
         for _ in 0..PORT_TRIES {
             self.port = free_port()?;

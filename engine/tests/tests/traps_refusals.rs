@@ -484,7 +484,7 @@ fn a_time_that_is_bound_is_completed_with_todays_date() {
     let (mut arena, mut client) = with_table("r_time");
     all(&mut client, &["CREATE TABLE d (a DATETIME)", "INSERT INTO d VALUES ('2020-01-01 10:00:00')"]);
     let prepared = client.prepare("SELECT a FROM d WHERE a < ?").unwrap().1.unwrap();
-    // Eight bytes: no sign, no days, ten hours.
+    // The time 10:00:00 as the binary protocol encodes it: the length, the sign, the days, and hours, minutes and seconds.
     const TIME: [u8; 9] = [8, 0, 0, 0, 0, 0, 10, 0, 0];
     const TEXT: [u8; 11] = *b"\x0a2100-01-01";
     let mut ask = |kind: u8, value: &[u8]| {

@@ -70,7 +70,7 @@ export function Shell() {
 function useLeaveOnLogOut() {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
-  // Uses the resolved location, because the pending one soon is the login page.
+  // The address to return to after the login: the resolved one, because the pending one soon is the login page.
   const href = useRouterState({ select: (state) => state.resolvedLocation?.href });
   useEffect(() => {
     if (session === null) void navigate({ to: '/login', search: { next: href } });

@@ -44,9 +44,9 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
   const rows = points
     .map(({ size, ratio }) => ({ size, ratio: ratio * 100 }))
     .sort((a, b) => a.size - b.size);
-  // The handler is on an element that stays mounted, because the chart may redraw its contents between press and
-  // release. The position comes from the pointer event: the chart only knows where the pointer last moved, and a finger
-  // does not move.
+  // Chooses the size that is nearest to a click. The handler is on an element that stays mounted, because the chart may
+  // redraw its contents between press and release. The position comes from the pointer event: the chart only knows
+  // where the pointer last moved, and a finger does not move.
   const choose = ({ clientX, currentTarget }: MouseEvent) => {
     const at = nearest.current?.(clientX - currentTarget.getBoundingClientRect().left);
     if (at !== undefined) onChoose(Number(at));

@@ -49,7 +49,8 @@ function FindingText({ finding }: { finding: Finding }) {
     apiText(`${tone === 'ok' ? 'met' : 'finding'}.${code}`, '') ||
     apiText(`problem.${code}`, '') ||
     undefined;
-  // Figures and names are sent separately from the API's English sentences, so that other languages can use them.
+  // The figures and names of the finding, which the API sends separately from its English sentences, so that sentences
+  // in other languages can contain them.
   const facts = translateFacts(apiText, {
     ...finding.facts,
     parameter,

@@ -13,7 +13,7 @@ from controlplane.alerts.models import AlertRule, Incident
 from controlplane.alerts.readings import READINGS
 from controlplane.alerts.states import STATES
 from controlplane.changes.models import ChangeSet
-from controlplane.core.turns import moment_note, moment_of
+from controlplane.core.periodic import last_done_at, last_done_note
 from controlplane.fleet.models import Instance, InstanceParameter, LookFault
 from controlplane.fleet.observation import identity_of, note_identity
 from controlplane.metrics import polling
@@ -165,7 +165,7 @@ def sampled(instance: Instance, ago: timedelta) -> None:
 
 
 def test_a_running_server_without_samples_is_an_incident_until_it_has_them() -> None:
-    moment_note(ROUND_ENDED, timezone.now().timestamp())
+    last_done_note(ROUND_ENDED, timezone.now().timestamp())
     instance = instance_make(name="shop-1")
     assert looks(minutes=2) == [], "it was registered just now"
     sampled(instance_make(name="shop-2"), timedelta(seconds=30))
@@ -180,7 +180,7 @@ def test_if_no_round_of_polls_has_ended_for_three_intervals_every_running_server
     for name in ("shop-1", "shop-2"):
         sampled(instance_make(name=name), timedelta(minutes=10))
     sampled(instance_make(name="stopped", state="stopped"), timedelta(minutes=10))
-    moment_note(ROUND_ENDED, (timezone.now() - timedelta(minutes=5)).timestamp())
+    last_done_note(ROUND_ENDED, (timezone.now() - timedelta(minutes=5)).timestamp())
     assert sorted(looks(minutes=2)) == [("samples_missing", "shop-1"), ("samples_missing", "shop-2")]
     for incident in Incident.objects.all():
         assert incident.events.get(kind="opened").detail.startswith("no round of polls has completed since 20")
@@ -188,9 +188,9 @@ def test_if_no_round_of_polls_has_ended_for_three_intervals_every_running_server
 
 def test_a_round_that_ends_is_noted_and_one_that_fails_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     polling.poll_if_due(T)
-    ended = moment_of(ROUND_ENDED)
+    ended = last_done_at(ROUND_ENDED)
     assert ended is not None
     monkeypatch.setattr(polling, "poll_round", lambda at: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         polling.poll_if_due(T + 60)
-    assert moment_of(ROUND_ENDED) == ended
+    assert last_done_at(ROUND_ENDED) == ended

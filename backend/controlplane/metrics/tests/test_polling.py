@@ -14,8 +14,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from controlplane.core.models import Event
+from controlplane.core.periodic import periodic_claim, periodic_end
 from controlplane.core.sealing import seal
-from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance, LookFault
 from controlplane.gateway.errors import GatewayError
@@ -334,16 +334,16 @@ def test_connections_of_removed_instances_are_closed(shared_server: Any, connect
 @pytest.mark.django_db
 class TestTurns:
     def test_one_of_two_gets_the_turn(self) -> None:
-        assert [turn_claim("work", 100, 60), turn_claim("work", 100, 60)] == [True, False]
+        assert [periodic_claim("work", 100, 60), periodic_claim("work", 100, 60)] == [True, False]
 
     def test_whoever_dies_delays_the_next_by_the_lease(self) -> None:
-        turn_claim("work", 100, 60)
-        assert [turn_claim("work", 159, 60), turn_claim("work", 160, 60)] == [False, True]
+        periodic_claim("work", 100, 60)
+        assert [periodic_claim("work", 159, 60), periodic_claim("work", 160, 60)] == [False, True]
 
     def test_a_turn_that_ended_comes_again_when_due(self) -> None:
-        turn_claim("work", 100, 60)
-        turn_end("work", 115)
-        assert [turn_claim("work", 114, 60), turn_claim("work", 115, 60)] == [False, True]
+        periodic_claim("work", 100, 60)
+        periodic_end("work", 115)
+        assert [periodic_claim("work", 114, 60), periodic_claim("work", 115, 60)] == [False, True]
 
     def test_rounds_start_on_multiples_of_the_interval_however_often_beat_knocks(self) -> None:
         found = [polling.poll_if_due(now) for now in (T + 0.5, T + 2.5, T + 14.9, T + 15.1, T + 15.2, T + 47.0)]
@@ -356,9 +356,9 @@ class TestTurns:
         assert polling.poll_if_due(T + 2.0) is None
 
     def test_a_turn_that_was_claimed_a_moment_later_is_not_taken_for_a_clock_set_back(self) -> None:
-        assert [turn_claim("work", 101, 60), turn_claim("work", 100, 60)] == [True, False]
+        assert [periodic_claim("work", 101, 60), periodic_claim("work", 100, 60)] == [True, False]
 
     def test_a_shorter_interval_is_kept_at_once(self) -> None:
-        turn_claim("work", 100, 60, every_seconds=3600)
-        turn_end("work", 3600)
-        assert turn_claim("work", 130, 60, every_seconds=15)
+        periodic_claim("work", 100, 60, every_seconds=3600)
+        periodic_end("work", 3600)
+        assert periodic_claim("work", 130, 60, every_seconds=15)

@@ -126,8 +126,8 @@ class Api:
 
 
 def _trusted(url: str) -> bool | ssl.SSLContext:
-    """Returns what httpx verifies certificates with. For plain HTTP it is an empty store, because loading the system's
-    trusted certificates takes 40 ms.
+    """Returns what httpx verifies certificates with: true for the system's trusted certificates, or for plain HTTP an
+    empty store, because loading the trusted certificates takes 40 ms.
     """
     return True if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 

@@ -116,7 +116,8 @@ impl Memory {
         self.map_reserved(bytes)
     }
 
-    /// Like [`map`](Self::map), for the pages of a segment: they may have been used before, and need not be zeroed.
+    /// Like [`map`](Self::map), for the pages of a segment: they may have been used before, and need not be zeroed. `None` under the same
+    /// conditions.
     pub fn map_any(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
         self.wanted_bytes.store(bytes, Ordering::Relaxed);

@@ -11,7 +11,7 @@ use crate::memory::Memory;
 
 /// The data at the start of a segment.
 struct Head {
-    /// The next younger segment of the queue.
+    /// The next younger segment of the queue; none for the youngest.
     next: Option<Segment>,
     /// The size of the segment.
     bytes: usize,

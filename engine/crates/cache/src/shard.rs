@@ -70,7 +70,8 @@ impl Shard {
         unsafe { Table::from_ptr(self.table.load(Ordering::Acquire)) }
     }
 
-    /// Lets readers find this index from now on. The caller must hold the shard's lock, and must retire the previous index.
+    /// Lets readers find this index from now on; with None they find no entry. The caller must hold the shard's lock, and must retire
+    /// the previous index.
     pub fn publish(&self, table: Option<Table>) {
         // Release pairs with the Acquire in `table`.
         self.table.store(table.map_or(null_mut(), Table::as_ptr), Ordering::Release);

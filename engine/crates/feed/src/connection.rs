@@ -46,7 +46,7 @@ pub struct Connection {
     sessions: [Option<SessionContext>; 2],
     /// True if the last report says that COM_STMT_PREPARE does not change the session.
     holds_over_preparations: bool,
-    /// [`CommandReport::snapshot`] of the last report on this connection.
+    /// [`CommandReport::snapshot`] of the last report on this connection. None before a report, and if the last one has no snapshot.
     snapshot: Option<u64>,
 }
 

@@ -9,8 +9,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// One payload from the server to a near cache. Frames are numbered from 1 for each attachment. They are applied in this order, and
-/// each one as a whole.
+/// One payload of messages from the server to a near cache. Frames are numbered from 1 for each attachment, and are applied in this
+/// order; lookups must see either none or all of the messages of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     pub number: u64,
@@ -311,7 +311,7 @@ impl<'a> Input<'a> {
         self.take().map(u64::from_le_bytes)
     }
 
-    /// Reads the rest of the input as text.
+    /// Reads the rest of the input as text. Err if it is not UTF-8.
     fn text(&mut self) -> Result<String, Malformed> {
         let bytes = std::mem::take(&mut self.0);
         String::from_utf8(bytes.to_vec()).map_err(|_| Malformed)
@@ -351,7 +351,7 @@ impl<'a> Input<'a> {
         Ok(report)
     }
 
-    /// Reads items until the input is empty.
+    /// Reads items until the input is empty. Returns the first error of `one`.
     fn all<T>(&mut self, one: fn(&mut Self) -> Result<T, Malformed>) -> Result<Vec<T>, Malformed> {
         let mut all = Vec::new();
         while !self.0.is_empty() {
@@ -360,7 +360,8 @@ impl<'a> Input<'a> {
         Ok(all)
     }
 
-    /// Reads messages until the input is empty. `decode` receives the kind and the body of each, and must use up the body.
+    /// Reads messages until the input is empty. `decode` receives the kind and the body of each, and must use up the body. Err if a
+    /// message is incomplete or has bytes left over, and for an error of `decode`.
     fn messages<T>(&mut self, decode: fn(u8, &mut Input) -> Result<T, Malformed>) -> Result<Vec<T>, Malformed> {
         let mut all = Vec::new();
         while !self.0.is_empty() {

@@ -163,8 +163,9 @@ impl NearEnd {
         cells.iter().try_for_each(|cell| self.cells.close(*cell)).ok_or(FeedBroken)
     }
 
-    /// Opens these cells with these versions. Other threads must not see some of them before all are done: opening one cell may make a
-    /// result servable that another cell of the same message invalidates. Err if a number exceeds the limit of cell numbers.
+    /// Marks writes on these cells as done, with the version that each cell has after them. Other threads must not see some of them
+    /// before all are done: opening one cell may make a result servable that another cell of the same message invalidates. Err if a
+    /// number exceeds the limit of cell numbers.
     fn open(&mut self, cells: &[(u32, u64)]) -> Result<(), FeedBroken> {
         cells.iter().try_for_each(|(cell, version)| self.cells.open(*cell, *version)).ok_or(FeedBroken)
     }

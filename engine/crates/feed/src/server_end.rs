@@ -71,7 +71,7 @@ pub struct AttachedNear {
     pub waits: u64,
     /// The total time of those waits, in nanoseconds.
     pub waited_ns: u64,
-    /// The time in nanoseconds that the last measured acknowledgement took, from a closing that a writer waited for.
+    /// The time in nanoseconds that the last measured acknowledgement took, from when a writer began to wait for it.
     pub lag_ns: u64,
     /// The time at which the lease ends, in nanoseconds by the server's clock.
     pub lease_end: u64,
@@ -87,8 +87,8 @@ pub struct AttachedNear {
     taken: u64,
     /// The number of the last frame that the near cache has acknowledged.
     acknowledged: u64,
-    /// The first frame that closes cells, that a writer waits for, and that is not acknowledged yet: its number, and the time of the
-    /// closing.
+    /// The first frame that a writer waits for and that is not acknowledged yet: its number, and the time since which the writer waits.
+    /// None if no writer waits.
     awaited_ack: Option<(u64, u64)>,
     /// The cells of the tables for which this near cache may hold results, each with the greatest stamp of those results.
     holds: BTreeMap<u32, u64>,
@@ -109,7 +109,7 @@ impl PendingAcks {
 /// The dependencies of a result that is reported to a near cache.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportDependencies<'a> {
-    /// For each table that was read, the cell that every write to the table closes.
+    /// For each table that was read, the number of the cell that every write to the table closes.
     pub tables: &'a [u32],
     /// The cells that the result depends on, as the report lists them; they may be finer, such as those of rows.
     pub cells: &'a [u32],
@@ -197,10 +197,11 @@ impl ServerEnd {
         }
     }
 
-    /// Queues the closing of these cells for all near caches that may hold results that depend on them, and returns the
-    /// acknowledgements to wait for: poll [`is_over`](Self::is_over) until it returns true. The caller has closed the cells at the
-    /// server before. `cells` must contain the cell that every write to the table closes, because near caches are found by it. `now` is
-    /// in nanoseconds by the server's clock.
+    /// Announces to near caches that writes on what these cells stand for are in progress, so that results that depend on them are not
+    /// served until [`open`](Self::open); only near caches that may hold such results are notified. The caller has closed the cells at
+    /// the server before. Returns the acknowledgements to wait for before a client may see the write: poll [`is_over`](Self::is_over)
+    /// until it returns true. `cells` must contain the cell that every write to the table closes, because near caches are found by it.
+    /// `now` is in nanoseconds by the server's clock.
     pub fn close(&mut self, cells: &[u32], now: u64) -> PendingAcks {
         self.forget_gone(now);
         let mut wait = PendingAcks::default();
@@ -250,12 +251,13 @@ impl ServerEnd {
         }
     }
 
-    /// Queues the opening of these cells for the near caches that may hold results that depend on them. `version_if_open` returns the
-    /// version of a cell at the server, or none while a write on it is in progress; such a cell is left out.
+    /// Announces to near caches that no write is in progress on these cells any more, with the version of each, so that results that are
+    /// not older may be served again. `version_if_open` returns the version of a cell at the server, or none while another write on it
+    /// is in progress; such a cell is left out.
     ///
-    /// The second parameter lists the cells of tables whose earlier results are all stale, each with the cell whose change did that, so
-    /// that near caches need not be notified of those tables any more. Results that were reported after this change still count as
-    /// held, since the cells may have been open for a while.
+    /// The second parameter lists the cells of tables whose earlier results are all stale, each with the cell whose change did that, so that near
+    /// caches need not be notified of those tables any more. Results that were reported after this change still count as held, since the
+    /// cells may have been open for a while.
     pub fn open(&mut self, cells: &[u32], outdated: &[(u32, u32)], version_if_open: impl Fn(u32) -> Option<u64>) {
         let mut opened: Option<Vec<(u32, u64)>> = None;
         for near in self.attached.values_mut().filter(|near| near.may_hold(cells)) {
@@ -366,8 +368,8 @@ impl ServerEnd {
         }
     }
 
-    /// Returns the owners of near caches that did not acknowledge a closing before their lease was over, one entry for each near
-    /// cache, since the last call. For [`AttachPauses::missed`](crate::AttachPauses::missed).
+    /// Returns the owners of near caches that did not acknowledge a write before their lease was over, one entry for each near cache,
+    /// since the last call. For [`AttachPauses::missed`](crate::AttachPauses::missed).
     pub fn take_missed(&mut self) -> Vec<NearOwner> {
         std::mem::take(&mut self.missed)
     }

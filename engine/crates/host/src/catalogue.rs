@@ -40,7 +40,7 @@ pub fn look_up_requested(engine: &Engine, link: &mut dyn Link) -> Result<(), Str
 }
 
 /// Looks up the verdicts on these tables, that is, whether their results may be stored, and then their key columns. A table whose key
-/// column could not be looked up is asked for again.
+/// column could not be looked up is asked for again. An error is that of a failed query.
 fn settle(engine: &Engine, link: &mut dyn Link, requests: &[LookUpRequest]) -> Result<(), String> {
     let mut with_columns = Vec::new();
     for one in requests.iter().filter(|one| !one.table.is_looked_up(engine.catalogue().generation())) {

@@ -32,7 +32,7 @@ pub struct Connection {
     /// A packet that the engine sends to the server, and how many of its bytes the server has read.
     own: Vec<u8>,
     own_given: usize,
-    /// The part received so far of a command that is passed on in pieces.
+    /// The part received so far of a command that is passed on in pieces; none if there is no such command.
     passing: Option<Vec<u8>>,
     /// True while the server reads the rest of an oversized command.
     is_raw: bool,

@@ -157,7 +157,8 @@ impl<M: ResultMemory> Connection<M> {
     }
 }
 
-/// Returns the payload if these bytes are exactly one query as text, or one execution of a prepared statement.
+/// Returns the payload if these bytes are exactly one query as text, or one execution of a prepared statement. None if they are anything
+/// else, are not exactly one packet, or are longer than [`LONGEST`].
 fn lone_read(bytes: &[u8]) -> Option<&[u8]> {
     let is_read = |payload: &&[u8]| [Command::Query as u8, Command::StmtExecute as u8].contains(&payload[0]);
     lone_command(bytes).filter(|payload| payload.len() <= LONGEST).filter(is_read)

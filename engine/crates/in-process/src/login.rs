@@ -22,7 +22,7 @@ pub struct Login {
     token: Option<u64>,
     client: Pieces,
     server: Pieces,
-    /// The first byte of the server's last packet.
+    /// The first byte of the server's last packet; none before its first one.
     last: Option<u8>,
     /// True if the client has answered the greeting.
     has_client_hello: bool,
@@ -42,7 +42,8 @@ impl Login {
         Ok(())
     }
 
-    /// Takes bytes of the greeting, and returns those after it.
+    /// Takes bytes of the greeting, and returns those after it; none while the greeting is incomplete. Fails if they are no greeting:
+    /// the connection cannot be followed then.
     fn greet<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Unfollowable> {
         let before = self.greeting.len();
         self.greeting.extend_from_slice(&bytes[..bytes.len().min(LONGEST_GREETING - before)]);

@@ -24,9 +24,9 @@ const PRESENT: usize = 3;
 const BITS: u32 = 24;
 const ALL: u32 = 1 << BITS;
 const LEAST: u32 = 1 << (BITS - 16);
-/// With more keys in the sample than this, the threshold falls.
+/// The number of keys in the sample above which the threshold falls, so that fewer keys are tracked.
 const KEYS: usize = 8192;
-/// With more tracked requests in a second than this, the threshold falls.
+/// The number of tracked requests in a second above which the threshold falls, so that fewer keys are tracked.
 const REQUESTS: u64 = 20_000;
 /// The sample gets larger again after `IDLE_TICKS` calls of `tick` in a row at which it had less than `1 / IDLE` of its maximum of keys and
 /// requests.
@@ -173,8 +173,9 @@ impl<V> Curve<V> {
         self.with(|inner| inner.requested(hash, is_fresh)).unwrap_or(true)
     }
 
-    /// Records the result of a request of a key in the sample: one that could be stored, or was found in the cache. Returns whether a cache
-    /// of the current size would have answered the request; none if that is not known, because the sample was locked, full or not started.
+    /// Records the result of a request of a key in the sample: one that could be stored, or was found in the cache. Returns true if a cache
+    /// of the current size would have answered the request, and false if it would not have. None if that is not known, because the sample
+    /// was locked, full or not started.
     pub fn stored(&self, hash: u64, sample: Sample<V>) -> Option<bool> {
         self.with(|inner| inner.stored(hash, sample)).flatten()
     }

@@ -263,7 +263,8 @@ impl RuleJson {
     }
 }
 
-/// Checks a number of seconds that is required. `name` is the setting's name for the error.
+/// Checks a number of seconds that is required. `name` is the setting's name for the error; `written` is none if the rule lacks the
+/// setting, which is an error.
 fn seconds<P: RuleHost>(name: &str, written: Option<f64>) -> Result<Duration, String> {
     let read = written.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let is_right = |read: &Duration| (P::STEP..=P::LONGEST).contains(read) && is_multiple(*read, P::STEP);

@@ -23,7 +23,7 @@ pub(crate) const GENERATION_AT: usize = 3;
 pub(crate) const LEASE_END_AT: usize = 4;
 /// The ring position up to which the writer has written or is writing.
 pub(crate) const RESERVED_AT: usize = 5;
-/// Counts the steps of opening cells. It is odd while one is under way.
+/// Counts the times that the writer has ended changes of several cells in one step. It is odd while such a step is under way.
 pub(crate) const OPENINGS_AT: usize = 6;
 /// The length of the head in words.
 const HEAD: usize = 8;

@@ -39,7 +39,7 @@ fn checked(outcome: i32) -> io::Result<i32> {
     if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(outcome) }
 }
 
-/// Maps the first `bytes` bytes of the file, with these `PROT_` flags.
+/// Maps the first `bytes` bytes of the file, with these `PROT_` flags. The error is that of the system call.
 fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
     // SAFETY: no existing mapping is touched, and the descriptor is open.
     let begin = unsafe {

@@ -90,7 +90,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
 
     /// Like [`find`](Self::find), for a read of this connection in one of its contexts. `connection` is what
     /// [`connection`](Self::connection) has returned; it is compared with the memory in the same steps. `parts` are those of the result's
-    /// key. Whether the client has sent and received as many bytes as `connection` says is for the caller to check.
+    /// key. Whether the client has sent and received as many bytes as `connection` says is for the caller to check. After an error,
+    /// `into` is unchanged, and the read has to be answered elsewhere.
     pub fn find_for(
         &mut self,
         connection: &ConnectionState,
@@ -129,7 +130,7 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         self.word(LEASE_END_AT).load(Ordering::Acquire)
     }
 
-    /// Finds a record of this generation that meets these bounds.
+    /// Finds a record of this generation that meets these bounds, and appends its value to `into`. After an error, `into` is unchanged.
     fn find_in(
         &mut self,
         generation: u64,
@@ -160,8 +161,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         Ok(FoundRecord { rows: head.rows, flags: head.flags })
     }
 
-    /// Returns true if there was a moment at which no cell of the copied record was closed or had a version after the record's stamp, and
-    /// the cell for everything had no version after `newest`.
+    /// Returns true if the copied record was current at some moment during the call: none of its cells was being changed or had a version
+    /// after the record's stamp, and the cell for everything had no version after `newest`. False: it was not, or that cannot be said.
     fn are_unchanged(&self, head: &RecordHead, newest: u64) -> bool {
         for _ in 0..MOST_LOOKS {
             let openings = self.word(OPENINGS_AT).load(Ordering::Acquire);
@@ -179,8 +180,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         false
     }
 
-    /// Returns true if the cell is open and has no version after `stamp`. Acquire: loads that follow in the program happen after this
-    /// one.
+    /// Returns true if what the cell stands for is not being changed, and has no version after `stamp`. Acquire: loads that follow in the
+    /// program happen after this one.
     fn is_unchanged(&self, cell: u32, stamp: u64) -> bool {
         let at = self.layout.cell(cell);
         at.map(|at| self.word(at).load(Ordering::Acquire)).is_some_and(|word| word & CLOSED == 0 && word >> 1 <= stamp)

@@ -177,7 +177,8 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         Some(slot)
     }
 
-    /// Lets readers answer this connection under these circumstances, in the present attachment. `connection.generation` is ignored.
+    /// Lets readers answer reads of this connection, in the present attachment, as long as its state is `connection`.
+    /// `connection.generation` is ignored.
     pub fn set_connection(&mut self, slot: &ConnectionSlot, connection: &ConnectionState) {
         slot.write(self.memory.as_ref(), &ConnectionState { generation: self.generation, ..*connection });
     }

@@ -18,7 +18,7 @@ pub struct Answer {
     pub rows: u64,
     /// True once the last bytes of the answer were taken.
     pub is_complete: bool,
-    /// The offsets of the status flags in the complete answer.
+    /// The offsets of the status flags in the complete answer. None before that, and if they are not known.
     flag_offsets: Option<FlagOffsets>,
     /// True if the answer may be stored although its session is in a transaction.
     may_be_in_transaction: bool,

@@ -42,11 +42,12 @@ pub struct ByRules {
 }
 
 thread_local! {
-    /// The terms that the rules have given reads on connections of this thread lately.
+    /// The terms (time to live and other settings of a rule) that reads on connections of this thread have been given recently.
     static CACHED_TERMS: RefCell<Memo<CachedTerms>> = RefCell::default();
 }
 
-/// The terms that the rules gave a read, so that they are not evaluated again when its text comes again.
+/// The terms (time to live and other settings of a rule) that a read was given, kept so that the rules are not evaluated again
+/// when its text comes again.
 struct CachedTerms {
     text: Arc<[u8]>,
     mode: LexMode,
@@ -72,7 +73,8 @@ pub struct WaitOutcome {
     flight: Option<Flight>,
 }
 
-/// The rights that a read holds while the server answers it.
+/// The rights of one read while the server answers it: its entry among the pending reads that other clients wait for, and the
+/// entry in the shared store that its answer will fill. Both are given up when this value is dropped.
 #[derive(Default)]
 pub struct Claim {
     /// Lets other clients wait for the answer. Dropped once the answer is stored, or cannot be.
@@ -82,13 +84,15 @@ pub struct Claim {
 }
 
 impl ByRules {
-    /// `flights` is common to all connections. `sleep` provides the delays of the host's runtime.
+    /// Starts for one connection. `memory` and `flights` are common to all connections. `store` is none if near caches share no
+    /// store. `sleep` provides the delays of the host's runtime.
     pub fn new(memory: &Arc<Memory>, flights: &Arc<Flights>, store: Option<Arc<dyn Store>>, sleep: Sleep) -> ByRules {
         ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, settings: 0 }
     }
 
-    /// Returns the terms for serving a read of this text, by the present rules. None if it may not be served. Without `known`,
-    /// rules that name an account or a database are decided on as far as possible.
+    /// Returns the terms (time to live and other settings of a rule) for serving a read of this text, by the present rules. None
+    /// if it may not be served. Without `known`, rules that name an account or a database are decided on as far as possible: None
+    /// then means that the read may not be served in any session.
     fn terms(
         &mut self,
         conditions: &ReadConditions<'_>,
@@ -144,8 +148,8 @@ impl ByRules {
     }
 }
 
-/// Looks for a result in memory that may be served. `settings` is the number of the settings that the terms come from. `is_first`
-/// is true if the lookup is to be counted.
+/// Looks for a result in memory that may be served by these terms; none if there is no such result. `settings` is the number of
+/// the settings that the terms come from. `is_first` is true if the lookup is to be counted.
 fn find(
     conditions: &ReadConditions<'_>,
     read: &ClientRead,

@@ -161,11 +161,13 @@ pub trait Freshness: Send {
     }
 
     /// Is called when the server receives these bytes of the client. If this returns a number, the answer to the last command in
-    /// them must be passed to [`answer_bytes`](Self::answer_bytes) with that number.
+    /// them must be passed to [`answer_bytes`](Self::answer_bytes) with that number. None: that answer is of no use, and need not be
+    /// passed.
     fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64>;
 
-    /// Is called when the server receives a read that was already answered from memory, in the session context `context_id`. Returns
-    /// the number of the command, with which its outcome comes in [`answered_served`](Self::answered_served).
+    /// Is called when the server receives a read that was already answered from memory, in the session context `context_id`; none if
+    /// the host does not know it. Returns the number of the command, with which its outcome comes in
+    /// [`answered_served`](Self::answered_served).
     fn forward_served(&mut self, _payload: &[u8], _context_id: Option<ContextId>) -> u64 {
         0
     }

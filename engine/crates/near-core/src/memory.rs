@@ -149,8 +149,9 @@ impl Memory {
         std::mem::take(&mut self.outgoing())
     }
 
-    /// Applies a frame of the feed. When this returns, no thread can serve what the frame has closed. Returns the acknowledgement
-    /// to send then, if the frame closes anything. After an error the feed must be ended with [`detach`](Self::detach).
+    /// Applies a frame of the feed. When this returns, no thread can serve what the frame invalidates. Returns the
+    /// acknowledgement to send then; none if the frame announces no write, since the server then waits for none. After an error
+    /// the feed must be ended with [`detach`](Self::detach).
     pub fn receive(&self, frame: Frame) -> Result<Option<FromNear>, FeedBroken> {
         let closes = frame.messages.iter().any(|message| matches!(message, ToNear::Closed { .. }));
         let (heard, attachment, acknowledgement) = self.results.apply(frame)?;

@@ -19,7 +19,8 @@ pub struct ObservedRead {
 }
 
 impl ObservedRead {
-    /// `expected` is the answer from memory, and `flag_offsets` are the offsets of its status flags.
+    /// Prepares to compare the server's answer with `expected`, the answer from memory. `flag_offsets` are the offsets of its status
+    /// flags, in which the answers may differ. `used` are the statistics of its hits.
     pub fn new(expected: Vec<u8>, flag_offsets: Option<FlagOffsets>, used: Option<Use>) -> ObservedRead {
         ObservedRead { number: None, expected, flag_offsets, used, answer: Vec::new() }
     }
@@ -52,8 +53,8 @@ impl ObservedRead {
         }
     }
 
-    /// Ends the comparison when the answer is complete. Returns true if it is the expected one, apart from the flags of a transaction.
-    /// None if the server has answered with an error.
+    /// Ends the comparison when the answer is complete. Returns true if it is the expected one, apart from the flags of a transaction,
+    /// and false if the answer from memory would have been wrong. None if the server has answered with an error.
     pub fn end(mut self, outcome: &Outcome) -> Option<bool> {
         if matches!(outcome.kind, OutcomeKind::Err { .. }) {
             return None;

@@ -117,7 +117,7 @@ struct PreparedStatement {
     /// The number of columns in the server's last answer. None while it is not certain. The server reports changed metadata to a
     /// client that knows another number.
     columns: Option<u64>,
-    /// The session context in which the server has last reported an execution of this statement.
+    /// The session context in which the server has last reported an execution of this statement; none before that.
     reported_context: Option<ContextId>,
     /// True if all executions go to the server, and none is stored.
     passes: bool,
@@ -167,7 +167,8 @@ impl Execution {
         }
     }
 
-    /// Returns true if it is known how the server interprets the values.
+    /// Returns true if it is certain from the types alone how the server interprets the values, so that a result can be stored
+    /// under its key.
     fn is_clear(&self) -> bool {
         matches!(self.taken, Interpretation::Alike | Interpretation::Reprepared(_))
     }
@@ -258,7 +259,8 @@ impl PreparedStatements {
         self.preparing.iter().any(|one| one.command == number) || self.by_id.values().any(|one| one.prepared == number)
     }
 
-    /// Returns true if this execution may evaluate FOUND_ROWS(). None if it is no execution or the statement is not known.
+    /// Returns true if this execution may evaluate FOUND_ROWS(), and false if it certainly does not. None if it is no execution
+    /// or the statement is not known.
     pub fn asks_for_found_rows(&self, payload: &[u8]) -> Option<bool> {
         let is_execution = payload[0] == Command::StmtExecute as u8;
         let statement = self.by_id.get(&id_of(payload)).filter(|_| is_execution);

@@ -246,7 +246,8 @@ impl Published {
 }
 
 impl State {
-    /// Sets the attachment; a new one makes all earlier results invisible. Returns true if there is one.
+    /// Sets the attachment; a new one makes all earlier results invisible to other processes, and with none they serve nothing.
+    /// Returns true if there is one.
     fn attach(&mut self, attachment: Option<Attachment>) -> bool {
         if self.attachment != attachment {
             self.attachment = attachment;
@@ -260,7 +261,7 @@ impl State {
         self.attachment.is_some_and(|[first, _]| first == BY_RULES)
     }
 
-    /// Lets other processes serve until this time in nanoseconds, or not at all.
+    /// Lets other processes serve until this time in nanoseconds. With none, they serve nothing from here on.
     fn set_lease(&mut self, lease: Option<u64>) {
         match lease {
             Some(until) => self.writer.grant_lease(until),

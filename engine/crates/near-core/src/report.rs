@@ -91,7 +91,8 @@ pub fn requested(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Opti
     selection.unknown_column(topic.columns()).is_none().then_some(ReportRequest { topic, selection })
 }
 
-/// Returns the subject of a report that is answered here; none if the server answers it.
+/// Returns the subject of a report that is answered here; none if the server answers it. `has_reasons` is true if this kind of
+/// freshness counts reasons, so that `SHOW FQC REASONS` is answered here.
 fn topic_here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
     match topic {
         FqcTopic::Status => Some(Topic::Status),

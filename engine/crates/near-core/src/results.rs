@@ -96,9 +96,9 @@ impl Results {
         self.view().near.has_lease(now)
     }
 
-    /// Applies a frame of the feed. When this returns, no thread serves what the frame invalidates. Returns what the host has to
-    /// do next, the attachment, and the acknowledgement to send. After an error nothing is served until the next attachment, as
-    /// after [`detach`](Self::detach).
+    /// Applies a frame of the feed. When this returns, no thread serves what the frame invalidates. Returns the events that the
+    /// host must handle, the attachment, and the acknowledgement to send. After an error nothing is served until the next
+    /// attachment, as after [`detach`](Self::detach).
     pub fn apply(&self, frame: Frame) -> Result<(Vec<NearEvent>, Attachment, FromNear), FeedBroken> {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         let cells = self.published.as_ref().map(|_| frame.cells()).unwrap_or_default();

@@ -46,7 +46,8 @@ impl Expression for RegexExpression {
     }
 }
 
-/// The terms for serving a read, and the counters of the rule that set them.
+/// The terms for serving a read: how old its result may be and the other settings of the rule that allows it, with the counters
+/// of that rule.
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub of_rule: rules::TtlSettings,
@@ -91,7 +92,8 @@ struct Rule {
 }
 
 impl Rule {
-    /// Returns the terms for the reads that this rule lets be served. None if it lets none be served.
+    /// Returns the terms (time to live and other settings) for the reads that this rule lets be served. None if it lets none be
+    /// served.
     fn terms(&self) -> Option<Terms> {
         match self.rule.caching {
             Caching::Always(of_rule) => Some(Terms { of_rule, counts: self.counts.clone() }),
@@ -155,8 +157,9 @@ impl Rules {
         }
     }
 
-    /// Returns the terms for serving this read. None if it may not be served. Before the session is known, the answer is only
-    /// provisional: it is none only if the read certainly may not be served.
+    /// Returns the terms (time to live and other settings of a rule) for serving this read, by the first rule that fits, or by a
+    /// hint in its text. None if it may not be served. Before the session is known, the answer is only provisional: it is none
+    /// only if the read certainly may not be served.
     pub fn of(&self, subject: &Subject) -> Option<Terms> {
         let read = ReadFacts::new(subject);
         let rule = self.rules.iter().find(|rule| rule.rule.fits(&read));
@@ -166,7 +169,8 @@ impl Rules {
         self.hinted(subject.text).or_else(|| rule?.terms())
     }
 
-    /// Returns the terms that a hint in the text sets. None if there is no hint, or hints are ignored.
+    /// Returns the terms that a hint in the text sets: its time to live, at most a day. None if there is no hint, or hints are
+    /// ignored.
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
         let ttl = hint(text)?.min(MAX_TTL);

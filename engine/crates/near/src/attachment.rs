@@ -89,8 +89,8 @@ async fn back_off(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> 
     pause
 }
 
-/// Serves by rules, for which no connection to the server is needed: once a second, drops results that are too old. Returns when the
-/// configuration has changed.
+/// Serves by rules, for which no connection to the server is needed: once a second, drops results that are too old. Returns `Ok` when the
+/// configuration has changed, and an error if no other configuration can come any more.
 async fn by_rules(
     shared: &Shared,
     rules: &Rules,

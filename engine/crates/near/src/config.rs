@@ -263,7 +263,8 @@ impl Config {
     }
 }
 
-/// Reads HOST, HOST:PORT, or the path of a unix socket. `usual_port`: the port if the text has none.
+/// Parses HOST, HOST:PORT, or the path of a unix socket. `usual_port`: the port if the text has none. The error says what is wrong with the
+/// text; the caller puts the option's name before it.
 fn server(text: &str, usual_port: u16) -> Result<Server, String> {
     if text.is_empty() {
         return Err("must be given: HOST:PORT, or the path of a unix socket".into());
@@ -284,7 +285,7 @@ fn server(text: &str, usual_port: u16) -> Result<Server, String> {
     }
 }
 
-/// Reads an address to listen on: IP:PORT, or the path of a unix socket.
+/// Parses an address to listen on: IP:PORT, or the path of a unix socket, which begins with a slash. The error says which text is neither.
 fn address(text: &str) -> Result<ListenAddress, String> {
     let text = text.trim();
     if text.starts_with('/') {
@@ -294,7 +295,8 @@ fn address(text: &str) -> Result<ListenAddress, String> {
     text.parse().map(ListenAddress::Ip).map_err(wrong)
 }
 
-/// Reads the loopback address of the metrics. None stands for `off`.
+/// Parses the loopback address of the metrics; None for `off`. An error for any other text, and for an address that is not loopback,
+/// because clients of the metrics do not log in.
 fn metrics(text: &str) -> Result<Option<SocketAddr>, String> {
     if text == "off" {
         return Ok(None);
@@ -307,13 +309,13 @@ fn metrics(text: &str) -> Result<Option<SocketAddr>, String> {
     }
 }
 
-/// Reads permission bits in octal, such as 0660.
+/// Parses permission bits in octal, such as 0660. An error for any other text, and above 0777.
 fn mode(text: &str) -> Result<u32, String> {
     let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
     mode.ok_or_else(|| "is no mode in octal, such as 0660".into())
 }
 
-/// Reads the version of the PROXY header. None stands for `off`.
+/// Parses the version of the PROXY header, `v1` or `v2`; None for `off`. An error for any other text.
 fn proxy(text: &str) -> Result<Option<Version>, &'static str> {
     match text {
         "off" => Ok(None),
@@ -331,18 +333,18 @@ fn yes_or_no(text: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// Reads a number of seconds, from one to a day.
+/// Parses a number of seconds, from one to a day. An error for any other text.
 fn seconds(text: &str) -> Result<Duration, String> {
     number(text, 1..=86_400).map(Duration::from_secs)
 }
 
-/// Reads a whole number in this range.
+/// Parses a whole number in this range. The error, for any other text, says what the range is.
 fn number(text: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
 }
 
-/// Reads a number of bytes, with K, M or G for its binary multiples, from 1 MiB to 1 TiB.
+/// Parses a number of bytes, with K, M or G for its binary multiples, from 1 MiB to 1 TiB. An error for any other text.
 fn size(text: &str) -> Result<u64, String> {
     const LEAST: u64 = 1 << 20;
     const MOST: u64 = 1 << 40;
@@ -357,7 +359,8 @@ fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "must be from 1M to 1024G, such as 64M".into())
 }
 
-/// Reads the name of this program in reports. For an empty text it is the machine's name, or `fqc-near` if that is not a valid name.
+/// Checks the name of this program in reports: 1 to [`feed::LONGEST_NAME`] letters, digits and `-._:`. An error for any other text, except
+/// that an empty one stands for the machine's name, or `fqc-near` if that is not a valid name.
 fn name(text: &str) -> Result<String, String> {
     let fits = |name: &str| {
         let is_fit = |one: char| one.is_ascii_alphanumeric() || "-._:".contains(one);
@@ -380,7 +383,7 @@ fn password(file: &str) -> std::io::Result<String> {
 }
 
 /// Reads an account. `user` and `file`: the names of the options for its name and for the file with its password. None if neither is set;
-/// an account without a file has an empty password.
+/// an account without a file has an empty password. An error if only the file is set, or cannot be read.
 fn account(options: &Options, user: &'static str, file: &'static str) -> Result<Option<Account>, String> {
     let (name, path) = (options.text(user), options.text(file));
     if name.is_empty() {
@@ -390,7 +393,8 @@ fn account(options: &Options, user: &'static str, file: &'static str) -> Result<
     Ok(Some(Account { user: name.into(), password }))
 }
 
-/// Reads the options of the binary log. None if `binlog-user` is not set; `max-staleness-ms` must be valid all the same.
+/// Reads the options of the binary log. None if `binlog-user` is not set. An error if an option is invalid, also `max-staleness-ms` without
+/// `binlog-user`.
 fn follows(options: &Options) -> Result<Option<BinlogOptions>, String> {
     const MOST: u64 = 3_600_000;
     let max_staleness = options.value("max-staleness-ms", |text| number(text, 10..=MOST).map(Duration::from_millis))?;
@@ -415,7 +419,8 @@ fn share(options: &Options) -> Result<Option<ShareSocket>, String> {
     Ok(Some(ShareSocket { path: path.into(), mode: options.value("share-mode", mode)?, group }))
 }
 
-/// Reads the options of the store that near caches share. None if neither `memcached` nor `valkey` is set.
+/// Reads the options of the store that near caches share. None if neither `memcached` nor `valkey` is set. An error if both are set, or an
+/// option is invalid.
 fn store(options: &Options) -> Result<Option<store::StoreOptions>, String> {
     let timeout = options.value("store-timeout-ms", |text| number(text, 1..=1000).map(Duration::from_millis))?;
     let known = [("memcached", 11_211, Dialect::Memcached), ("valkey", 6379, Dialect::Valkey)];
@@ -441,7 +446,8 @@ fn store(options: &Options) -> Result<Option<store::StoreOptions>, String> {
     }))
 }
 
-/// Reads the options of TLS to the servers of the store. None if `store-tls` is off.
+/// Reads the options of TLS to the servers of the store. None if `store-tls` is off. An error if an option is invalid or missing, or one of
+/// the servers is a unix socket.
 fn store_tls(options: &Options, servers: &[Server]) -> Result<Option<store::Tls>, String> {
     let options_used = ["store-tls", "store-ca", "store-tls-name"].map(|name| options.text(name).to_owned());
     let [kind, authorities, name] = &options_used;
@@ -468,7 +474,7 @@ fn store_tls(options: &Options, servers: &[Server]) -> Result<Option<store::Tls>
 }
 
 /// Reads the file that the option `rules` names. None if the option is not set and `hints` is off; with `hints` alone there are no rules in
-/// the result.
+/// the result. An error if the file cannot be read, or has an invalid rule.
 fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {
     let has_hints = options.value("hints", yes_or_no)?;
     let read = |file: &str| match file {
@@ -483,7 +489,8 @@ fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {
     Ok(is_wanted.then(|| Arc::new(rules)))
 }
 
-/// Loads the certificate for clients. None if neither `tls-certificate` nor `tls-key` is set.
+/// Loads the certificate for clients. None if neither `tls-certificate` nor `tls-key` is set. An error if only one of them is set, or a
+/// file is invalid.
 fn acceptor(options: &Options) -> Result<Option<TlsAcceptor>, String> {
     let (certificate, key) = (options.text("tls-certificate"), options.text("tls-key"));
     match (certificate.is_empty(), key.is_empty()) {
@@ -494,7 +501,8 @@ fn acceptor(options: &Options) -> Result<Option<TlsAcceptor>, String> {
     }
 }
 
-/// Makes the TLS to the database server. None if `server-tls` is off.
+/// Makes the TLS to the database server. None if `server-tls` is off. An error if an option is invalid, or another one that it needs is not
+/// set.
 fn connector(options: &Options, server: &Server) -> Result<Option<Connector>, String> {
     let is_named = match options.text("server-tls") {
         "off" => return Ok(None),
@@ -523,7 +531,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::ffi::OsString;
 
-    /// Reads a command line and an environment, and returns the values of all options.
+    /// Reads a command line and an environment, and returns the values of all options; an error if one is not known or malformed, or the
+    /// command line asks for something else than to run.
     fn options(flags: &[&str], environment: &[(&str, &str)]) -> Result<Options, String> {
         let environment: BTreeMap<_, _> = environment.iter().copied().collect();
         let flags = flags.iter().map(OsString::from);

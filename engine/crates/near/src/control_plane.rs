@@ -26,7 +26,8 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// Reads the options of the control plane. None if `control-plane` is not set. The token's file is not read yet.
+    /// Reads the options of the control plane. None if `control-plane` is not set. An error if one of them is invalid. The token's file is
+    /// not read yet.
     pub fn of(options: &Options) -> Result<Option<ControlPlane>, String> {
         let (url, token_file) = (options.text("control-plane"), options.text("control-plane-token-file"));
         if url.is_empty() {
@@ -65,8 +66,8 @@ impl Display for ControlPlane {
 }
 
 /// Splits the URL of the control plane. Returns true if it uses TLS, the value of the header `Host`, the server to connect to, and the path
-/// that the API's paths are below, without a slash at the end. Plain HTTP is only accepted to this machine, since the token would be
-/// readable.
+/// that the API's paths are below, without a slash at the end. An error if the URL is malformed, or has plain HTTP to another machine,
+/// since the token would be readable.
 fn url_parts(url: &str) -> Result<(bool, String, Server, String), String> {
     let (scheme, rest) = url.split_once("://").ok_or("must be an address such as https://fqc.internal")?;
     let (is_secure, usual_port) = match scheme {
@@ -112,7 +113,7 @@ fn connector(options: &Options, server: &Server) -> Result<Connector, String> {
 mod tests {
     use super::url_parts;
 
-    /// Returns the parts of an address, with spaces between them.
+    /// Returns what [`url_parts`] returns, as one text with spaces between the parts.
     fn read(url: &str) -> Result<String, String> {
         url_parts(url).map(|(is_secure, host, server, path)| format!("{is_secure} {host} {server} {path}"))
     }

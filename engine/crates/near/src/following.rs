@@ -109,7 +109,7 @@ struct Attached {
     has_checksums: bool,
 }
 
-/// Waits until a reload names another server.
+/// Waits until a reload names another server. An error if no other configuration can come any more.
 async fn until_other(config: &Config, changes: &mut watch::Receiver<Arc<Config>>) -> io::Result<()> {
     loop {
         changes.changed().await.map_err(io::Error::other)?;

@@ -153,7 +153,7 @@ pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Con
 
 impl Introduction<'_> {
     /// Exchanges the server's greeting and the client's hello, with TLS on either side as configured. `is_remote`: the client has come by
-    /// TCP.
+    /// TCP. After an `Err` there is nothing to authenticate; it says what is left to do with the connection.
     async fn introduce(&mut self, is_remote: bool) -> Result<(), IntroductionEnd> {
         let greeting = self.greet().await?;
         let mut hello = self.hello().await?;
@@ -203,6 +203,7 @@ impl Introduction<'_> {
     }
 
     /// Passes the server's greeting to the client, with the offer of TLS changed as configured. Returns the greeting as the server sent it.
+    /// `Err` if the server cannot be reached, has refused the connection, or sends a greeting that cannot be read.
     async fn greet(&mut self) -> Result<Greeting, IntroductionEnd> {
         let first = self.server.next().await;
         let mut first = first.map_err(|error| IntroductionEnd::Refused(0, Refusal::no_server(self.config, error)))?;
@@ -267,7 +268,8 @@ impl Introduction<'_> {
         Ok(())
     }
 
-    /// Passes the authentication on, in both directions, until the server reports its outcome. No time limit of this program applies to it.
+    /// Passes the authentication on, in both directions, until the server reports its outcome; `Err` if the server refuses the login or a
+    /// connection breaks. No time limit of this program applies to it.
     async fn authenticate(mut self) -> Result<LoggedIn, LoginFailure> {
         const OK: u8 = 0;
         const ERR: u8 = 0xff;

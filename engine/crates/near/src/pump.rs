@@ -88,15 +88,16 @@ impl OutputBuffer {
     }
 }
 
-/// Writes a part of `bytes` to a connection, and returns how many bytes were taken; never 0.
+/// Writes a part of `bytes` to a connection, and returns how many bytes were taken; never 0. Pending if the connection takes none now, and
+/// an error if it is broken.
 fn poll_some(context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<io::Result<usize>> {
     let count = ready!(Pin::new(to).poll_write(context, bytes))?;
     Poll::Ready(if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) })
 }
 
 /// Moves bytes from `from` to `to` until one of them is gone or has to be waited for. `route_bytes` gets all bytes that are read, and true
-/// if `from` has been sent everything that was for it; it decides where the bytes go. `rest` has the bytes that `to` has not taken yet,
-/// `back` those that `from` has not. Ready if one of the two is gone.
+/// if no bytes are waiting in `back`; it decides where the bytes go. `rest` has the bytes that `to` has not taken yet, `back` those for
+/// `from` that it has not taken. Ready if one of the two is gone.
 fn poll_direction(
     context: &mut Context<'_>,
     from: &mut Stream,

@@ -50,7 +50,8 @@ pub fn system_connector(option: &str) -> Result<TlsConnector, String> {
     verifying(roots, true)
 }
 
-/// Returns a connector that trusts `roots`. `is_named`: the certificate's name is checked, too.
+/// Returns a connector that trusts only the authorities `roots`. `is_named`: a certificate must also be for the server's name. An error
+/// if `roots` is empty.
 fn verifying(roots: RootCertStore, is_named: bool) -> Result<TlsConnector, String> {
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
     let verifier = Verifier { inner: verifier.map_err(|error| error.to_string())?, is_named };

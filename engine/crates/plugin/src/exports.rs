@@ -59,8 +59,8 @@ pub fn size(start: *mut c_void) -> Option<usize> {
     }
 }
 
-/// Returns the version string of the server that this library is loaded into, even if that server lacks what the engine needs. A test may
-/// replace it (`FQC_FAULT`).
+/// Returns the version string of the server that this library is loaded into, even if that server lacks what the engine needs. An error if
+/// it exports no version. A test may replace the version (`FQC_FAULT`).
 pub fn server_version() -> Result<String, String> {
     if let Some(wished) = faults::argument("version") {
         return Ok(wished);
@@ -68,7 +68,7 @@ pub fn server_version() -> Result<String, String> {
     real_server_version()
 }
 
-/// Like `server_version`, but ignores the fault `version:` that tests set.
+/// Like `server_version`, but ignores the fault `version:` that tests set. An error if the server exports no version.
 pub fn real_server_version() -> Result<String, String> {
     // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
     symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())

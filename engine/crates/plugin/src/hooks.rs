@@ -213,8 +213,8 @@ fn hooks() -> [Hook; 7] {
 /// The entries of the server's import table that hold the hooks, with what stood there before.
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// Installs the hooks, or changes nothing if that fails; the error says why. Returns true if TLS connections are seen too. If false, they
-/// pass uncached. Hooks that are still installed from the last load stay.
+/// Installs the hooks, or changes nothing if that fails; the error says why. Returns true if the bytes of TLS connections are seen too. If
+/// false, these connections are not cached. Hooks that are still installed from the last load stay.
 pub fn install() -> Result<bool, String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
     let found: Vec<_> = hooks().into_iter().map(|hook| (got::find(hook.name), hook)).collect();

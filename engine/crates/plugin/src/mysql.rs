@@ -7,15 +7,15 @@
 
 pub mod abi;
 pub mod commits;
+pub mod declarations;
 pub mod definitions;
-pub mod door;
 pub mod events;
-pub mod gate;
 pub mod handlers;
 pub mod local;
+pub mod obstacles;
 pub mod processes;
 pub mod product;
-pub mod reach;
+pub mod reports;
 pub mod second_phases;
 pub mod selftest;
 pub mod symbols;

@@ -76,6 +76,7 @@ pub trait Server: Sync {
     fn examine(&self, link: &mut dyn Link) -> Result<(), String>;
 
     /// Returns a warning about an outside danger that administrators should know of, and what to do about it. None if there is no danger.
+    /// An error is that of a failed query.
     fn danger(&self, link: &mut dyn Link) -> Result<Option<String>, String>;
 
     /// True if the server reports statements to no plugin at all.
@@ -87,10 +88,10 @@ pub trait Server: Sync {
     fn renew_plugins(&self);
 
     /// Returns the statements that are running, and instead of statements the open transactions of threads that show none, such as
-    /// replication appliers.
+    /// replication appliers. An error is that of a failed query.
     fn running(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String>;
     /// Returns threads that keep the list of plugins that they started with for as long as they live, so that they may never report to this
-    /// plugin.
+    /// plugin. An error is that of a failed query.
     fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String>;
 }
 

@@ -153,7 +153,8 @@ impl Worker {
         self.tell_danger(engine, link)
     }
 
-    /// Logs a danger from outside (`Server::danger`) once in the worker's life, and not while sessions wait for the engine to settle.
+    /// Logs a danger from outside (`Server::danger`) once in the worker's life, and not while sessions wait for the engine to settle. An
+    /// error is that of a failed query; the danger is not looked for again then.
     fn tell_danger(&mut self, engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
         let is_busy = engine.mode().is_awake() && !waking::is_settled();
         if !is_busy && !std::mem::replace(&mut self.has_told_danger, true) {

@@ -200,8 +200,8 @@ impl Engine {
         self.cache.sweep(|entry| self.is_alive(Basis::of(entry)), segments);
     }
 
-    /// Marks what is known of the server's catalogue as stale, and asks the host to query it again. Must be called before the
-    /// cells of the change are opened.
+    /// Marks what is known of the server's catalogue as stale, and asks the host to query it again. Must be called before
+    /// results that depend on the changed definitions may be stored again.
     pub fn invalidate_catalogue(&self) {
         self.catalogue.invalidate();
         self.want_catalogue();

@@ -156,8 +156,8 @@ impl Engine {
         feed.has_nears.store(false, Ordering::Relaxed);
     }
 
-    /// Announces cells that a writer has closed. Blocks until no near cache can serve results that depend on them: each has acknowledged
-    /// the message or lost its lease.
+    /// Announces to near caches that a writer may change what these cells stand for. Blocks until no near cache can serve results that
+    /// depend on them: each has acknowledged the message or lost its lease.
     #[inline]
     pub(crate) fn announce_closed(&self, cells: &[CellId]) {
         // Pairs with the fence in `attach_near`.
@@ -167,8 +167,8 @@ impl Engine {
         }
     }
 
-    /// Announces closed cells without waiting, because a cell that covers them is already closed and near caches were waited for
-    /// then.
+    /// Like `announce_closed`, but does not wait: near caches already know of a cell that covers these ones, and the writer has waited for
+    /// that.
     pub(crate) fn announce_narrowed(&self, cells: &[CellId]) {
         if self.feed().has_nears() {
             self.close_near(cells, false);
@@ -201,7 +201,8 @@ impl Engine {
         }
     }
 
-    /// Announces cells that a writer has opened: `changed` with new versions, `same` without a change. Does not wait.
+    /// Announces to near caches that a writer is done with these cells: `changed` have new versions, so earlier results are invalid, and
+    /// `same` are unchanged, so results are current again. Does not wait.
     #[inline]
     pub(crate) fn announce_opened(&self, changed: &[CellId], same: &[CellId]) {
         if self.feed().has_nears() {

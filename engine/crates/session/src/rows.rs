@@ -91,7 +91,8 @@ impl Session {
     }
 
     /// Closes the version cells of what the running statement may change in a table that it has locked for writing: of certain rows if its
-    /// text shows them, and otherwise of the whole table.
+    /// text shows them, and otherwise of the whole table. Results that depend on them are neither served nor stored until the statement has
+    /// ended.
     pub(crate) fn close_written_table(&mut self, engine: &Engine, table: &Arc<Table>) {
         let has_closed = !self.writes.is_empty();
         self.close_touched(engine, table);
@@ -135,8 +136,8 @@ impl Session {
         fits.then_some(Touched::Rows(keys))
     }
 
-    /// Called at the end of an INSERT that was to add one row with a generated key. If the response reports the key, only the cells of this
-    /// row stay closed, and the table's cell of unknown changes is opened without a change. Otherwise does nothing.
+    /// Called at the end of an INSERT that was to add one row with a generated key. If the response reports the key, only results that
+    /// depend on this row remain invalid, and other results of the table can be served again. Otherwise does nothing.
     pub(crate) fn narrow(&mut self, engine: &Engine, table: &Table, outcome: &Outcome) {
         let is_one = matches!(outcome.kind, OutcomeKind::Ok) && outcome.affected_rows == 1;
         if !is_one || outcome.last_insert_id == 0 || self.writes.is_locked {
@@ -148,9 +149,9 @@ impl Session {
         self.writes.reopen_one(engine, table.unknown_change);
     }
 
-    /// Called at the end of a statement. Opens its cells without a change, so that results stay current, if the response says that it has
-    /// changed no row of the only table, of InnoDB, that it has locked for writing. A trigger or routine could have changed another table
-    /// only by locking it, too.
+    /// Called at the end of a statement. If the response says that the statement has changed no row of the only table, of InnoDB, that it
+    /// has locked for writing, the results that were not served during the statement are served again. A trigger or routine could have
+    /// changed another table only by locking it, too.
     pub(crate) fn reopen_if_unchanged(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
         let has_changed = !matches!(outcome.kind, OutcomeKind::Ok) || outcome.affected_rows > 0 || outcome.results > 0;
         let Some(((table, cells), running_write)) = running.written_alone.as_ref().zip(running.running_write.as_ref())

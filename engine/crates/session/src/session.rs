@@ -121,8 +121,9 @@ impl Session {
         }
     }
 
-    /// Called when the connection has ended. Opens all version cells that the session kept closed, and invalidates what its
-    /// open transaction has written. If the connection is a feed, its near cache is detached. No packet is followed after this.
+    /// Called when the connection has ended. Invalidates what its open transaction has written and what its running statement
+    /// may have changed; results of that can be stored and served again. If the connection is a feed, its near cache is
+    /// detached. No packet is followed after this.
     pub fn close(&mut self, engine: &Engine) {
         if let Some(id) = self.near.feed.take().flatten() {
             engine.detach_near(id);
@@ -140,8 +141,8 @@ impl Session {
         self.try_out(engine, false);
     }
 
-    /// Stops following this connection for good: its packets pass unchanged. The version cells that it has closed, and those of
-    /// tables that its transaction has written, stay closed until `close`, so no result that depends on them is served.
+    /// Stops following this connection for good: its packets pass unchanged. Results that depend on what its transaction has
+    /// written, or its running statement may change, are not served until `close`.
     pub fn abandon(&mut self, engine: &Engine) {
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);

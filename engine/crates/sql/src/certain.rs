@@ -39,7 +39,8 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Skips the select list and takes its FROM. A FROM in parentheses, as among a function's arguments, does not count.
+    /// Skips the select list and takes its FROM. A FROM in parentheses, as among a function's arguments, does not count. None if there is
+    /// no FROM, or a token that is not understood before it.
     fn selection(&mut self) -> Option<()> {
         self.lexer.accept("select").then_some(())?;
         let mut depth = 0u32;
@@ -54,7 +55,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Checks the list of tables after FROM, with the conditions of its joins.
+    /// Checks the list of tables after FROM, with the conditions of its joins. None if any part is not understood.
     fn tables(&mut self) -> Option<()> {
         loop {
             let next = self.lexer.peek();
@@ -71,7 +72,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Checks the part after the tables, from WHERE on.
+    /// Checks the part after the tables, from WHERE on. None if any part is not understood, or if the server could answer the read without
+    /// looking at a row.
     fn rest(&mut self) -> Option<()> {
         if self.lexer.accept("where") {
             self.condition()?;
@@ -127,7 +129,7 @@ impl<'a> Scan<'a> {
         self.note([first, second])
     }
 
-    /// Checks `IN (...)`, `LIKE '...'` or `IS NOT NULL`.
+    /// Checks `IN (...)`, `LIKE '...'` or `IS NOT NULL`. None if anything else follows.
     fn predicate(&mut self) -> Option<()> {
         if self.lexer.accept("in") {
             return self.list();

@@ -234,8 +234,8 @@ fn written(lexer: &mut Lexer) -> Option<Kind> {
     (!lexer.peek().is("delayed")).then_some(Kind::Write)
 }
 
-/// Parses what follows ANALYZE: tables, or a statement, which the server executes and explains if it has that form (`explains`). None for
-/// anything else.
+/// Parses what follows ANALYZE: tables, or a statement. `explains` is true for a product in which ANALYZE before a statement executes and
+/// explains it. None for anything else.
 fn analyze(lexer: &mut Lexer, explains: bool) -> Option<Kind> {
     if lexer.peek().is_any(&["table", "tables", "local", "no_write_to_binlog"]) {
         return Some(ddl::maintain(lexer));

@@ -68,7 +68,7 @@ fn scope(lexer: &mut Lexer) -> Option<Scope> {
     lexer.accept_any(&["session", "local"]).then_some(Scope::Session)
 }
 
-/// Parses the name of a system variable after `@@`, with its scope if it has one.
+/// Parses the name of a system variable after `@@`, with its scope if it has one. None if it is malformed.
 fn system_variable(lexer: &mut Lexer) -> Option<Target> {
     let mut ahead = *lexer;
     if let Some(scope) = scope(&mut ahead)
@@ -85,7 +85,7 @@ fn system_variable(lexer: &mut Lexer) -> Option<Target> {
     Some(if is_for_next_transaction { Target::OneShot(name) } else { Target::Session(name) })
 }
 
-/// Parses the name of a system variable, perhaps with a dot in it, and returns it in lower case.
+/// Parses the name of a system variable, perhaps with a dot in it, and returns it in lower case. None if no name follows.
 fn variable_name(lexer: &mut Lexer) -> Option<Vec<u8>> {
     let mut name = plain_name(&lexer.next())?;
     if lexer.accept_kind(TokenKind::Dot) {

@@ -29,13 +29,15 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     make(text, mode, shape, |_, _| {})
 }
 
-/// Like [`shape()`], and notes in `numbers` the positions of the first numbers that the shape replaces, instead of what was there.
+/// Like [`shape()`], and notes in `numbers` the positions of the first numbers that the shape replaces, instead of what was there. Returns
+/// false if the text has no shape; then the contents of `shape` and `numbers` are of no use.
 pub fn shape_and_numbers(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, numbers: &mut Numbers) -> bool {
     numbers.clear();
     make(text, mode, shape, |start, length| numbers.note(start, length))
 }
 
-/// Appends the shape, and calls `note` with the position and length of each number that it replaces.
+/// Appends the shape, and calls `note` with the position and length of each number that it replaces. Returns false if the text has no shape
+/// (see [`shape()`]); then neither the contents of `shape` nor the calls count.
 #[inline]
 fn make(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, mut note: impl FnMut(usize, usize)) -> bool {
     if mode.is_foreign || mode.charset == Charset::Unreadable {

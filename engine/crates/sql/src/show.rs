@@ -44,7 +44,7 @@ fn variables(lexer: &mut Lexer) -> Option<Show> {
     Some(Show::Variables { scope, filter: filter(lexer) })
 }
 
-/// Parses `COUNT(*) WARNINGS` and `COUNT(*) ERRORS`, from the parenthesis on.
+/// Parses `COUNT(*) WARNINGS` and `COUNT(*) ERRORS`, from the parenthesis on. None for anything else.
 fn count(lexer: &mut Lexer) -> Option<Show> {
     lexer.accept_kind(TokenKind::Open).then_some(())?;
     (lexer.next().text == b"*" && lexer.accept_kind(TokenKind::Close)).then_some(())?;

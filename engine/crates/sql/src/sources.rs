@@ -85,8 +85,8 @@ impl Search<'_> {
         self.is_in_list()
     }
 
-    /// Handles an opening parenthesis. Inside a list of tables it may contain a part of the list. Returns whether a table's name may
-    /// follow, or none if parentheses are nested too deeply.
+    /// Handles an opening parenthesis. Inside a list of tables it may contain a part of the list. Returns true if a table's name may
+    /// follow, and false if it cannot. None if parentheses are nested too deeply: the names then cannot be determined.
     fn open(&mut self) -> Option<bool> {
         let is_in_list = self.is_in_list() && self.conditions & self.bit() == 0;
         (self.depth < DEEPEST).then(|| self.depth += 1)?;
@@ -100,7 +100,8 @@ impl Search<'_> {
         false
     }
 
-    /// Handles a name or keyword. Returns whether a table's name may follow, or none if a table's name is not understood.
+    /// Handles a name or keyword. Returns true if a table's name may follow it, and false if it cannot. None if a table's name is not
+    /// understood: the names then cannot be determined.
     fn name(&mut self, token: &Token, may_follow: bool) -> Option<bool> {
         if token.is_any(&["from", "join", "straight_join", "table"]) {
             self.lists |= self.bit();

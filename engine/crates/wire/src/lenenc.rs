@@ -21,7 +21,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// Consumes exactly this many bytes and returns them.
+    /// Consumes exactly this many bytes and returns them. None, and nothing is consumed, if there are fewer.
     pub fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.rest.split_at_checked(length)?;
         self.rest = tail;

@@ -129,7 +129,7 @@ pub(crate) struct Bindings<'a> {
 }
 
 impl<'a> Bindings<'a> {
-    /// Reads what precedes `count` values. None if bytes are missing; some may be consumed then.
+    /// Reads the null bitmap, types and names that precede `count` values. None if bytes are missing; some may be consumed then.
     pub(crate) fn read(reader: &mut Reader<'a>, count: usize) -> Option<Bindings<'a>> {
         let nulls = reader.take(count.div_ceil(8))?;
         let mut bindings = Bindings { nulls, are_new: reader.u8()? == 1, types: Vec::new(), has_names: false };
@@ -310,7 +310,8 @@ impl<'a> Iterator for ParamIter<'a> {
     }
 }
 
-/// Returns whether the parameter with this index, from 0, is NULL by the null bitmap; None if the bitmap is too short.
+/// Returns true if the parameter with this index, from 0, is NULL by the null bitmap, and false if it has a value. None if the bitmap is
+/// too short.
 fn is_null(nulls: &[u8], index: usize) -> Option<bool> {
     Some(nulls.get(index / 8)? >> (index % 8) & 1 == 1)
 }

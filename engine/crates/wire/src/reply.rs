@@ -110,7 +110,8 @@ pub fn only_row(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
     (0..columns).map(|_| reader.string().map(narrow)).collect()
 }
 
-/// Returns the first value of the first row of a result; see [`value`].
+/// Returns the first value of the first row of a result; see [`value`]. `Some(None)` is NULL, and `None` means that there is no such value
+/// or it cannot be read.
 pub fn first_value(response: &[u8], capabilities: u64, is_binary: bool) -> Option<Option<&[u8]>> {
     value(response, capabilities, is_binary, 0)
 }

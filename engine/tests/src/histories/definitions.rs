@@ -19,7 +19,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// The statements that create the definitions, each with the value 0.
+    /// The statements that create the view, the function and the tables of [`Definitions`], which all show the value 0.
     pub fn setup() -> Vec<String> {
         [
             "CREATE TABLE one (id INT PRIMARY KEY)",

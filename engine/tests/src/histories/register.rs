@@ -47,12 +47,13 @@ pub const WAYS: [WritePath; 6] = [
 ];
 
 impl WritePath {
-    /// The same way if its statements run no trigger, and else one without.
+    /// Returns this way to write, or a plain write to InnoDB instead if its statements run a trigger.
     pub fn unprogrammed(self) -> WritePath {
         if self == WritePath::Trigger { WritePath::Engine("InnoDB") } else { self }
     }
 
-    /// The same way if its storage engine loses no acknowledged write when the server is killed, and else one in InnoDB.
+    /// Returns this way to write, or a plain write to InnoDB instead if its storage engine may lose acknowledged writes when the server is
+    /// killed.
     pub fn durable(self) -> WritePath {
         if self == WritePath::Engine("MyISAM") { WritePath::Engine("InnoDB") } else { self }
     }
@@ -217,8 +218,8 @@ impl RegisterTable {
         }
     }
 
-    /// Writes the keys of one writer at random, until the run is over. `share`: the number of this writer, and how many writers the board
-    /// has.
+    /// Writes random keys of one writer until the run is over. `share` is the number of this writer, from 0, and the number of all
+    /// writers: no two of them write the same key.
     pub fn writer(&self, session: &mut Session, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
         while stage.goes_on() {
             stage.pause(&mut session.random);

@@ -136,7 +136,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The trouble for a failed connection. Notes a violation if no answer came in time.
+    /// Returns the outcome of a statement whose connection failed, which is always [`NoResult::Lost`]. Notes a violation if no answer came
+    /// in time.
     fn lost(&self, statement: &str, error: &io::Error) -> NoResult {
         if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
             // KILL QUERY between two statements of one text ends both. The second answer, which the first one has announced, never comes,

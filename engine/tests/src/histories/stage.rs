@@ -34,7 +34,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// `endpoints`: the ways to connect, which sessions take in turns.
+    /// Starts the state of a run of this plan. `endpoints`: the ways to connect, which sessions take in turns.
     pub fn new(endpoints: Vec<Endpoint>, plan: Plan, product: Product) -> Self {
         Self {
             endpoints,
@@ -51,7 +51,8 @@ impl Stage {
         }
     }
 
-    /// False once the plan's time is over, with its patience where that is still needed, or enough violations were found. Workers then end.
+    /// False once the run is to end, so that workers end: the plan's time is over, or enough violations were found. Until
+    /// [`Self::end_patience`] is called, the time is extended by the plan's patience.
     pub fn goes_on(&self) -> bool {
         let patience = if self.is_patient.load(Ordering::Relaxed) { self.plan.patience } else { Duration::ZERO };
         !self.is_over.load(Ordering::Relaxed) && self.begun.elapsed() < self.plan.time + patience
@@ -74,7 +75,8 @@ impl Stage {
         }
     }
 
-    /// Lets the run end with its time, without the plan's patience: near caches have answered enough reads, or will answer no more.
+    /// Lets the run end with the plan's time, without its patience, which is the longest extension: near caches have answered enough
+    /// reads, or will answer no more.
     pub fn end_patience(&self) {
         self.is_patient.store(false, Ordering::Relaxed);
     }

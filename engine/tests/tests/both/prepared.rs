@@ -396,7 +396,7 @@ fn the_rows_found_before_an_aggregate_over_nothing() {
     }
 }
 
-/// The column name begins with a space. Only the preparation of the statement warns of that.
+/// A query that only its preparation warns of, because the name of its column begins with a space.
 const WARNED_OF: &str = "SELECT v AS ' v' FROM t WHERE id = ?";
 
 /// Checks that the warnings of a preparation are no longer counted after a served execution. Some answers end with the number of warnings

@@ -109,7 +109,7 @@ fn the_catalogue_answers_every_question_without_a_warning(_: &Server, admin: &mu
     ask(known.other_listeners, 0);
 }
 
-/// The schema `sys` has triggers.
+/// Checks that the query for triggers finds a trigger of a user, but none of the triggers that MySQL's own schema `sys` has.
 fn triggers_count_but_not_those_of_the_server(_: &Server, admin: &mut Client) {
     let question = MYSQL.catalogue.triggers.expect("a question");
     let counted = |admin: &mut Client| admin.must(question).unwrap().rows(false).len();

@@ -28,7 +28,7 @@ pub struct Fault {
     pub begins: &'static [u8],
 }
 
-/// The fault that concerns every SELECT.
+/// The fault that answers one in `rate` commands from memory, if it is a SELECT; none if `rate` is 0.
 pub fn one_in(rate: usize) -> Fault {
     Fault { rate, begins: b"SELECT" }
 }

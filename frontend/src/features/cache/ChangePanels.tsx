@@ -37,7 +37,7 @@ function AdvicePanel({ instanceId, status, findings }: AdvicePanelProps) {
   const t = useT();
   const canChange = useCan('operator');
   const act = useFindingActionPage(instanceId);
-  // Conditions that are met are left out; the check of the prerequisites shows them.
+  // The findings to show here. Conditions that are met are left out; the check of the prerequisites shows them.
   const open = findings.filter(({ severity }) => severity !== 'notice');
   return (
     <Panel

@@ -50,7 +50,8 @@ function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
   const t = useT();
   const apiText = useApiText();
   const { data: instance } = useQuery(instanceQuery(instanceId));
-  // An engine that reports statements also reports the curve.
+  // The engine's report of statements. An engine that reports them also reports the curve, so it says whether there is
+  // one.
   const { data: reports } = useQuery(cacheQueriesQuery(instanceId, 0));
   if (instance?.has_engine === false) {
     return <EmptyState title={t('queries.curveNotOffered')} hint={t('monitoring.needsEngine')} />;

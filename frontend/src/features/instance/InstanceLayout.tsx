@@ -66,7 +66,7 @@ function useRoom(): Room {
 function RoomTabs({ instanceId, current }: { instanceId: string; current: Room }) {
   const t = useT();
   const navigate = useNavigate();
-  // Scrolls the active tab into view, since on a phone it may be beyond the edge.
+  // The row of tabs, whose active tab is scrolled into view, since on a phone it may be beyond the edge.
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const tab = list.current?.querySelector('[aria-selected="true"]');

@@ -41,7 +41,8 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
   const [cacheSize, setCacheSize] = useState('');
   const [allowRestart, setAllowRestart] = useState(false);
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
-  // Connections stay the same, and so does the storage unless it is changed.
+  // The class that the instance has. A custom size takes its number of connections, and its storage unless another is
+  // given.
   const present = classList.find(({ name }) => name === instance.instance_class);
   const isCustom = choice.instanceClass === CUSTOM;
   const size = isCustom

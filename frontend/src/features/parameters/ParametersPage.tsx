@@ -56,7 +56,8 @@ function ParameterEditor({
     set,
   } = useSearch({ from: '/console/instances/$instanceId/parameters' });
   const navigate = useNavigate({ from: '/instances/$instanceId/parameters' });
-  // Removes the prepared values from the address; otherwise a reload would prepare discarded values again.
+  // The values that are not saved yet. When they are discarded, the prepared values are removed from the address;
+  // otherwise a reload would prepare them again.
   const draft = useDraft(instance.id, set, () => {
     void navigate({ search: (old) => ({ ...old, set: undefined }), replace: true });
   });

@@ -142,7 +142,7 @@ test.each(Object.keys(NAMES))('every %s has its Chinese words, and no other', (k
   expect(own.sort()).toEqual(names);
 });
 
-// Kinds of names that need no translation in general, with the names that must have one.
+// For kinds of names that need no translation in general, a function that returns the names that must have one.
 const AT_LEAST: Record<string, () => string[]> = {
   parameter: () => [
     ...named(source('5.7.yaml'), /\{name: (query_cache_\w+)/g),
@@ -161,7 +161,7 @@ const AT_LEAST: Record<string, () => string[]> = {
 test.each(Object.keys(AT_LEAST))('every %s that must have Chinese words has them', (kind) => {
   const names = AT_LEAST[kind]?.() ?? [];
   expect(names.length).toBeGreaterThan(2);
-  // For a refused field, the translation of a finding with the same code is used.
+  // Returns true if this name has a translation. That of a refused field may be that of a finding with the same code.
   const has = (name: string) =>
     `${kind}.${name}` in zhApiTexts || (kind === 'field' && `finding.${name}` in zhApiTexts);
   expect(names.filter((name) => !has(name))).toEqual([]);
@@ -175,7 +175,7 @@ test('every reason for which a fleet apply leaves an instance alone has its Chin
 
 test('whatever keeps the engine or an attached near cache from serving has its Chinese words', () => {
   const obstacles = [
-    ...named(source('mysql/gate.rs'), /\(Obstacle::\w+, "([^"]+)"\)/g),
+    ...named(source('mysql/obstacles.rs'), /\(Obstacle::\w+, "([^"]+)"\)/g),
     ...named(source('mariadb/product.rs'), /is_cluster_node\(\)\.then_some\("([^"]+)"\)/g),
   ];
   expect(obstacles.some((words) => words.includes('Galera'))).toBe(true);

@@ -19,7 +19,8 @@ const IMPORT = /^(?:import|export)(?! type\b)[^;]*?\bfrom '([^']+)'/gm;
 function asked(files: string[]): (key: string) => boolean {
   const source = files.map((file) => SOURCES[file]).join('\n');
   const literals = new Set([...source.matchAll(/'([\w.]+)'/g)].map(([, literal]) => literal));
-  // The template `rules.severity.${value}` matches every key with this beginning; a value has no dot.
+  // Patterns of the keys that templates produce: `rules.severity.${value}` matches every key with this beginning, since
+  // a value has no dot.
   const templates = [...source.matchAll(/`(\w[\w.]*\.\$\{[^`]*)`/g)].map(
     ([, template = '']) =>
       new RegExp(`^${template.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[^.]+')}$`),

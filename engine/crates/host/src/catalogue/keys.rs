@@ -30,7 +30,7 @@ pub fn key_column(
 }
 
 /// Runs `question` and returns its rows. None if the server issued a warning, so that a table may have been skipped, or if the server was
-/// started without the table that is queried.
+/// started without the table that is queried. An error is that of any other failed query.
 fn certain(catalogue: &Catalogue, link: &mut dyn Link, question: &str) -> Result<Option<Vec<Row>>, String> {
     let rows = match link.query(question) {
         Err(error) if error.contains("Unknown table 'INNODB_SYS_FOREIGN'") => return Ok(None),

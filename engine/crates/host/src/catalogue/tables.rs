@@ -15,7 +15,7 @@ pub struct Columns {
 }
 
 /// Looks up whether results of a table may be stored (its verdict), and sets it in the table. Returns what `look_up_key` needs; none if
-/// rows of the table may not be tracked separately.
+/// rows of the table may not be tracked separately. An error is that of a failed query; no verdict is set then.
 pub fn look_up_verdict(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Option<Columns>, String> {
     let era = table.era(engine.catalogue().generation());
     let (verdict, rows) = judge(engine.flavour(), link, &table.db, &table.name)?;
@@ -23,8 +23,8 @@ pub fn look_up_verdict(engine: &Engine, link: &mut dyn Link, table: &Table) -> R
     Ok((verdict == Verdict::Snapshot).then_some(Columns { era, rows }))
 }
 
-/// Looks up the key column of a table and sets it in the table. Does nothing if the table's verdict has changed since
-/// `look_up_verdict` returned `columns`.
+/// Looks up the key column of a table and sets it in the table. Does nothing if the table's verdict has changed since `look_up_verdict`
+/// returned `columns`. An error is that of a failed query.
 pub fn look_up_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: &Columns) -> Result<(), String> {
     let generation = engine.catalogue().generation();
     if table.verdict(generation) == Verdict::Snapshot {
@@ -37,7 +37,7 @@ pub fn look_up_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns:
 }
 
 /// Returns the verdict on a table, that is, whether and how its results may be stored. Also returns the rows of `Catalogue::columns` if
-/// that query was made and returned no warning.
+/// that query was made and returned no warning, otherwise none. An error is that of a failed query.
 fn judge(
     flavour: &'static Flavour,
     link: &mut dyn Link,

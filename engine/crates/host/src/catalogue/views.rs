@@ -6,7 +6,8 @@ use session::{ContextReason, Definition, Engine, ViewName, Views};
 use sql::ViewRefusal;
 
 /// Looks up the names of all views outside of system schemas, and whether there are triggers, and publishes both in the engine. They are
-/// valid only for the catalogue's generation in which this began: a changed definition starts a new one.
+/// valid only for the catalogue's generation in which this began: a changed definition starts a new one. An error is that of a failed
+/// query.
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let generation = engine.catalogue().generation();
@@ -22,7 +23,8 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 }
 
 /// True if the definition of any view contains `word`, apart from views in system schemas other than `mysql`. Definitions are queried one
-/// by one: a query for all views would make the server open every table, too, even one whose files are being replaced.
+/// by one: a query for all views would make the server open every table, too, even one whose files are being replaced. An error is that of
+/// a failed query.
 pub fn any_definition_contains(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
     for name in names(flavour, link, |schema| schema == b"mysql" || !flavour.schemas.is_system(schema))? {
         let rows = definition(flavour, link, &name)?;
@@ -33,7 +35,7 @@ pub fn any_definition_contains(flavour: &'static Flavour, link: &mut dyn Link, w
     Ok(false)
 }
 
-/// Returns the views of the schemas for which `is_meant` is true.
+/// Returns the views of the schemas for which `is_meant` is true. An error is that of a failed query.
 fn names(
     flavour: &'static Flavour,
     link: &mut dyn Link,
@@ -63,7 +65,7 @@ fn has_no_views(error: &str) -> bool {
 }
 
 /// Looks up the view definitions that sessions have asked for, and those of the views inside them, and publishes them. Does nothing while
-/// the names of all views are not known.
+/// the names of all views are not known. An error is that of a failed query.
 pub fn look_up_requested_definitions(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let Some(views) = engine.catalogue().views() else { return Ok(()) };
     let mut left = views.take_requested_definitions();

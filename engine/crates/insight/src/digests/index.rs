@@ -35,7 +35,7 @@ impl Index {
     }
 
     /// Adds a shape with its number. If the bucket is full, another shape is dropped from the index; returns the number of that one, which
-    /// the caller must free.
+    /// the caller must free. None if no shape was dropped.
     pub fn insert(&self, id: u128, shape: ShapeId) -> Option<ShapeId> {
         let (at, fingerprint) = split(id);
         let bucket = &self.0[at..at + WAYS];

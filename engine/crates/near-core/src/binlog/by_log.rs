@@ -23,8 +23,8 @@ pub struct ByLog {
     pub memory: Arc<Memory>,
 }
 
-/// The outcome of a lookup in the shared store: none before the store has been asked. It then contains the result of another near
-/// cache with its number of rows, if there is one.
+/// The outcome of a lookup in the shared store. None: the store has not been asked. `Some(None)`: it has no such result, or did
+/// not answer in time. Otherwise the result of another near cache, with its number of rows.
 type SharedLookup = Option<Option<StoredBytes>>;
 
 impl ByLog {
@@ -48,7 +48,8 @@ impl ByLog {
 }
 
 impl StalenessBound for ByLog {
-    /// The state of the log when the session last had no open transaction. None if the log was not followed then.
+    /// The state of the log when the session last had no open transaction, which decides what its reads may see. None if the
+    /// log was not followed then; nothing is stored in that case.
     type Moment = Option<LogState>;
     type WaitOutcome = SharedLookup;
     type Claim = ();
@@ -123,7 +124,8 @@ impl StalenessBound for ByLog {
     }
 }
 
-/// Returns the value of the row `Cache` in reports.
+/// Returns the value of the row `Cache` in reports: that reads are answered by the binary log, or `OFF` and the reason.
+/// `obstacle` is the reason for which nothing is served at all, and empty if there is none.
 fn cache_row(obstacle: &str, progress: &Progress) -> String {
     match (progress.staleness, obstacle, progress.obstacle) {
         (Some(_), ..) => "ON, beside the application, by the server's binary log".into(),

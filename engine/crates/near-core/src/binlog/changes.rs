@@ -24,12 +24,12 @@ const MOST_TABLES: usize = 1 << 16;
 /// The maximum number of tables and views that one read may name, directly or through views. Results of other reads are not
 /// stored.
 const MAX_DEPENDENCIES: usize = 64;
-/// The time in nanoseconds until a table that was found unfit is asked about again.
+/// The time in nanoseconds after which the catalogue is asked again about a table whose results could not be stored.
 const UNSTORABLE_NS: u64 = 10_000_000_000;
 /// The maximum number of names that are looked up at once.
 const MOST_AT_ONCE: usize = 8;
-/// The maximum number of received transactions that are not visible yet. They may wait for a replica, or for ever if the server
-/// misbehaves. If there are more, the log is no longer followed.
+/// The maximum number of received transactions that the server has not yet reported as visible. They may wait for a replica, or for ever
+/// if the server misbehaves. If there are more, the log is no longer followed.
 const MOST_UNSEEN: usize = 1 << 18;
 /// The maximum number of log files whose creation times are remembered.
 const MOST_CREATED: usize = 64;
@@ -80,7 +80,7 @@ impl QualifiedName {
     }
 }
 
-/// A schema and a name in lower case.
+/// A schema and a name of a table or view in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct FoldedName(Vec<u8>, Vec<u8>);
 
@@ -103,7 +103,7 @@ enum TableState {
     View(Vec<QualifiedName>),
 }
 
-/// The moments (log positions as numbers) of a table's last changes.
+/// The log positions of a table's last changes, as numbers (see `Changes::moment`).
 struct TableVersions {
     /// The last change of the table.
     any: u64,
@@ -226,7 +226,8 @@ pub struct Changes {
     table_maps: HashMap<u64, Option<MappedTable>>,
     /// The server's answers whose positions have not been received yet, oldest first.
     pending_statuses: VecDeque<PendingStatus>,
-    /// The time up to which all visible changes have been received.
+    /// The time up to which all visible changes have been received. None before the first such time of an attachment: nothing may be
+    /// served then.
     complete_until: Option<u64>,
     /// The cells that have changed since the last [`take_changed`](Self::take_changed), each with its moment.
     changed: Vec<(u32, u64)>,
@@ -238,9 +239,9 @@ pub fn row_slot(cell: u32) -> Option<u32> {
 }
 
 impl Changes {
-    /// Starts to follow a log from the position `from`, and forgets everything learnt before, except what bars tables or the
-    /// whole log. `server` identifies the server. `visible` contains the visible transactions if the server has GTIDs: the server
-    /// sends only the others. Without GTIDs, everything before the position must be visible.
+    /// Starts to follow a log from the position `from`, and forgets everything learnt before, except for tables whose results must never
+    /// be stored, and whether the log had XA transactions. `server` identifies the server. `visible` contains the visible transactions
+    /// if the server has GTIDs: the server sends only the others. Without GTIDs, everything before the position must be visible.
     pub fn attach(&mut self, server: Vec<u8>, from: Position, visible: Option<Gtids>) {
         let visibility = match visible {
             Some(visible) => Visibility::Gtids {
@@ -268,7 +269,7 @@ impl Changes {
         };
     }
 
-    /// Ends the attachment: nothing is proved any more.
+    /// Ends the attachment: from here on no result is known to be current, until the next `attach`.
     pub fn detach(&mut self) {
         (self.is_attached, self.complete_until) = (false, None);
     }
@@ -289,7 +290,8 @@ impl Changes {
         self.server == server
     }
 
-    /// Returns the moment of a position. Fails if the position is before the attachment's first file, or too far after it.
+    /// Returns a log position as a number that is valid in this attachment and grows with the log: a *moment*. Fails if the position is
+    /// before the attachment's first file, or too far after it; the log can no longer be followed then.
     fn moment(&self, position: Position) -> Result<u64, &'static str> {
         let file = position.file.checked_sub(self.first).ok_or(RESET)?;
         if file >= MOST_FILES || position.at >> BITS_OF_FILE != 0 {
@@ -308,8 +310,8 @@ impl Changes {
         self.receive_all(event.end, &[event.event])
     }
 
-    /// Applies events that end at one position; `end` contains its lower 32 bits. The position counts as received only after all
-    /// of them. Fails like [`receive`](Self::receive).
+    /// Applies events that end at one position. `end` contains its lower 32 bits, and is none for events that are not part of the log:
+    /// the position stays then. The position counts as received only after all of the events. Fails like [`receive`](Self::receive).
     pub fn receive_all(&mut self, end: Option<u32>, events: &[Event]) -> Result<(), &'static str> {
         let end = match end {
             // Without GTIDs the server leaves nothing out, so a heartbeat does not move the position.
@@ -325,7 +327,7 @@ impl Changes {
         self.advance()
     }
 
-    /// Applies one event that ends at this moment.
+    /// Applies one event that ends at this log position, given as a number. An error says why the log can no longer be followed.
     fn apply(&mut self, event: &Event, moment: u64) -> Result<(), &'static str> {
         if self.follow_gtids(event)? {
             self.change_everything(moment);
@@ -353,9 +355,9 @@ impl Changes {
         matches!(self.visibility, Visibility::Gtids { .. })
     }
 
-    /// Tracks GTIDs: a transaction is pending until the server reports it as visible. Returns true at the end of a transaction
-    /// for which the log contains nothing but the GTID, for example because it ran with `sql_log_bin = 0`. Such a transaction may
-    /// have changed anything.
+    /// Tracks GTIDs: a transaction is pending until the server reports it as visible. Returns true at the end of a transaction for which
+    /// the log contains nothing but the GTID, for example because it ran with `sql_log_bin = 0`. Such a transaction may have changed
+    /// anything. False for all other events, and for a server without GTIDs. An error says why the log can no longer be followed.
     fn follow_gtids(&mut self, event: &Event) -> Result<bool, &'static str> {
         let before = self.moment(self.received)?;
         let Visibility::Gtids { received, waiting, is_begun, is_empty, .. } = &mut self.visibility else {
@@ -380,15 +382,16 @@ impl Changes {
         Ok(false)
     }
 
-    /// Removes transactions from the front of the pending ones that are visible by now.
+    /// Removes the oldest pending transactions up to the first one that the server has not reported as visible.
     fn drop_visible(&mut self) {
         if let Visibility::Gtids { visible, waiting, .. } = &mut self.visibility {
             while waiting.pop_front_if(|(source, number, _)| visible.has(source, *number)).is_some() {}
         }
     }
 
-    /// Moves to the position of a rotate event. `is_in_log` is true if the event is part of the log, so that the file of the
-    /// position follows the current one. Otherwise a different file means that the log was reset, which is an error.
+    /// Moves to the position of a rotate event. `is_in_log` is true if the event is part of the log, so that the file of the position
+    /// follows the current one. Otherwise a different file means that the log was reset, which is an error: the log can no longer be
+    /// followed.
     fn go_to(&mut self, position: Position, is_in_log: bool) -> Result<(), &'static str> {
         if position.file != self.received.file && !(is_in_log && position.file > self.received.file) {
             return Err(RESET);
@@ -398,7 +401,7 @@ impl Changes {
         self.advance()
     }
 
-    /// Notes the creation time of the current file.
+    /// Notes the creation time of the current file, in seconds. With it, other followers of the log can recognise the file.
     fn begin_file(&mut self, created: u32) {
         self.created.insert(self.received.file, created);
         if self.created.len() > MOST_CREATED {
@@ -406,7 +409,8 @@ impl Changes {
         }
     }
 
-    /// Notes that rows of this table change in the current transaction.
+    /// Notes that rows of this table change in the current transaction, which its rows events refer to by the id in `table_map`. A table
+    /// of schema `mysql` counts as a change of privileges. `moment` is the log position as a number.
     fn touch(&mut self, schema: &[u8], table: &[u8], table_map: &TableMap, moment: u64) {
         let name = FoldedName(schema.to_ascii_lowercase(), table.to_ascii_lowercase());
         if name.0 == SYSTEM {
@@ -423,7 +427,8 @@ impl Changes {
         self.current_tables.insert(name);
     }
 
-    /// Notes which rows of a table change. If that is not known, any row may have changed.
+    /// Notes which rows of a table change, at this log position as a number. If `rows` is none or cannot be decoded, any row may have
+    /// changed, and if the table is not known, any row of the transaction's tables.
     fn change_rows(&mut self, rows: Option<&Rows>, moment: u64) {
         let Some((rows, mapped)) = rows.and_then(|rows| Some((rows, self.table_maps.get(&rows.id)?))) else {
             return self.change_current_tables(moment);
@@ -445,8 +450,8 @@ impl Changes {
         }
     }
 
-    /// Invalidates the tables of the transaction as far as rows are concerned: it is not known which rows have changed, or of
-    /// which table.
+    /// Invalidates all results of every table of the transaction, because it is not known which rows have changed. `moment` is the log
+    /// position as a number.
     fn change_current_tables(&mut self, moment: u64) {
         for number in self.current_tables.iter().filter_map(|name| self.numbers.get(name)) {
             self.versions[*number as usize].whole = moment;
@@ -482,7 +487,8 @@ impl Changes {
         self.change_everything(moment);
     }
 
-    /// Invalidates all results, and forgets all tables.
+    /// Invalidates all results that were read before this log position, given as a number, and forgets all tables, so that the catalogue
+    /// is asked about them again.
     fn change_everything(&mut self, moment: u64) {
         self.everything_changed_at = moment;
         self.definitions_version += 1;
@@ -516,7 +522,8 @@ impl Changes {
         self.advance()
     }
 
-    /// Removes the answers whose position has been received, and notes the time of their questions as proved.
+    /// Removes the server's answers whose position has been received: all changes that were visible when the server was asked have been
+    /// received then. Fails if a transaction that such an answer contains is not in the log; the log can no longer be followed then.
     fn advance(&mut self) -> Result<(), &'static str> {
         let received = self.moment(self.received)?;
         while let Some(pending) = self.pending_statuses.pop_front_if(|pending| pending.written <= received) {
@@ -534,8 +541,9 @@ impl Changes {
         if let Visibility::Gtids { received, .. } = &self.visibility { received.has_all(numbers) } else { false }
     }
 
-    /// Accepts catalogue answers from before `asked`: all changes visible at that time have been received, and no change of a
-    /// definition was among them.
+    /// Accepts the catalogue's answers from before `asked`: their tables are tracked from here on, and their results may be stored. The
+    /// caller has made sure that all changes visible at `asked` have been received. A change of a definition among them would have
+    /// removed the answers. `received` is the log position as a number.
     fn accept(&mut self, asked: u64, received: u64) {
         for (name, table) in &mut self.tables {
             let TableState::Unconfirmed(at, object) = table else { continue };
@@ -616,7 +624,8 @@ impl Changes {
             && cells.all(|cell| self.changed_at(cell).is_some_and(|version| version <= stamp))
     }
 
-    /// Returns the moment of the cell's last change. None if the cell is not known.
+    /// Returns the log position, as a number, of the last change of what this cell stands for, a table or some rows. Zero for rows that
+    /// have not changed. None if no table has this cell.
     fn changed_at(&self, cell: u32) -> Option<u64> {
         if cell & cell::ROWS != 0 {
             return Some(self.rows.changed_at(cell & !cell::ROWS));
@@ -665,8 +674,8 @@ impl Changes {
         (!tables.is_empty()).then_some(tables)
     }
 
-    /// Returns whether results of this table may be stored, or the reason why not. None if the catalogue has not been asked about
-    /// the table. While the catalogue's answer is pending, the result is `Ok`.
+    /// Returns `Ok` if results of this table may be stored, as far as that is known, and the reason if they must not be. None if the
+    /// catalogue has not been asked about the table. While the catalogue's answer is pending, the result is `Ok`.
     pub fn check_storable(&self, name: &QualifiedName) -> Option<Result<(), ContextReason>> {
         if self.unstorable_tables.contains(&name.folded()) {
             return Some(Err(ContextReason::MixedEngines));
@@ -674,12 +683,13 @@ impl Changes {
         self.tables.get(name).map(|table| if let TableState::Unstorable(why, _) = table { Err(*why) } else { Ok(()) })
     }
 
-    /// Returns the cell that stands for all changes of this table. None if the table is not known to be fit.
+    /// Returns the cell that stands for all changes of this table. None as long as it is not known that results of the table may be
+    /// stored, and for a view.
     pub fn cell(&self, name: &QualifiedName) -> Option<u32> {
         self.number(name).map(cell::any)
     }
 
-    /// Returns the table's number. None if the table is not known to be fit.
+    /// Returns the table's number. None as long as it is not known that results of the table may be stored, and for a view.
     fn number(&self, name: &QualifiedName) -> Option<u32> {
         match self.tables.get(name) {
             Some(TableState::Tracked(number) | TableState::Child(number, _)) => Some(*number),
@@ -687,20 +697,21 @@ impl Changes {
         }
     }
 
-    /// Returns the key that identifies the rows of this table. None if there is no usable one, or the table is not known to be
-    /// fit.
+    /// Returns the key that identifies the rows of this table. None if the table has no single integer key, or as long as it is not
+    /// known that results of the table may be stored.
     pub fn key(&self, name: &QualifiedName) -> Option<&RowKey> {
         self.versions.get(self.number(name)? as usize)?.key.as_deref()
     }
 
-    /// Returns the cells that a read of the rows with these keys depends on. None if the table is not known to be fit.
+    /// Returns the cells that a read of the rows with these keys depends on. None as long as it is not known that results of the table
+    /// may be stored.
     pub fn cells_of_rows(&self, name: &QualifiedName, keys: &[i128]) -> Option<Vec<u32>> {
         let number = self.number(name)?;
         let words = keys.iter().map(|key| cell::ROWS | self.rows.slot(number, *key));
         Some(std::iter::once(cell::whole(number)).chain(words).collect())
     }
 
-    /// Notes that the catalogue is to be asked about this name, unless it was before. Dropped if too many names are known.
+    /// Notes that the catalogue is to be asked about this name. Does nothing if it was noted before, or if too many names are known.
     pub fn queue_lookup(&mut self, name: QualifiedName) {
         if self.tables.len() >= MOST_TABLES {
             // Drops names that may belong to no table.
@@ -713,8 +724,8 @@ impl Changes {
         }
     }
 
-    /// Returns up to eight names to look up in the catalogue now, and marks them as asked. Returns none while a received change
-    /// of definitions may not be visible yet.
+    /// Returns up to eight names to look up in the catalogue now, each only once. Empty if there are none, or while a received change of
+    /// definitions may not be visible yet.
     pub fn take_lookups(&mut self) -> Vec<QualifiedName> {
         if self.stamp() < self.everything_changed_at {
             return Vec::new();
@@ -752,8 +763,8 @@ impl Changes {
         }
     }
 
-    /// Forgets tables that were found unfit more than ten seconds before `now`, so that the next read asks about them again. The
-    /// catalogue can be wrong for a moment, for example during an ALTER TABLE.
+    /// Forgets tables whose results could not be stored, if the catalogue said so more than ten seconds before `now` (in nanoseconds):
+    /// the next read of them asks about them again. The catalogue can be wrong for a moment, for example during an ALTER TABLE.
     pub fn forget_unstorable(&mut self, now: u64) {
         self.tables.retain(
             |_, table| !matches!(table, TableState::Unstorable(_, since) if now.saturating_sub(*since) > UNSTORABLE_NS),

@@ -111,7 +111,7 @@ mod kind {
 
 /// Decodes an event. `is_whole` is false if `bytes` contains only the beginning of an event that is too long to be buffered.
 /// `has_checksums` is the setting of the current file, from its [`Event::Format`]. An event that is not understood is
-/// [`Event::Privileges`].
+/// [`Event::Privileges`]. Fails if the bytes are no event or the checksum is wrong; the log can no longer be followed then.
 pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<PlacedEvent<'_>, Malformed> {
     let mut header = Reader::new(bytes.get(..HEADER).ok_or(Malformed)?);
     let Head { created, kind, end, flags } = header_of(&mut header).ok_or(Malformed)?;
@@ -152,7 +152,8 @@ fn checked(bytes: &[u8]) -> Result<&[u8], Malformed> {
     if crc32(body) == u32::from_le_bytes(*checksum) { Ok(body) } else { Err(Malformed) }
 }
 
-/// Decodes the body of an event of this kind. None if it is not understood.
+/// Decodes the body of an event of this kind. None if it is not understood: the caller then takes it for a change of
+/// privileges, which invalidates everything.
 fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
     match kind {
         kind::QUERY => query(body),
@@ -185,7 +186,8 @@ fn rotate(body: &[u8]) -> Option<Event<'_>> {
     Some(Event::Rotate { at: reader.uint(8)?, file: reader.rest() })
 }
 
-/// Decodes a statement in the log, or its beginning. Only statements that control transactions change nothing.
+/// Decodes a statement in the log, or its beginning. Only statements that control transactions change nothing; others may have
+/// changed anything. None if bytes are missing: the caller then takes it for a change of privileges.
 fn query(body: &[u8]) -> Option<Event<'_>> {
     let mut reader = Reader::new(body);
     reader.take(8)?;
@@ -265,7 +267,8 @@ fn rows(kind: u8, body: &[u8]) -> Option<Rows<'_>> {
     Some(Rows { id, images, bytes: reader.rest() })
 }
 
-/// Reads a table id, which the server assigns to a table for some time, and skips the flags after it.
+/// Reads a table id, which the server assigns to a table for some time, and skips the flags after it. None if bytes are
+/// missing.
 fn id(reader: &mut Reader) -> Option<u64> {
     const FLAGS: usize = 2;
     let id = reader.uint(6)?;

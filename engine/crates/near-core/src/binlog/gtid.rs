@@ -76,7 +76,7 @@ impl Gtids {
         }
     }
 
-    /// Returns true if the set contains every GTID in `others`.
+    /// Returns true if the set contains every GTID in `others`, also if `others` is empty.
     pub fn has_all(&self, others: &Gtids) -> bool {
         let is_within = |source: &GtidSource, (first, end): &(u64, u64)| {
             self.0.get(source).is_some_and(|all| all.iter().any(|own| own.0 <= *first && *end <= own.1))
@@ -108,7 +108,8 @@ fn uuid(text: &str) -> Option<[u8; UUID]> {
     bytes.try_into().ok().filter(|_| digits.len() == 2 * UUID)
 }
 
-/// Parses a number or two numbers with a hyphen. The end in the result is excluded.
+/// Parses a number or two numbers with a hyphen. The end in the result is excluded. None if the text is anything else, or the
+/// numbers are zero or in the wrong order.
 fn interval(text: &str) -> Option<(u64, u64)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
@@ -152,12 +153,13 @@ pub fn tagged(body: &[u8]) -> Option<Gtid<'_>> {
     (is_known && number & 1 == 0).then_some(Gtid { uuid, tag, number: number >> 1 })
 }
 
-/// Reads the number that precedes a field. None if it is another one.
+/// Reads the number that precedes a field. None if it is not the expected one, or bytes are missing.
 fn field(reader: &mut Reader, expected: u64) -> Option<()> {
     (integer(reader)? == expected).then_some(())
 }
 
-/// Decodes an integer of variable length. The number of trailing ones in the first byte is the number of bytes that follow.
+/// Decodes an integer of variable length, or returns None if bytes are missing. The number of trailing ones in the first byte
+/// is the number of bytes that follow.
 fn integer(reader: &mut Reader) -> Option<u64> {
     let first = reader.u8()?;
     let more = first.trailing_ones();

@@ -90,8 +90,8 @@ pub struct CatalogueLookups {
 }
 
 impl Log {
-    /// `max_staleness` is the maximum age of what may be served. Other processes answer reads from the memory `published`, if there is
-    /// one.
+    /// Starts without a log: nothing is served before [`attach`](Self::attach). `max_staleness` is the maximum age of what may be
+    /// served. `published` is the memory that other processes answer reads from, none if they may not.
     pub fn new(max_staleness: Duration, published: Option<Arc<Published>>) -> Log {
         Log {
             changes: RwLock::default(),
@@ -222,8 +222,8 @@ impl Log {
         self.read_changes().privileges()
     }
 
-    /// Registers a session after its login. `privileges` is the version that was noted before the login. The returned value is
-    /// needed for all lookups of the session.
+    /// Registers a session after its login. `privileges` is the version that was noted before the login; with none, the session shares
+    /// no results with others. The returned value is needed for all lookups of the session.
     pub fn register_session(&self, privileges: Option<Privileges>) -> SessionPrivileges {
         let private_group = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
         SessionPrivileges { privileges, private_group }
@@ -420,8 +420,8 @@ impl Log {
     }
 }
 
-/// Returns the attachment for other processes. Cells get new numbers when everything has changed, so each such change counts as a
-/// new attachment.
+/// Returns the attachment for other processes. Cells get new numbers when everything has changed, so each such change counts as a new
+/// attachment. None if no log is followed: other processes then serve nothing.
 fn attachment_of(changes: &Changes) -> Option<Attachment> {
     changes.attachment().map(|_| [BY_LOG, changes.definitions_version()])
 }

@@ -6,8 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 /// The number of words, each for the rows that share a hash.
 const SLOTS: usize = 1 << 20;
 
-/// For each row, by the hash of its key, the moment of its last change: a number that grows with the log. Zero if it has not
-/// changed.
+/// For each row, by the hash of its key, the log position of its last change, as a number. Zero if it has not changed.
 pub struct RowVersions {
     versions: Vec<u64>,
     // A random hasher for each attachment, so that no client can choose rows that share a word.
@@ -26,13 +25,13 @@ impl RowVersions {
         self.hasher.hash_one((table, key)) as u32 % SLOTS as u32
     }
 
-    /// Notes that the row with this key in the table with this number has changed at this moment.
+    /// Notes that the row with this key in the table with this number has changed at this log position, given as a number.
     pub fn set(&mut self, table: u32, key: i128, moment: u64) {
         let slot = self.slot(table, key);
         self.versions[slot as usize] = moment;
     }
 
-    /// Returns the moment at which one of the rows with this word changed last. Zero if none has changed.
+    /// Returns the log position, as a number, at which one of the rows with this word changed last. Zero if none has changed.
     pub fn changed_at(&self, slot: u32) -> u64 {
         self.versions[slot as usize % SLOTS]
     }

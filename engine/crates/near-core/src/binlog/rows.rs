@@ -107,7 +107,8 @@ impl RowLayout {
 }
 
 impl Width {
-    /// Returns the length of the next value, and skips the bytes that contain it.
+    /// Returns the length of the next value in bytes, and skips the bytes that contain the length, if there are any. None if
+    /// bytes are missing.
     fn read(self, reader: &mut Reader) -> Option<usize> {
         match self {
             Width::Fixed(bytes) => Some(bytes),
@@ -134,13 +135,13 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Reads bytes that follow their length.
+/// Reads bytes that follow their length. None if bytes are missing.
 fn string<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     let length = usize::try_from(reader.int()?).ok()?;
     reader.take(length)
 }
 
-/// Decodes the value of a key column.
+/// Decodes the value of a key column, least significant byte first. None if it has more than eight bytes.
 fn read(column: &KeyColumn, value: &[u8]) -> Option<i128> {
     let mut bytes = [0; 8];
     bytes.get_mut(..value.len())?.copy_from_slice(value);
@@ -182,7 +183,8 @@ fn integer(kind: u8) -> Option<usize> {
     })
 }
 
-/// Returns the width of a column. `details` contains the type metadata of this column and those after it.
+/// Returns the width of a column of this type. `details` contains the type metadata of this column and those after it, and is
+/// moved past that of this column. None if the type is not known or the metadata is malformed: the rows cannot be decoded then.
 fn width(kind: u8, details: &mut Reader) -> Option<Width> {
     if let Some(bytes) = integer(kind) {
         return Some(Width::Fixed(bytes));
@@ -205,17 +207,18 @@ fn width(kind: u8, details: &mut Reader) -> Option<Width> {
     })
 }
 
-/// Returns the number of bytes for this many digits after the decimal point of a second.
+/// Returns the number of bytes for this many digits after the decimal point of a second. None if there are more than six.
 fn fraction(digits: u8) -> Option<usize> {
     (digits <= 6).then(|| usize::from(digits).div_ceil(2))
 }
 
-/// Returns the width of values that have at most this many bytes.
+/// Returns the width of values that have at most this many bytes, and begin with their own length.
 fn counted(most: usize) -> Width {
     Width::Counted(if most > 255 { 2 } else { 1 })
 }
 
-/// Decodes the metadata of a string type: two bits of the length are stored inverted among the bits of the type.
+/// Decodes the metadata of a string type: two bits of the length are stored inverted among the bits of the type. None if the
+/// type is not known.
 fn of_text(first: u8, second: u8) -> Option<Width> {
     const LENGTH: u8 = 0x30;
     match first | LENGTH {
@@ -226,7 +229,7 @@ fn of_text(first: u8, second: u8) -> Option<Width> {
 }
 
 /// Returns the length of a DECIMAL. Nine digits take four bytes. The remaining digits before and after the point take as many
-/// bytes as they need.
+/// bytes as they need. None if there are fewer digits than digits after the point.
 fn decimal(digits: usize, after_point: usize) -> Option<Width> {
     const BYTES: [usize; 9] = [0, 1, 1, 2, 2, 3, 3, 4, 4];
     let bytes = |digits: usize| digits / 9 * 4 + BYTES[digits % 9];

@@ -100,7 +100,8 @@ impl QueryConnection {
         Ok(answers)
     }
 
-    /// Reads the server's answer to one query. No rows if the query has no result.
+    /// Reads the server's answer to one query; an empty list if the query has no result. Fails if the server answers with an error, or with
+    /// too many bytes.
     async fn answer(&mut self) -> io::Result<Vec<Row>> {
         const OK: u8 = 0;
         let first = self.0.next().await?;

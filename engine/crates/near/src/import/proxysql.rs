@@ -242,7 +242,8 @@ fn rules(file: &str) -> Result<Vec<ProxySqlRule>, String> {
     Err("mysql_query_rules does not end".into())
 }
 
-/// Reads one rule. `tokens`: those between its braces; `line`: where it begins.
+/// Parses one rule. `tokens`: those between its braces; `line`: where it begins, for messages. An error, with its line, if a token is not
+/// part of `key = value`.
 fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<ProxySqlRule, String> {
     let mut values = BTreeMap::new();
     let mut words = tokens.iter().filter(|(token, _)| !matches!(token, Token::Mark(',' | ';')));

@@ -44,7 +44,8 @@ fn refusal(status: u16, json: Option<&Value>) -> io::Error {
     io::Error::other(format!("it answers {status}: {}", one_line(detail, LONGEST_DETAIL)))
 }
 
-/// Reads one HTTP response. Returns its status and its body.
+/// Reads one HTTP response. Returns its status and its body. Fails if the connection ends before the response does, or if the response is
+/// too long.
 async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
@@ -107,7 +108,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 mod tests {
     use super::parse;
 
-    /// Parses an HTTP response, and returns its body as text.
+    /// Parses an HTTP response as [`parse`] does, and returns its body as text; none if it is incomplete.
     fn body(answer: &str, is_over: bool) -> Option<String> {
         parse(answer.as_bytes(), is_over).map(|(_, body)| String::from_utf8(body).expect("text"))
     }

@@ -223,8 +223,8 @@ impl StoreServer {
         }
     }
 
-    /// Queues a request for this thread's connection. If too many bytes are queued, the request is dropped, which closes the channel in
-    /// `reply_use`.
+    /// Queues a request for this thread's connection; `connection`, if given, is the number that it must have. If too many bytes are
+    /// queued, the request is dropped, which closes the channel in `reply_use`.
     fn queue(&self, bytes: Vec<u8>, connection: Option<u64>, expected: ExpectedReply, reply_use: ReplyUse) {
         let (length, queued) = (bytes.len(), &self.state.queued);
         let patience = if matches!(reply_use, ReplyUse::Deliver(_)) { Duration::ZERO } else { PATIENCE };
@@ -450,7 +450,8 @@ impl Exchange<'_> {
         self.due.push_back((expected, reply_use, sends_at + self.state.common.timeout));
     }
 
-    /// Writes what the connection takes of `out`, if `out` is full or its time has come. What it does not take stays in `out`.
+    /// Writes what the connection takes of `out` without blocking, if `out` is full or `sends_at` is over; otherwise does nothing. What the
+    /// connection does not take stays in `out`, and is sent by a later call. An error if the connection is broken.
     fn send(&mut self, context: &mut Context<'_>, stream: &mut Stream) -> io::Result<()> {
         let is_time = self.is_full() || self.sends_at.is_some_and(|at| at <= Instant::now());
         while is_time && !self.out.is_empty() {

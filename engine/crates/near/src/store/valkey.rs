@@ -207,7 +207,8 @@ fn parse_value(bytes: &[u8], deepest: usize) -> Result<Option<(RespValue<'_>, us
     }
 }
 
-/// Parses `count` values that begin at `at`, as one list. None if they are not complete. Returns the list and where it ends in `bytes`.
+/// Parses `count` values that begin at `at`, as one list. Returns the list and where it ends in `bytes`; none if they are not complete.
+/// `deepest`: how many levels of lists these values may have. Fails like [`parse_value`].
 fn list(
     bytes: &[u8],
     mut at: usize,

@@ -72,12 +72,12 @@ impl Shared {
     }
 }
 
-/// The [`Form`] of clients that read one statement a line.
+/// Formats a statement for clients that read one statement a line; a [`Form`].
 fn owned(statement: &str) -> String {
     statement.into()
 }
 
-/// The [`Form`] of the command-line client.
+/// Formats a statement for the command-line client; a [`Form`].
 fn line(statement: &str) -> String {
     format!("{statement};;")
 }

@@ -921,7 +921,8 @@ impl History {
 
     /// Reads through the near cache with this index, and panics if a value is too old.
     fn check(&self, near: usize) {
-        // A connection that was open while the log was interrupted shares no results afterwards, so each is replaced after some reads.
+        /// The number of reads after which a connection is replaced: one that was open while the log was interrupted shares no results
+        /// afterwards.
         const READS_OF_ONE: u64 = 30;
         let mut client = Lasting::to(&self.nears[near]);
         for round in (1..).take_while(|_| self.goes_on()) {

@@ -73,7 +73,7 @@ fn wrong_value(name: &str, value: &str) -> c_int {
     1
 }
 
-/// Checks a value for `fqc_type`: 0, 1 and 2, or OFF, ON and DEMAND in any case.
+/// Checks a value for `fqc_type`: 0, 1 and 2, or OFF, ON and DEMAND in any case. Returns 0 to accept it; otherwise an error was raised.
 pub unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { type_given(save, value) })

@@ -16,7 +16,8 @@ use std::sync::PoisonError;
 const LONGEST: usize = 1 << 20;
 
 static RULES: Shared<*const c_char> = Shared::new(c"".as_ptr());
-/// Owns the text that `RULES` points to, once the variable was set. The server reads and changes the variable under one lock.
+/// Owns the text that `RULES` points to, once `update` has set it. None before: then the text is the server's or a constant.
+/// The server reads and changes the variable under one lock.
 static OWNED: Mutex<Option<CString>> = Mutex::new(None);
 
 thread_local! {
@@ -62,7 +63,8 @@ unsafe fn given(value: *mut GivenValue) -> Option<CString> {
     }
 }
 
-/// Accepts a text that is a valid list of rules. Raises an error for any other value.
+/// Accepts a text that is a valid list of rules, and keeps it for `update`. Returns 0 to accept it; otherwise an error was
+/// raised.
 unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     contain(Point::Variable, 1, || {
         // SAFETY: called by the server.

@@ -45,14 +45,15 @@ impl Drop for UnreportedCommand {
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The packet that this thread is reading from a connection that the server has not reported yet in this load. Its header has arrived.
+    /// The packet that this thread is reading from a connection that the server has not reported yet in this load, once its header has
+    /// arrived. None while no packet is being read.
     static PACKET: Cell<Option<Packet>> = const { Cell::new(None) };
-    /// The command that this thread runs on a connection that the server has not reported yet in this load.
+    /// The command that this thread runs on a connection that the server has not reported yet in this load. None if it runs none.
     static COMMAND: RefCell<Option<UnreportedCommand>> = const { RefCell::new(None) };
 }
 
-/// The ports that the server listened on when the plugin was loaded; 0 for a path. A socket with another port is one that the server opened
-/// itself.
+/// The ports that the server listened on when the plugin was loaded; 0 for a path, and None before the first load. A socket with another
+/// port is one that the server opened itself.
 static PORTS: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
 /// True once it was logged in this load that a connection older than the plugin runs statements that are not reported.
 static HAS_TOLD: AtomicBool = AtomicBool::new(false);
@@ -62,7 +63,7 @@ fn with_command<T>(work: impl FnOnce(&mut Option<UnreportedCommand>) -> T) -> Op
     COMMAND.try_with(|command| command.try_borrow_mut().ok().map(|mut command| work(&mut command))).ok().flatten()
 }
 
-/// Takes this thread's unreported command, if there is one. When the caller drops it, stored results may count as current again.
+/// Takes this thread's unreported command; none if it runs none. When the caller drops it, stored results may count as current again.
 #[inline]
 fn take() -> Option<UnreportedCommand> {
     (UNDER_WAY.load(Ordering::Relaxed) > 0).then(|| with_command(Option::take)).flatten().flatten()

@@ -17,17 +17,19 @@ use std::time::{Duration, Instant};
 
 /// The interval over which the cost of following sessions is compared with what hits have saved.
 const WINDOW: Duration = Duration::from_secs(1);
-/// How many intervals of `WINDOW` in a row must show that the cache costs more than it saves before the engine enters light mode.
+/// How many intervals of `WINDOW` in a row must show that the cache costs more than it saves before the engine enters light mode, in which
+/// nothing is stored.
 const IN_VAIN: u32 = 5;
-/// In light mode, the pause between two samples of repeated statements.
+/// In light mode, in which nothing is served: the pause between two samples of repeated statements, which show whether serving would pay
+/// off.
 const PAUSE: Duration = Duration::from_secs(4);
 /// The length of a sample of repeated statements.
 const LOOK: Duration = Duration::from_millis(500);
-/// The pause before the engine may leave light mode, the first time, and after a try that paid off.
+/// How long the engine stays in light mode at least, the first time, and again after serving has paid off.
 const FIRST_PATIENCE: Duration = Duration::from_secs(8);
-/// The longest pause before the engine may leave light mode: it doubles after each try that did not pay.
+/// The maximum time that the engine must stay in light mode: it doubles each time that serving has not paid off.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
-/// A try that kept the engine awake for at least this long has paid off.
+/// If the engine leaves light mode and then stays awake for at least this long, serving counts as having paid off.
 const WORTHWHILE: Duration = Duration::from_secs(60);
 /// The least number of requests, and of repeated ones, in a sample. Fewer may be chance.
 const FEW: u64 = 32;
@@ -44,19 +46,19 @@ struct Counters {
 /// What `light_mode` remembers from one round of the worker to the next.
 #[derive(Default)]
 struct State {
-    /// The counters at the start of the current interval, or in light mode of the current sample.
+    /// The counters at the start of the current interval, or in light mode of the current sample. None if neither has started.
     counters: Option<Counters>,
     /// Number of intervals without benefit in a row.
     intervals_without_benefit: u32,
-    /// When the worker first saw the engine awake in this epoch, that is, since it last woke.
+    /// When the worker first saw the engine awake in this epoch, that is, since it last woke. None before the first such epoch.
     awake_since: Option<Instant>,
     /// The epoch in which these values are valid: the engine's count of changes between awake, suspended and light mode.
     epoch: u64,
     /// How long the engine had to stay in light mode last time; none before the first time.
     patience: Option<Duration>,
-    /// In light mode, the engine does not try to serve again before this time.
+    /// In light mode, the time before which the engine does not try to serve again. None if it has not been in light mode.
     serves_from: Option<Instant>,
-    /// In light mode, when the next sample starts, or the present one ends.
+    /// In light mode, when the next sample starts, or the present one ends. None if it has not been in light mode.
     samples_from: Option<Instant>,
     /// The answer to `Programs::creation_counts`, counters of created stored programs, when the engine last entered light mode.
     programs: Rows,
@@ -169,13 +171,14 @@ pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 }
 
 /// Returns the answer to `Programs::creation_counts`, which stays the same as long as no stored program is created. None if the product has
-/// no such query.
+/// no such query. An error is that of a failed query.
 fn creation_counts(link: &mut dyn Link) -> Result<Option<Rows>, String> {
     let Some(programs) = &engine().flavour().catalogue.programs else { return Ok(None) };
     link.query(programs.creation_counts).map(Some)
 }
 
-/// True if there are stored programs that a statement may run without naming them, or if they cannot be queried on this product.
+/// True if there are stored programs that a statement may run without naming them, or if they cannot be queried on this product. An error
+/// is that of a failed query.
 fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
     let Some(programs) = &engine().flavour().catalogue.programs else { return Ok(true) };
     for question in programs.existing {

@@ -18,7 +18,8 @@ pub fn with_connection<T>(
     fits(&connection.session).then(|| work(connection))
 }
 
-/// Like `with_connection`, for a session whose statements the engine follows.
+/// Like `with_connection`, for a session whose statements the engine follows. None, and `work` is not called, if the engine does not
+/// follow it.
 pub fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
     with_connection(thread_id, Session::is_followed, work)
 }

@@ -125,7 +125,8 @@ pub fn settle_doubt(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> R
 }
 
 /// Returns the status of this plugin, such as ACTIVE; none if the server does not list it. The server knows the variables of an active
-/// plugin only. The list of plugins is queried only if the variable is unknown, because that takes a temporary table on disk.
+/// plugin only. The list of plugins is queried only if the variable is unknown, because that takes a temporary table on disk. An error is
+/// that of a failed query.
 fn own_status(engine: &Engine, link: &mut dyn Link) -> Result<Option<Vec<u8>>, String> {
     if link.query("SELECT @@GLOBAL.fqc_version").is_ok() {
         return Ok(Some(b"ACTIVE".to_vec()));
@@ -277,7 +278,8 @@ pub fn update_without_queries(engine: &Engine) {
     }
 }
 
-/// `light_mode::judge`, which reports to the engine whether everything in the last period of light mode could be followed.
+/// The type of `light_mode::judge`, which reports to the engine whether everything in the last period of light mode could be followed. An
+/// error is that of a failed query.
 type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 
 /// The part of a worker's round that queries the server. Call when the catalogue is known. If the engine is awake, looks whether statements
@@ -287,7 +289,8 @@ pub fn update_by_queries(engine: &Engine, link: &mut dyn Link, judge: Judge) -> 
     if engine.mode().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
 }
 
-/// Looks which statements older than the engine's waking are still running. When none is left, results are stored and served.
+/// Looks which statements older than the engine's waking are still running. When none is left, results are stored and served from here on.
+/// Does nothing if none is waited for. An error is that of a failed query.
 fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
     if state().as_ref().is_none_or(|state| state.earlier_statements.is_none()) {
         return Ok(());
@@ -330,20 +333,22 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     Ok(())
 }
 
-/// Looks up the newest thread id: sessions up to it may have started before the engine woke.
+/// Looks up the newest thread id: sessions up to it may have started before the engine woke. An error is that of a failed query.
 fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
     let rows = link.query(engine().flavour().catalogue.newest_thread)?;
     unfollowed_threads::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
     Ok(())
 }
 
-/// Returns the threads without a client that have not been reported yet. They are waited for until they are reported or gone.
+/// Returns the threads without a client that have not been reported yet. They are waited for until they are reported or gone. An error is
+/// that of a failed query.
 fn unreported_threads(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let lasting = server::get().lasting_threads(link)?;
     Ok(lasting.into_iter().filter(|older| !unfollowed_threads::has_reported(older.thread)).collect())
 }
 
-/// Switches the server's statement reports off if no plugin needs them. Does nothing for some seconds after the engine was suspended.
+/// Switches the server's statement reports off if no plugin needs them. Does nothing for some seconds after the engine was suspended. An
+/// error is that of a failed query.
 fn quieten(link: &mut dyn Link) -> Result<(), String> {
     let is_drowsy = state().as_ref().is_none_or(|state| Instant::now() < state.quiet_from);
     if is_drowsy || server::get().reports_no_statements() {
@@ -363,7 +368,7 @@ fn quieten(link: &mut dyn Link) -> Result<(), String> {
     has_others.map(drop)
 }
 
-/// True if another audit plugin is installed, which may need the server's statement reports.
+/// True if another audit plugin is installed, which may need the server's statement reports. An error is that of a failed query.
 fn has_other_listeners(link: &mut dyn Link) -> Result<bool, String> {
     Ok(!link.query(engine().flavour().catalogue.other_listeners)?.is_empty())
 }

@@ -83,8 +83,8 @@ fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int 
     failed
 }
 
-/// Passes a report to the applier on this thread. Returns false if this thread is not known to be an applier, or a panic was contained.
-/// True does not mean that the report was passed on (see `with_applier`).
+/// Passes a report to the applier on this thread. Returns false if this thread is not known to be an applier, or a panic was contained: the
+/// caller must then assume that anything may change. True does not mean that the report was passed on (see `with_applier`).
 fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
     with_applier(|thd, thread| thread.report(engine(), report(thd)))
 }

@@ -63,8 +63,9 @@ pub fn adopt_settings(engine: &Engine, link: &mut dyn Link, reports_no_statement
     Ok(is_due)
 }
 
-/// Takes over the settings that are not as in `last`, and switches the server's own query cache off. The settings come from the option
-/// file, and later from connections older than the plugin, whose statements it does not see. Returns the settings now.
+/// Takes over the settings that are not as in `last` (none at the first look), and switches the server's own query cache off. The
+/// settings come from the option file, and later from connections older than the plugin, whose statements it does not see. Returns the
+/// settings now. An error is that of a failed query.
 fn adopt(engine: &Engine, link: &mut dyn Link, last: Option<Native>) -> Result<Native, String> {
     let rows = link.query(
         "SELECT FIELD(@@GLOBAL.query_cache_type, 'ON', 'DEMAND'), @@GLOBAL.query_cache_size, \

@@ -74,7 +74,8 @@ fn mounts(process: &str) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{process}/ns/mnt")).ok()
 }
 
-/// Returns the server with this process id if it has unlinked files in one of these directories open, as every server has in its own.
+/// Returns the server with this process id if it has unlinked files in one of these directories open, as every server has in its own. None
+/// for any other process, and for one whose open files cannot be read.
 fn neighbour(process: u32, folders: &[PathBuf]) -> Option<Neighbour> {
     let files = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
     let files: Vec<_> = files.filter_map(|file| fs::read_link(file.path()).ok()).collect();

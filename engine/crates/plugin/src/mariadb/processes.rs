@@ -4,7 +4,7 @@ use host::{Link, Row, number};
 use session::EarlierStatement;
 
 /// Returns the statements and open transactions that are running, apart from the one that asks. Threads without a client show no statement,
-/// so their transactions are listed instead, with an empty text.
+/// so their transactions are listed instead, with an empty text. An error is that of a failed query.
 pub fn running(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let rows = link.query(
         "SELECT ID, QUERY_ID, INFO FROM information_schema.PROCESSLIST \
@@ -17,7 +17,7 @@ pub fn running(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
 }
 
 /// Returns the threads without a client that write: replication appliers and those of delayed inserts. They keep the list of plugins that
-/// they started with.
+/// they started with. An error is that of a failed query.
 pub fn lasting_threads(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let rows = link.query(
         "SELECT ID, 0, NULL FROM information_schema.PROCESSLIST \

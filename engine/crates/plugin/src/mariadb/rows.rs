@@ -59,7 +59,7 @@ thread_local! {
     /// True while this thread applies a row event.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
     /// The address of the handler, the server's object for an open table, that this thread has just locked for writing while it applies a
-    /// row event.
+    /// row event. None if it has locked none since `take_locked`.
     static LOCKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 

@@ -4,7 +4,7 @@
 //! without a followed connection are reported here, because a session's responses show what has ended.
 
 use crate::mysql::abi::Thd;
-use crate::mysql::reach;
+use crate::mysql::reports;
 use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_int, c_void};
@@ -67,11 +67,11 @@ fn original(coordinator: *mut c_void, which: usize) -> End {
 unsafe extern "C" fn on_commit(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
     let commit = original(coordinator, COMMIT);
     selftest::note(|| SeamReport { seam: Seam::Commit, name: None, writes: true });
-    let is_of_session = reach::on_call(thd, reach::begins_to_commit);
+    let is_of_session = reports::on_call(thd, reports::begins_to_commit);
     // SAFETY: the class's own function, with the server's arguments.
     let outcome = unsafe { commit(coordinator, thd, is_whole) };
     if !is_of_session {
-        reach::on_call(thd, |actor| reach::has_ended(actor, is_whole));
+        reports::on_call(thd, |actor| reports::has_ended(actor, is_whole));
     }
     outcome
 }
@@ -81,7 +81,7 @@ unsafe extern "C" fn on_rollback(coordinator: *mut c_void, thd: *mut Thd, is_who
     let rollback = original(coordinator, ROLLBACK);
     // SAFETY: as above.
     let outcome = unsafe { rollback(coordinator, thd, is_whole) };
-    reach::on_call(thd, |actor| reach::has_ended(actor, is_whole));
+    reports::on_call(thd, |actor| reports::has_ended(actor, is_whole));
     outcome
 }
 

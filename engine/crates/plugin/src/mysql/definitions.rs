@@ -4,7 +4,7 @@
 //! creates (`selftest`), and again each time before anything is read from them.
 
 use crate::mysql::abi::Thd;
-use crate::mysql::reach;
+use crate::mysql::reports;
 use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slots, Vtable};
 use session::Report;
@@ -47,7 +47,8 @@ impl Key {
     }
 }
 
-/// Runs before the server locks a name exclusively: reports the definition, then calls the server's own function.
+/// Runs before the server locks a name exclusively: reports that a definition may change, then calls the server's own function and returns
+/// its result. The arguments are those of the server.
 unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool) -> bool {
     // SAFETY: the server's own key, which lives as long as the call.
     let table = unsafe { key.as_ref() }.and_then(Key::table);
@@ -56,18 +57,18 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
         name: table.map(|(db, name)| (db.to_vec(), name.to_vec())),
         writes: true,
     });
-    reach::on_call(thd, |actor| {
+    reports::on_call(thd, |actor| {
         // An object that is no table may be a routine or a schema: for a background thread either marks everything as being written.
         let (db, name) = table.unwrap_or((b"mysql", b"a definition"));
-        reach::deliver(actor, false, |report| report(Report::Defined { db, name }));
+        reports::deliver(actor, false, |report| report(Report::Defined { db, name }));
     });
     // SAFETY: the function that `install` has stored, with the server's arguments.
     unsafe { std::mem::transmute::<*mut c_void, Before>(BEFORE.load(Ordering::Acquire))(thd, key, is_victim) }
 }
 
-/// Runs after the server has unlocked a name: reports the end, then calls the server's own function.
+/// Runs after the server has unlocked a name: reports that the change of its definition has ended, then calls the server's own function.
 unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
-    reach::on_call(thd, |actor| reach::has_ended(actor, true));
+    reports::on_call(thd, |actor| reports::has_ended(actor, true));
     // SAFETY: as above.
     unsafe { std::mem::transmute::<*mut c_void, After>(AFTER.load(Ordering::Acquire))(thd, key) }
 }

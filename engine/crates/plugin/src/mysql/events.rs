@@ -8,7 +8,7 @@ use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
 use crate::following::{earlier_connections, unfollowed_threads, waking};
 use crate::mysql::abi::*;
-use crate::mysql::reach;
+use crate::mysql::reports;
 use crate::mysql::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::wake_if_wanted;
@@ -78,8 +78,8 @@ unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
 
 /// Reports to the engine that a statement starts, for the session of this thread or for an unfollowed thread.
 fn tell_statement(thd: &ThdRef, text: &[u8]) {
-    let thread_id = reach::number(thd);
-    reach::note_reported_text(thread_id);
+    let thread_id = reports::number(thd);
+    reports::note_reported_text(thread_id);
     let engine = engine();
     let found = with_session(thread_id, |connection| connection.session.report(engine, Report::Statement { text }));
     if found.is_none() {
@@ -95,7 +95,7 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
     // SAFETY: the caller's guarantee.
     let (query, command) = unsafe { (event.query.bytes(), event.command.bytes()) };
     let engine = engine();
-    let thread_id = reach::number(thd);
+    let thread_id = reports::number(thd);
     match event.subclass {
         GENERAL_LOG => {
             if query.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"show")) {

@@ -7,7 +7,7 @@
 use crate::engine::engine;
 use crate::following::waking;
 use crate::mysql::abi::Thd;
-use crate::mysql::reach::{self, Actor};
+use crate::mysql::reports::{self, Actor};
 use crate::mysql::selftest::{self, Seam};
 use crate::mysql::symbols;
 use crate::mysql::vtables::{Slot, Slots, Vtable};
@@ -164,16 +164,18 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
     match kind {
         READ_LOCK | WRITE_LOCK => {
             selftest::note(|| seen(Seam::Lock, handler, kind == WRITE_LOCK));
-            reach::on_call(thd, |actor| locks(actor, handler as usize, kind == WRITE_LOCK));
+            reports::on_call(thd, |actor| locks(actor, handler as usize, kind == WRITE_LOCK));
         }
-        _ if reach::note_unlock(thd, handler as usize) => reach::on_call(thd, |actor| reach::has_ended(actor, false)),
+        _ if reports::note_unlock(thd, handler as usize) => {
+            reports::on_call(thd, |actor| reports::has_ended(actor, false))
+        }
         _ => {}
     }
     // SAFETY: as above.
     let refused = unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) };
     if refused != 0 && kind == WRITE_LOCK {
         // The lock failed, so it will not be unlocked.
-        reach::note_unlock(thd, handler as usize);
+        reports::note_unlock(thd, handler as usize);
     }
     refused
 }
@@ -182,14 +184,14 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
 unsafe extern "C" fn on_statement(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
     let function = original(handler, STATEMENT);
     selftest::note(|| seen(Seam::Statement, handler, kind >= LEAST_WRITE));
-    reach::on_call(thd, |actor| report_lock(actor, handler as usize, kind >= LEAST_WRITE));
+    reports::on_call(thd, |actor| report_lock(actor, handler as usize, kind >= LEAST_WRITE));
     // SAFETY: as above.
     unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) }
 }
 
 fn locks(actor: Actor, handler: usize, writes: bool) {
     if writes {
-        reach::note_lock(actor, handler, keeps_positions(handler));
+        reports::note_lock(actor, handler, keeps_positions(handler));
     }
     report_lock(actor, handler, writes);
 }
@@ -216,7 +218,7 @@ fn report_lock(actor: Actor, handler: usize, writes: bool) {
     if writes && db == b"mysql" && matches!(name, b"plugin" | b"component") {
         waking::doubt(engine, Some(actor.id));
     }
-    reach::deliver(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
+    reports::deliver(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
     if table.is_none() && writes || engine.flavour().schemas.holds_grants(db, name) {
         engine.settings().note_grants();
     }

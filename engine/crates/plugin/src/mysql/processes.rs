@@ -5,7 +5,7 @@ use session::EarlierStatement;
 
 /// Returns the statements and open transactions that are running, apart from the one that asks. A replication applier's thread shows no
 /// statement while it applies rows, so its open transaction is listed instead. When it ends a prepared transaction, it has none open, but
-/// shows the statement. The number of a statement is 0 if the performance schema is off.
+/// shows the statement. The number of a statement is 0 if the performance schema is off. An error is that of a failed query.
 pub fn running(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let rows = link.query(
         "SELECT P.ID, CONVERT(COALESCE(S.EVENT_ID, 0), CHAR), P.INFO FROM information_schema.PROCESSLIST AS P \

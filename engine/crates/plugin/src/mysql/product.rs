@@ -5,8 +5,8 @@ use crate::declared::variables;
 use crate::exports;
 use crate::log;
 use crate::mysql::abi::CLASSES;
-use crate::mysql::gate::{self, Obstacle};
 use crate::mysql::local::{self, Local};
+use crate::mysql::obstacles::{self, Obstacle};
 use crate::mysql::symbols::{self, Symbols};
 use crate::mysql::{commits, definitions, events, handlers, processes, second_phases, selftest};
 use crate::server::{Level, Reports, Server};
@@ -37,7 +37,7 @@ static HAS_BEEN_DEAF: AtomicBool = AtomicBool::new(false);
 const PAUSE: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// When the worker last looked for obstacles.
+    /// When the worker last looked for obstacles; none if it has not looked yet.
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
@@ -53,7 +53,7 @@ impl Server for Symbols {
     fn begin(&self) -> Result<(), String> {
         local::link();
         variables::listen(settings::changed, events::type_changed);
-        gate::set(Obstacle::Untested, true);
+        obstacles::set(Obstacle::Untested, true);
         IS_DUE.store(true, Ordering::Release);
         const SEAMS: [fn() -> Result<(), String>; 4] =
             [handlers::install, commits::install, second_phases::install, definitions::install];
@@ -95,7 +95,7 @@ impl Server for Symbols {
     }
 
     fn obstacle(&self) -> Option<&'static str> {
-        gate::obstacle()
+        obstacles::obstacle()
     }
 
     fn print(&self, level: Level, words: &str) {
@@ -134,7 +134,7 @@ impl Server for Symbols {
     fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String> {
         let is_due = IS_DUE.swap(false, Ordering::AcqRel);
         // An obstacle may disappear without a report.
-        let is_late = || gate::obstacle().is_some() && LOOKED.get().is_none_or(|at| at.elapsed() >= PAUSE);
+        let is_late = || obstacles::obstacle().is_some() && LOOKED.get().is_none_or(|at| at.elapsed() >= PAUSE);
         if !is_due && !is_late() {
             return Ok(false);
         }
@@ -153,21 +153,21 @@ impl Server for Symbols {
     fn examine(&self, link: &mut dyn Link) -> Result<(), String> {
         let events =
             link.query("SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc_events'")?;
-        gate::set(Obstacle::NoEvents, !first_column(&events).any(|status| status == b"ACTIVE"));
+        obstacles::set(Obstacle::NoEvents, !first_column(&events).any(|status| status == b"ACTIVE"));
         let engines =
             link.query("SELECT ENGINE FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")?;
-        gate::set(Obstacle::Engine, !first_column(&engines).all(handlers::knows_engine));
+        obstacles::set(Obstacle::Engine, !first_column(&engines).all(handlers::knows_engine));
         for (obstacle, name) in [(Obstacle::Group, "group_replication"), (Obstacle::Rewriter, "rewriter")] {
             let found = link.query(&format!(
                 "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = '{name}' AND PLUGIN_STATUS <> 'DISABLED'"
             ))?;
-            gate::set(obstacle, !found.is_empty());
+            obstacles::set(obstacle, !found.is_empty());
         }
-        gate::set(Obstacle::Pool, self.has_thread_pool());
+        obstacles::set(Obstacle::Pool, self.has_thread_pool());
         if selftest::is_needed() {
             match test(link) {
                 Ok(()) => {
-                    gate::set(Obstacle::Untested, false);
+                    obstacles::set(Obstacle::Untested, false);
                     log::note("the self-test has passed: this server tells of every write");
                 }
                 Err(error) => tell(&error),

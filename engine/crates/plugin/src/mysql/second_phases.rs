@@ -6,7 +6,7 @@
 //! A replication applier runs the same function as a client.
 
 use crate::mysql::abi::Thd;
-use crate::mysql::reach;
+use crate::mysql::reports;
 use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_void};
@@ -49,13 +49,14 @@ unsafe extern "C" fn on_rollback(command: *mut c_void, thd: *mut Thd) -> bool {
     around(&ROLLBACK, command, thd)
 }
 
-/// Runs the command by the server's own function, and reports its beginning and end.
+/// Runs the command by the server's own function, and reports its beginning and end. Returns what that function returns: true
+/// if the command failed.
 fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> bool {
     selftest::note(|| SeamReport { seam: Seam::SecondPhase, name: None, writes: true });
-    reach::begins_second_phase(thd);
+    reports::begins_second_phase(thd);
     // SAFETY: the function that `install` has stored, with the server's arguments.
     let failed = unsafe { std::mem::transmute::<*mut c_void, Execute>(original.load(Ordering::Acquire))(command, thd) };
-    reach::ends_second_phase(thd);
+    reports::ends_second_phase(thd);
     failed
 }
 

@@ -3,7 +3,7 @@
 //! without going through their table.
 
 use crate::faults;
-use crate::mysql::gate::{self, Obstacle};
+use crate::mysql::obstacles::{self, Obstacle};
 use host::Link;
 use std::cell::RefCell;
 
@@ -66,7 +66,8 @@ fn told(link: &mut dyn Link, db: &str) -> Result<(), String> {
     OTHER_ENGINES.iter().try_for_each(|engine| of_other_engine(link, db, engine))
 }
 
-/// Tests one storage engine. An engine that is disabled or not part of this server creates no table, and is skipped.
+/// Tests one storage engine. An engine that is disabled or not part of this server creates no table, and is skipped: `Ok`. The error names
+/// the statement that was not reported.
 fn of_other_engine(link: &mut dyn Link, db: &str, engine: &str) -> Result<(), String> {
     let table = format!("{db}.{engine}");
     if link.query(&format!("CREATE TABLE {table} (v INT NOT NULL) ENGINE = {engine}")).is_err() {
@@ -137,5 +138,5 @@ fn tell(link: &mut dyn Link, db: &str, statement: &str, wanted: &[(Seam, &str, b
 
 /// True until the self-test has passed in this load.
 pub fn is_needed() -> bool {
-    gate::is_set(Obstacle::Untested)
+    obstacles::is_set(Obstacle::Untested)
 }

@@ -138,7 +138,7 @@ impl Attributes {
         }
     }
 
-    /// Finds the services in the registry.
+    /// Finds the services in the registry. None if the server does not offer all of them.
     ///
     /// # Safety
     /// `registry` is the server's, and has not been released.

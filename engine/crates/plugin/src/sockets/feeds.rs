@@ -128,8 +128,8 @@ fn may_go_on() -> bool {
         || error.raw_os_error() == Some(0)
 }
 
-/// Waits for the events `wanted` of the socket `fd` or for `wake_event`, at most for `PAUSE_MS`. Returns the socket's events, and whether
-/// the bell has rung.
+/// Waits for the events `wanted` of the socket `fd` or for `wake_event`, at most for `PAUSE_MS`. Returns the socket's events, and true if
+/// `wake_event` was raised.
 fn wait(fd: c_int, wanted: i16, wake_event: c_int) -> (i16, bool) {
     let mut both = [
         libc::pollfd { fd, events: wanted, revents: 0 },

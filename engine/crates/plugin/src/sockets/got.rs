@@ -137,7 +137,7 @@ impl Tables {
         tables
     }
 
-    /// Returns the table entry that the loader fills in for `function`.
+    /// Returns the table entry that the loader fills in for `function`. None if the object does not import that function.
     ///
     /// # Safety
     /// The tables are those of a loaded object at `base`.

@@ -26,7 +26,7 @@ struct Arrived<'p> {
 }
 
 impl Session {
-    /// Splits the payload of a packet into its parts.
+    /// Splits the payload of a packet into the command and what follows it, and a query into its attributes and its text.
     fn arrived<'p>(&self, payload: &'p [u8]) -> Arrived<'p> {
         let command = payload.first().and_then(|byte| Command::from_byte(*byte));
         let body = payload.get(1..).unwrap_or_default();
@@ -339,8 +339,8 @@ fn respelled(packet: &[u8], text: &[u8], other: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A quick test by the first letter: reads begin with SELECT, WITH, VALUES, TABLE, or with something that is not a
-/// letter.
+/// True if the text may be a read: it begins with the first letter of SELECT, WITH, VALUES or TABLE, or with something that is
+/// not a letter. A quick test; false means that it certainly is no read.
 fn may_be_read(text: &[u8]) -> bool {
     text.first().is_none_or(|first| !first.is_ascii_alphabetic() || b"swvt".contains(&first.to_ascii_lowercase()))
 }

@@ -50,7 +50,8 @@ impl Session {
     }
 
     /// Turns the recording of `SELECT FOUND_ROWS()` into one that may be stored, with what the read in `counted` depends on. It stays
-    /// refused if anything but its text, which asks about the session, speaks against storing it. `text` is its own text.
+    /// refused if anything but its text, which asks about the session, speaks against storing it. `context` is the number of the session
+    /// context, none if the session must not be cached. `text` is the text of the SELECT FOUND_ROWS() itself.
     pub(crate) fn record_count(
         &mut self,
         engine: &Engine,

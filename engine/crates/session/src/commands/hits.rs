@@ -27,8 +27,9 @@ pub(crate) struct ReadRequest<'a> {
     pub packet: &'a [u8],
     /// The parameter types of a prepared statement. Its packet may leave them out.
     pub types: &'a [u8],
-    /// The number of columns that the server last reported for a prepared statement. A result with another number is
-    /// not served, because the server would report that change.
+    /// The number of columns that the server last reported for a prepared statement. A result with another number is not
+    /// served, because the server would report that change. None for a read that is not prepared, and if the number is not
+    /// known.
     pub columns: Option<u64>,
 }
 

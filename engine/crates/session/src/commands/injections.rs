@@ -28,7 +28,7 @@ impl Session {
 
     /// Called before a command that will be forwarded in pieces, so that it cannot be examined first. Returns the packet that
     /// the server must get before it, and whose response is hidden. The host calls this again after that response, until it
-    /// returns None.
+    /// returns None: then the command may be forwarded.
     pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.end_previous_command(engine);
         let hidden_error = self.work.hidden_error.take();
@@ -40,7 +40,8 @@ impl Session {
     }
 
     /// Returns the packet of an earlier execution of this statement that was answered from the cache, if the server has yet to
-    /// run it because later executions depend on its parameter types. It is noted as running.
+    /// run it because later executions depend on its parameter types. It is noted as running, and the server must get it next.
+    /// None if there is no such execution.
     pub(crate) fn inject_skipped_execution(&mut self, engine: &Engine, id: u32) -> Option<Vec<u8>> {
         let prepared = self.statements.get_mut(id)?;
         let owed = prepared.type_history.take_owed()?;

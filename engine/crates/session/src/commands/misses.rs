@@ -139,8 +139,9 @@ impl Session {
         Some(Reason::Context(own))
     }
 
-    /// Closes the version cells of what the statement may change, and notes that the server is running it. `expect` is the kind
-    /// of its response, and `read` is what is recorded of a read.
+    /// Notes that the server is running this statement, and closes the version cells of what it may change, as far as its text
+    /// shows that: results that depend on them are neither served nor stored until the statement has ended. `expect` is the
+    /// kind of its response, and `read` is what is recorded of a read.
     pub(crate) fn forward(
         &mut self,
         engine: &Engine,
@@ -175,7 +176,8 @@ impl Session {
         self.temporary.note(kind, text, self.identity.mode());
     }
 
-    /// Closes the version cells of what a statement of this kind may change, apart from tables that the server will report.
+    /// Closes the version cells of what a statement of this kind may change, apart from tables that the server will report:
+    /// results that depend on them are neither served nor stored until the statement has ended.
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
         if matches!(kind, Kind::Read(_) | Kind::Write) {
             // The server reports the tables that these statements lock.
@@ -197,8 +199,8 @@ impl Session {
         }
     }
 
-    /// Closes the version cells of tables that a DDL statement names, as a definition of them. Closes everything if names
-    /// cannot be compared reliably.
+    /// Closes the version cells of tables that a DDL statement names, as a definition of them: no result of these tables is
+    /// served or stored until the statement has ended. Does that for all results if names cannot be compared reliably.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
         if !engine.settings().has_case_sensitive_names() {
             return self.writes.close_everything(engine, true);
@@ -210,7 +212,8 @@ impl Session {
         }
     }
 
-    /// Closes the version cells of everything that the open transaction has written, because it may be about to commit.
+    /// Closes the version cells of everything that the open transaction has written, because it may be about to commit: results
+    /// that depend on them are neither served nor stored until the running statement has ended.
     pub(crate) fn close_written(&mut self, engine: &Engine) {
         if self.transaction.is_unseen {
             self.writes.close_everything(engine, false);

@@ -71,8 +71,9 @@ impl Session {
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
     }
 
-    /// Returns the packet of a statement that fails, to be sent instead of this PREPARE, if it is about the cache while
-    /// the plugin is being uninstalled. The error packet is the same for both commands.
+    /// Returns the packet of a statement that fails, to be sent instead of this PREPARE, if it is about the cache while the
+    /// plugin is being uninstalled; it is noted as running. The error packet is the same for both commands. None if the PREPARE
+    /// may be sent.
     fn refused_preparation(&mut self, engine: &Engine, kind: &Kind, text: &[u8]) -> Option<Vec<u8>> {
         let mode = self.identity.mode();
         let refusal = refusal_on_departure(engine, kind, text, mode)?;
@@ -80,8 +81,9 @@ impl Session {
         Some(self.query_packet(&refusal))
     }
 
-    /// Notes a command that does not run a statement as sent to the server, with its effect. Returns a packet if the
-    /// server must get that one instead.
+    /// Notes a command that does not run a statement as sent to the server, with its effect. `command` is none if it is not
+    /// known: it may then do anything. Returns the packet that the server must get instead, or None if it gets the client's
+    /// own.
     pub(crate) fn forward_other(
         &mut self,
         engine: &Engine,
@@ -158,8 +160,8 @@ impl Session {
         None
     }
 
-    /// Notes that a statement is being prepared. Returns a packet if the server must get another text, because it does
-    /// not know this one.
+    /// Notes that a statement is being prepared. Returns a packet with another text if the server does not know the client's
+    /// text, to be sent instead. None if the client's packet can be sent.
     fn on_prepare(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
         let rewritten = sql::surface::rewrite(text, self.identity.mode());
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);

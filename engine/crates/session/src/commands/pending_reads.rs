@@ -14,8 +14,9 @@ use sql::{Assignment, Kind, Statement, Target};
 const WARNINGS: [&[u8]; 3] = [b"warning", b"error", b"diagnostics"];
 
 impl Session {
-    /// Returns the packet of a command with which the server catches up with the pending read (a served result that it has not seen), if
-    /// there is one and `may_change_others` returns true for it. The command is noted as running.
+    /// Returns the packet of a command with which the server catches up with the pending read (a served result that it has not seen). None
+    /// if there is no pending read, or if `matters` returns false for it. The command is noted as running. There may be an earlier pending
+    /// read that has to be caught up with first, so the caller repeats this until it returns None.
     pub(crate) fn inject_pending_read(
         &mut self,
         engine: &Engine,
@@ -47,9 +48,9 @@ impl Session {
         Some(packet)
     }
 
-    /// Called before a client command that cannot be answered with an error, with that of the engine's own command before it, if any. If
-    /// that command was to make the server catch up with a pending read (a served result that it has not seen), the pending read is
-    /// dropped.
+    /// Called before a client command that cannot be answered with an error. `hidden_error` is the error of the engine's own command before
+    /// it, none if that did not fail. If that command was to make the server catch up with a pending read (a served result that it has not
+    /// seen), the pending read is dropped.
     pub(crate) fn give_up_pending_read(&mut self, hidden_error: Option<HiddenError>) {
         if hidden_error.is_some_and(|error| !error.is_of_begin) {
             self.diagnostics.pending_read = None;

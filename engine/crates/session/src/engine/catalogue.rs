@@ -36,8 +36,8 @@ impl Catalogue {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Called when something was defined, altered or dropped: what was published is stale from here on, and no result
-    /// is stored before the catalogue was read again. Must be called before the cells of the change are opened.
+    /// Called when something was defined, altered or dropped: what was published is stale from here on, and no result is stored
+    /// before the catalogue was read again. Must be called before results that depend on the definition may be stored again.
     pub fn invalidate(&self) {
         // AcqRel: pairs with the Acquire in `generation`, for the thread that reads the names and for the session that
         // stores.

@@ -74,8 +74,8 @@ impl Insight {
         }
     }
 
-    /// Counts a result that can be stored. Returns whether a cache that was on would have answered the read. None if this read
-    /// is not in the sample that is followed.
+    /// Counts a result that can be stored. Returns true if a cache that was on would have answered the read, and false if it
+    /// would not have. None if this read is not in the sample that is followed, so that this is not known.
     pub(crate) fn stored(
         &self,
         hash: u64,
@@ -93,7 +93,8 @@ impl Insight {
     }
 
     /// Counts a read of a session with the cache off (`fqc_observe`): the server has answered it in `cost_ns` nanoseconds, and
-    /// its result could have been stored. `would_hit` is what `stored` has returned.
+    /// its result could have been stored. `would_hit` is what `stored` has returned: whether the cache would have answered the
+    /// read, none if unknown.
     pub(crate) fn observed(&self, shape: ShapeId, cost_ns: u64, would_hit: Option<bool>) {
         self.observed.add(1);
         self.digests.observed(shape, cost_ns / 1000, would_hit);

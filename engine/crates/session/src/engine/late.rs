@@ -73,7 +73,8 @@ impl LateResults {
         self.note_length(list);
     }
 
-    /// Publishes the length of the list. The caller has changed the list and still holds its lock.
+    /// Publishes the length of the list, which `await_stored` reads without a lock. The caller has changed the list and still holds its
+    /// lock.
     fn note_length(&self, list: &List) {
         // Release: pairs with the Acquire in `await_stored`.
         self.length.store(list.len(), Ordering::Release);

@@ -73,7 +73,7 @@ impl MarkableConnection {
 }
 
 impl MarkHandle {
-    /// The near cache that has marked this connection, if any.
+    /// The near cache that has marked this connection, to receive reports about its commands. None if none has.
     pub fn owner(&self) -> Option<NearId> {
         Some(self.entry.owner.load(Ordering::Acquire)).filter(|id| *id != NOBODY)
     }

@@ -33,6 +33,9 @@ pub const TRIAL_BYTES: u64 = 16 << 20;
 impl EngineMode {
     // SeqCst throughout: these accesses are rare or off the path of hits, and sessions compare the values with counts of their
     // own.
+
+    /// The number of changes so far between awake, suspended and light mode. It is odd while the engine is awake, and even
+    /// otherwise.
     pub fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::SeqCst)
     }

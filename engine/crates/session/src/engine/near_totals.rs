@@ -26,8 +26,8 @@ pub struct NearTotals {
 /// Adds up what near caches report, and notes which of them have disappeared.
 #[derive(Default)]
 pub(crate) struct NearCounting {
-    /// By attachment: the name of the near cache, and the counts that it sent last. A near cache counts from its own start, which may
-    /// be long before it attached. So its first message is only the base line here.
+    /// By attachment: the name of the near cache, and the counts that it sent last. A near cache counts from its own start, which may be
+    /// long before it attached, so its first message is only the base for later ones; none before that message.
     present: HashMap<NearId, (String, Option<NearCacheCounts>)>,
     /// For each near cache that disappeared without saying so: when that was, by its name.
     detached: HashMap<String, u64>,

@@ -108,7 +108,7 @@ impl Table {
     }
 
     /// Ends `begin_definition` after the table was defined: its verdict and its key column are not known any more. Must be called before
-    /// its cells are opened.
+    /// results of the table may be stored again.
     pub fn redefine(&self) {
         self.defined.fetch_add(1, Ordering::AcqRel);
         self.end_definition();

@@ -4,7 +4,8 @@
 
 use cache::{CellId, Versions};
 
-/// Allocates the three cells of a new table, and returns the first: the cell of any change.
+/// Allocates the three version cells of a new table, which stand for any change, changes of unknown rows, and definitions.
+/// Returns the first: the cell of any change.
 pub fn allocate(versions: &Versions) -> CellId {
     versions.allocate_many(3)
 }

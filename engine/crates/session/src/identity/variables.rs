@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// metadata of results then has the default collation, or that of SET NAMES, and querying the variables does not reveal which.
 const RESULTS_NAMED: &[u8] = b"results named";
 
-/// The variables whose values decide, at the time of the SET, what a value of this variable means.
+/// The variables whose values decide, at the time of the SET, what a value of this variable means. Empty if it means the same
+/// in every case.
 fn bases(name: &[u8]) -> &'static [&'static [u8]] {
     const COLLATIONS: &[&[u8]] = &[b"old_mode", b"character_set_collations", b"default_collation_for_utf8mb4"];
     match name {
@@ -261,7 +262,9 @@ impl Variables {
         }
     }
 
-    /// Applies SET NAMES, which replaces the values that were set for the character sets one by one.
+    /// Applies SET NAMES, which replaces the values that were set for the character sets one by one. `value` is the character
+    /// set; `collation` is none if the statement names none. `inherited` is the value of `Settings::inherited`, which stands
+    /// for the global values that DEFAULT means.
     fn set_names(&mut self, value: &Value, collation: Option<&[u8]>, inherited: u64) -> Understanding {
         self.forget_character_sets();
         let named = collation.map_or_else(|| vec![u8::from(matches!(value, Value::Default))], <[u8]>::to_vec);

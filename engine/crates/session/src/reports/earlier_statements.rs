@@ -18,8 +18,8 @@ pub struct EarlierStatement {
     pub text: Vec<u8>,
 }
 
-/// The statements that were already running when the engine began to watch and have not ended yet. Until `end`, the cell that
-/// every result depends on is closed, so nothing is stored or served.
+/// The statements that were already running when the engine began to watch and have not ended yet. Until `end`, no result is
+/// stored or served on this server.
 pub struct EarlierStatements {
     /// The statements that have not ended yet. None before the first look.
     running: Option<Vec<EarlierStatement>>,
@@ -28,7 +28,7 @@ pub struct EarlierStatements {
 }
 
 impl EarlierStatements {
-    /// Closes the cell that every result depends on, until `end`. Blocks until no near cache can serve a result.
+    /// Lets no result be stored or served until `end`. Blocks until no near cache can serve a result.
     pub fn begin(engine: &Engine) -> EarlierStatements {
         engine.versions().close(Versions::EVERYTHING);
         engine.announce_closed(&[Versions::EVERYTHING]);
@@ -79,8 +79,7 @@ impl EarlierStatements {
         self.running.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Opens the cell that every result depends on, so that results are stored and served from here on. To be called when
-    /// `is_over` is true.
+    /// Lets results be stored and served from here on; earlier ones are invalid. To be called when `is_over` is true.
     pub fn end(self, engine: &Engine) {
         if self.is_changing {
             engine.settings().end_change();

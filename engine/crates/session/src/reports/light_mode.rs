@@ -145,7 +145,8 @@ impl Session {
     }
 
     /// Called when the server reports the end of a statement that is not known as running. If it was sent in light mode and
-    /// reported after the engine woke, opens the cells that its reports have closed.
+    /// reported after the engine woke, opens the version cells that its reports have closed: results of what it may have
+    /// changed can be stored and served again.
     pub(crate) fn note_unknown_end(&mut self, engine: &Engine) {
         if self.coverage.light_mode_epoch != 0 && self.work.running.is_none() {
             self.writes.open(engine);

@@ -9,8 +9,9 @@ use sql::Kind;
 use std::sync::Arc;
 
 impl Session {
-    /// Handles `Report::Locked`: a read depends on the table from here on, and a write closes its version cells. If the
-    /// table's type is not known, the host is asked to look it up.
+    /// Handles `Report::Locked`, that the running statement has locked a table. A read depends on the table from here on. For a
+    /// write, no result that depends on what it may change in the table is served until it has ended. If the table's type is
+    /// not known, the host is asked to look it up.
     pub(crate) fn on_locked(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         let schemas = &engine.flavour().schemas;
         if schemas.is_internal_table(db, name) {
@@ -50,8 +51,8 @@ impl Session {
         }
     }
 
-    /// Handles the report that the running statement writes a table: its cells are closed, and the statement's own
-    /// result is not stored.
+    /// Handles the report that the running statement writes a table: no result that depends on what it may change there is
+    /// served until it has ended, and the statement's own result is not stored.
     fn on_write(&mut self, engine: &Engine, table: &Arc<Table>) {
         self.coverage.is_uneventful = false;
         self.work.running.iter_mut().for_each(|running| running.is_inert = false);
@@ -69,7 +70,8 @@ impl Session {
         }
     }
 
-    /// Handles `Report::Defined`: closes the cells of the table, for its rows and for its definition.
+    /// Handles `Report::Defined`, that the running statement defines a table: until it has ended, no result of the table is
+    /// served, and nothing that is known of its definition holds. The statement's own result is not stored.
     pub(crate) fn on_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         let table = self.recent_tables.use_table(engine, db, name).clone();
         self.writes.close_defined(engine, table);
@@ -77,9 +79,9 @@ impl Session {
         self.refuse_to_store(ContextReason::WroteTable);
     }
 
-    /// Handles `Report::Statement` for a statement inside the client's command, for instance in a routine: closes the
-    /// cells of what it may change, and notes what it may set, prepare or create. The report of the command's own
-    /// statement is ignored.
+    /// Handles `Report::Statement` for a statement inside the client's command, for instance in a routine: results that depend
+    /// on what it may change are not served until the command has ended, and what it may set, prepare or create is noted. The
+    /// report of the command's own statement is ignored.
     pub(crate) fn on_inner_statement(&mut self, engine: &Engine, text: &[u8]) {
         let Some(running) = self.work.running.as_mut().filter(|running| running.may_run_others) else { return };
         if std::mem::take(&mut running.logs_itself) {

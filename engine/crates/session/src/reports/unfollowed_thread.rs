@@ -74,14 +74,15 @@ impl UnfollowedThread {
         !self.writes.is_empty()
     }
 
-    /// True if the server must report each changed row (`Report::Row`) with this `handler`. False for all other handlers: their
-    /// tables are closed as a whole.
+    /// True if the server must report each changed row (`Report::Row`) with this `handler`. False for all other handlers: any
+    /// row of their tables counts as changed.
     pub fn needs_rows_of(&self, handler: usize) -> bool {
         self.row_reported.iter().any(|reported| reported.handler == handler)
     }
 
-    /// Handles `Report::LocksRows`: closes the cell of any change of the table, and leaves its rows to further reports. The
-    /// table's verdict and key hold until the transaction ends, because the server allows no definition of the table before.
+    /// Handles `Report::LocksRows`: results that depend on any change of the table are not served until the thread's
+    /// transaction has ended; which rows change, further reports say. The table's verdict and key hold until the transaction
+    /// ends, because the server allows no definition of the table before.
     fn on_locked_for_rows(&mut self, engine: &Engine, db: &[u8], name: &[u8], handler: usize) {
         if self.needs_rows_of(handler) {
             self.close_tables_without_rows(engine);
@@ -95,7 +96,9 @@ impl UnfollowedThread {
         self.row_reported.push(RowReportedTable { handler, table, key, has_rows: false });
     }
 
-    /// Handles `Report::Row`: closes the cells of the row, or those of the whole table if the row is not known.
+    /// Handles `Report::Row`, the change of one row: results that depend on the row are not served until the thread's
+    /// transaction has ended, or all results of the table if the row is not known. `key` is none if the row could not be
+    /// identified. Ignored for a handler that `needs_rows_of` does not know.
     fn on_row(&mut self, engine: &Engine, handler: usize, key: Option<[u8; 8]>) {
         let Some(reported) = self.row_reported.iter_mut().find(|reported| reported.handler == handler) else { return };
         reported.has_rows = true;
@@ -109,16 +112,16 @@ impl UnfollowedThread {
         }
     }
 
-    /// Closes a whole table if no changed row of it was reported. A thread that locks a table for its rows changes some of
-    /// them, so they are unknown.
+    /// Keeps all results of a table from being served until the transaction has ended, if the table was locked for its rows but
+    /// no changed row was reported: the thread may have changed any row of it.
     fn close_tables_without_rows(&mut self, engine: &Engine) {
         for reported in self.row_reported.iter().filter(|reported| !reported.has_rows) {
             self.writes.close(engine, reported.table.unknown_change);
         }
     }
 
-    /// Closes the version cells of a table that the thread writes, and everything if the table is one of schema `mysql`, which
-    /// holds privileges.
+    /// Handles a write to any rows of a table: its results are not served until the transaction has ended, and no results at
+    /// all if the table is one of schema `mysql`, which holds privileges. Tables that the server uses internally are ignored.
     fn writes(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         if engine.flavour().schemas.is_internal_table(db, name) {
             return;
@@ -129,7 +132,8 @@ impl UnfollowedThread {
         }
     }
 
-    /// Handles `Report::Statement`: closes what the statement may change, as far as its text shows that.
+    /// Handles `Report::Statement`: until the transaction has ended, no result is served that the statement may change, as far
+    /// as its text shows that.
     fn on_statement(&mut self, engine: &Engine, text: &[u8]) {
         let statement = sql::classify(text, LexMode::new(engine.flavour()));
         let closing = closing(engine.flavour(), &statement.kind);
@@ -151,8 +155,8 @@ impl UnfollowedThread {
         }
     }
 
-    /// Handles `Report::Ended`: opens the cells if the transaction has ended. The thread's client may already have its
-    /// response.
+    /// Handles `Report::Ended`: if the transaction has ended, earlier results of what it may have changed are invalid, and new
+    /// ones may be stored and served. The thread's client may already have its response.
     fn on_ended(&mut self, engine: &Engine, state: &SessionState, executed: &[u8]) {
         self.writes.is_locked = state.in_lock_tables;
         let ended = is_outside(state)

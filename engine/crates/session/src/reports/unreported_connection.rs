@@ -21,8 +21,8 @@ impl UnreportedConnection {
         }
     }
 
-    /// Closes the cell that every result depends on, before the server gets the command. Blocks until no near cache can
-    /// serve a result. `end` must follow.
+    /// Lets no result be served or stored on this server from here on, before the server gets the command. Blocks until no near
+    /// cache can serve a result. `end` must follow.
     pub fn new(engine: &Engine) -> UnreportedConnection {
         let mut writes = Writes::default();
         writes.close_everything(engine, true);
@@ -32,8 +32,8 @@ impl UnreportedConnection {
         UnreportedConnection(writes)
     }
 
-    /// Invalidates all results once more: bytes of a response are about to be sent, perhaps the last ones. Everything
-    /// stays closed.
+    /// Invalidates all results once more: bytes of a response are about to be sent, perhaps the last ones. Until `end`, still
+    /// no result is stored or served.
     pub fn note_response_bytes(&self, engine: &Engine) {
         self.0.advance(engine);
     }

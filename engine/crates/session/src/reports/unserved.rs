@@ -46,8 +46,9 @@ impl Session {
         engine.uninstallation().doubt();
     }
 
-    /// Stops serving the session: nothing is served to it any more, the cells that it kept closed are opened, and what was known of its
-    /// settings, its transaction and its prepared statements is forgotten.
+    /// Stops serving the session until its connection ends: nothing is served to it any more, and what was known of its settings, its
+    /// transaction and its prepared statements is forgotten. Results that its statements kept from being served can be stored and served
+    /// again.
     pub(crate) fn stop_serving(&mut self, engine: &Engine) {
         self.phase = Phase::Unserved;
         self.identity.stop_caching();

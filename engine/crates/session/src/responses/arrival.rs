@@ -10,9 +10,9 @@ use flavour::Flavour;
 use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
 
 impl Session {
-    /// Takes bytes of a response, in their order, before the client gets any of them, and decides what the client gets.
-    /// When the response is complete, opens the version cells that its command has closed. Call `after_send` once the
-    /// client has the bytes.
+    /// Takes bytes of a response, in their order, before the client gets any of them, and decides what the client gets. When
+    /// the response is complete, results of what its command may have changed can be stored and served again. Call `after_send`
+    /// once the client has the bytes.
     pub fn on_response(&mut self, engine: &Engine, bytes: &[u8]) -> Reply {
         let Some(running) = self.work.running.as_mut() else { return Reply::Send };
         let progress = running.tracker.feed(bytes);
@@ -51,8 +51,8 @@ impl Session {
         self.work.running.as_ref().is_some_and(|running| running.is_exchange)
     }
 
-    /// Ends the running command: updates the session, opens the version cells, and decides what the client gets of the
-    /// last bytes.
+    /// Ends the running command: updates the session, and lets results of what the command may have changed be stored and
+    /// served again. Returns what the client gets of the last bytes of the response.
     fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
         let Some(mut running) = self.work.running.take() else { return Reply::Send };
         if let Some(started_ns) = running.started_ns {
@@ -99,8 +99,9 @@ impl Session {
         reply
     }
 
-    /// Opens the version cells without a change if the server refused the statement before it began. Not if the session
-    /// has written something: the statement may have committed that before its privileges were checked.
+    /// If the server refused the statement before it began, lets the results that were not served during the statement be
+    /// served again, since they are still current. Not if the session has written something: the statement may have committed
+    /// that before its privileges were checked.
     fn reopen_if_refused(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
         let has_written = self.writes.is_locked || !self.transaction.written.is_empty();
         if running.is_inert && !has_written && was_refused(engine.flavour(), outcome) {
@@ -128,8 +129,9 @@ impl Session {
         }
     }
 
-    /// Notes what the response to an execution of a prepared statement shows about it: the number of its columns, and
-    /// their metadata.
+    /// Notes what the response to an execution of a prepared statement shows about it: the number of its columns, and their
+    /// metadata. `execution` is the statement's id and the metadata; none if the command was no execution, and then nothing is
+    /// noted.
     fn note_execution(&mut self, execution: Option<(u32, Metadata)>, outcome: &Outcome, has_failed: bool) {
         let Some((id, metadata)) = execution else { return };
         let Some(prepared) = self.statements.get_mut(id) else { return };

@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Takes the status flags of a response to the session's transaction and settings.
+    /// Takes over the status flags of the response to `running`: whether a transaction is open, autocommit, and how texts are parsed.
     pub(crate) fn take_flags(&mut self, running: &Running, mut flags: u16) {
         // The server sets these flags while the settings of SET STATEMENT are still in force, so the mode flags are not
         // taken over.
@@ -46,8 +46,8 @@ impl Session {
         self.identity.set_mode_flags(flags);
     }
 
-    /// Opens the version cells that the statement has closed. In a transaction they are remembered, and closed again when the
-    /// transaction may commit.
+    /// Opens the version cells that the statement has closed, so that results of what it may have changed can be stored and served
+    /// again. In a transaction these cells are remembered, and closed again when the transaction may commit.
     pub(crate) fn end_writes(&mut self, engine: &Engine, running: &Running, has_failed: bool) {
         let kind = running.kind();
         let ends = matches!(kind, Some(Kind::Commit(_) | Kind::Rollback(_) | Kind::Begin(_))) && !has_failed;

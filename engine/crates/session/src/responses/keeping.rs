@@ -10,9 +10,9 @@ use cache::{Meta, NotStored};
 use sql::Aggregates;
 use wire::{Outcome, OutcomeKind, status};
 
-/// Stores a complete result, or counts why it must not be stored. Returns `Ok` if it was stored and `Err` with the
-/// reason if not. None if the read counts as neither: it was only observed, or was equal to the stored result that it
-/// was compared with.
+/// Stores a complete result, or counts why it must not be stored. Returns `Some(Ok)` if it was stored and `Some(Err)` with the
+/// reason if not. None if the read counts as neither: it was only observed, or was equal to the stored result that it was
+/// compared with.
 pub(crate) fn finish(engine: &Engine, finished: &mut FinishedRead) -> Option<Result<(), Reason>> {
     let FinishedRead { recording, outcome } = finished;
     let layout = Layout::describe(
@@ -43,8 +43,8 @@ fn shows_found(recording: &Recording, outcome: &Outcome) -> bool {
     recording.analysis.shows_found(rows, has_aggregated)
 }
 
-/// Stores the result, compares it with the stored one, or only notes what would be stored. `verdict` says why it must
-/// not be stored, or where its status flags are. Returns what `finish` returns.
+/// Stores the result, compares it with the stored one, or only notes what would be stored. `verdict` says why it must not be
+/// stored, or where its status flags are. Returns what `finish` returns: None if the result was only observed or compared.
 fn keep(
     engine: &Engine,
     recording: &Recording,

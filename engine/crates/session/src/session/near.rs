@@ -73,8 +73,8 @@ impl Near {
         }
     }
 
-    /// The protocol of the last command (true: binary), if no message was sent about it yet and a near cache expects
-    /// one.
+    /// True if a near cache expects a message about the last command, which has the binary protocol, and false for the text
+    /// protocol. None if no near cache expects one, or it was already sent.
     pub(crate) fn awaits_report(&self) -> Option<bool> {
         let is_awaited = self.mark.is_some() && self.reported_command < self.commands && !self.is_repeated;
         is_awaited.then_some(self.is_execution)

@@ -45,7 +45,7 @@ impl RunningWrite {
 }
 
 impl ParseContext {
-    /// The text together with these terms, for the parser.
+    /// Returns `text` together with this context, as the parser takes it.
     pub fn text<'a>(&'a self, text: &'a [u8]) -> Text<'a> {
         Text { text, mode: self.mode, bound: &self.bound }
     }

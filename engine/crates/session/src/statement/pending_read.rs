@@ -72,8 +72,8 @@ impl PendingRead {
         self.is_replayed() && self.replay.get(Header::SIZE..) == packet.get(Header::SIZE..)
     }
 
-    /// The execution that the server must run to catch up, if it must run the read itself and that is one of a prepared
-    /// statement.
+    /// The execution of a prepared statement that the server must run to catch up. None if the server need not run the read
+    /// itself, or the read was a query as text.
     pub fn execution(&self, capabilities: u64) -> Option<Execute<'_>> {
         let payload = self.replay.get(4..)?;
         let is_it = payload.first() == Some(&(wire::Command::StmtExecute as u8));
@@ -88,7 +88,8 @@ impl PendingRead {
         self.before.iter().chain([self]).any(|one| one.execution(capabilities).is_some_and(is_it))
     }
 
-    /// True if the server can catch up with a statement that uses no table, which leaves its list of warnings as it is.
+    /// True if the server can be brought to the state after this read by a statement that uses no table, which leaves the
+    /// server's list of warnings as it is.
     pub fn can_keep_warnings(&self) -> bool {
         !self.is_replayed() && self.rows <= MOST_WITHOUT_TABLE
     }

@@ -144,7 +144,8 @@ impl Statements {
         self.by_id.iter_mut().find(|(_, prepared)| !prepared.knows_types).map(|(id, prepared)| (*id, prepared))
     }
 
-    /// Returns the id of a statement for which the server still has to run an earlier execution, because later ones depend on its types.
+    /// Returns the id of a statement for which the server still has to run an earlier execution, because later ones depend on its types;
+    /// None without such a statement.
     pub fn owing(&self) -> Option<u32> {
         self.by_id.iter().find(|(_, prepared)| prepared.type_history.is_owed()).map(|(id, _)| *id)
     }

@@ -51,16 +51,18 @@ fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColu
     Some((named, Keys::Points(vec![key.shown(shown, recording.is_binary)?])))
 }
 
-/// True if `named` means this table. `current` is the current database of the session.
+/// True if `named` means this table. `current` is the current database of the session; none if it is not known, and then a name without a
+/// database means no table.
 pub(crate) fn is_named(table: &Table, named: &TableName, parse_context: &ParseContext, current: Option<&[u8]>) -> bool {
     let current = parse_context.database.as_deref().or(current);
     named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
 }
 
-/// Number of version cells that a write of one row closes besides those of its table.
+/// Number of version cells that a write of one row closes in addition to those of its table.
 pub(crate) const CELLS_OF_ROW: usize = 2;
 
-/// The version cells that a write of the row with this key closes: that of the row, and that of the block of rows that it lies in.
+/// The version cells that stand for the row with this key: that of the row, and that of the block of rows that it lies in. A write of the
+/// row closes both, so that no result that depends on one of them is served.
 pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; CELLS_OF_ROW] {
     [engine.rows().row(table.unknown_change.0, key), engine.rows().block(table.unknown_change.0, key)]
 }

@@ -87,7 +87,7 @@ impl ParameterTypeHistory {
         self.owed.is_some() && self.is_part
     }
 
-    /// Returns the packet of the execution that the server still has to run, and forgets it.
+    /// Returns the packet of the execution that the server still has to run, and forgets it. None if there is none.
     pub fn take_owed(&mut self) -> Option<Vec<u8>> {
         self.owed.take()
     }

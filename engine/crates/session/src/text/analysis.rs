@@ -132,7 +132,7 @@ impl Analysis {
         }
     }
 
-    /// A copy for one session. The counter of references to its statement is touched by no other session.
+    /// A copy for one session. Sessions that use the shared analysis at the same time would slow each other down by its reference counter.
     pub(crate) fn copy(&self) -> Analysis {
         let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
         let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));

@@ -3,7 +3,8 @@
 use flavour::Flavour;
 use sql::{Assignment, DdlScope, Flush, Kind, Show, Target, Xa};
 
-/// The version cells that a statement of some kind closes when it arrives, besides those of tables that the server will report.
+/// What results must not be served while a statement of some kind runs, because it may change what they depend on. Tables that the server
+/// will report for the statement are not included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
     /// Set if the statement may change anything that results depend on, or what new sessions inherit.
@@ -16,7 +17,8 @@ pub struct Closing {
     pub written: bool,
 }
 
-/// Returns what a statement of this kind closes before the server gets it.
+/// Returns which results must not be served from the arrival of a statement of this kind until its end, apart from those of tables that
+/// the server will report for it.
 pub fn closing(flavour: &Flavour, kind: &Kind) -> Closing {
     let flushes = may_be_anything(kind) || *kind == Kind::Flush(Flush::Other);
     let defines = may_be_anything(kind) || matches!(kind, Kind::Ddl(DdlScope::Everything));

@@ -43,14 +43,15 @@ impl Writes {
         }
     }
 
-    /// Closes the version cells of a table for a change of rows that are not known: no result from the table is current from
-    /// here on.
+    /// Closes the version cells of a table for a change of rows that are not known: no result from the table is served or
+    /// stored until `open`. `announce` must follow before anything can change.
     pub fn close_table(&mut self, engine: &Engine, table: &Table) {
         self.close(engine, table.any_change);
         self.close(engine, table.unknown_change);
     }
 
     /// Closes the version cells of a table that the statement may define: those for its rows, and the one for its definition.
+    /// Until `open`, no result of the table is served or stored.
     pub fn close_defined(&mut self, engine: &Engine, table: Arc<Table>) {
         table.begin_definition();
         self.close_table(engine, &table);
@@ -59,7 +60,7 @@ impl Writes {
     }
 
     /// Closes the cell that every result depends on, because the statement may change privileges, what new sessions inherit
-    /// and, if `defines`, the catalogue.
+    /// and, if `defines`, the catalogue. Until `open` or `open_everything`, no result is served or stored on this server.
     pub fn close_everything(&mut self, engine: &Engine, defines: bool) {
         self.defines |= defines;
         if !self.is_closed(Versions::EVERYTHING) {
@@ -141,7 +142,8 @@ impl Writes {
         self.closed.clear();
     }
 
-    /// Opens the cell that every result depends on, if it is closed. The cells of tables stay closed.
+    /// Opens the cell that every result depends on, if it is closed: all earlier results are invalid, and new ones may be
+    /// stored. The cells of tables stay closed.
     pub fn open_everything(&mut self, engine: &Engine) {
         if let Some(at) = self.closed.iter().position(|cell| *cell == Versions::EVERYTHING) {
             self.closed.swap_remove(at);

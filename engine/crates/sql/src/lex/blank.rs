@@ -3,7 +3,8 @@
 use super::{Lexer, Token, TokenKind};
 
 impl<'a> Lexer<'a> {
-    /// Skips spaces and comments. Returns a comment that is a token: an executable one, or one that cannot be read with certainty.
+    /// Skips spaces and comments. Returns a comment that is a token: an executable one, or one that cannot be read with certainty. None
+    /// if no such comment follows.
     pub(super) fn skip_blank(&mut self) -> Option<Token<'a>> {
         loop {
             let start = self.position;
@@ -25,8 +26,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips a comment to the end of its line. Returns `Broken` if it contains a zero byte, which ends the comment and the statement for
-    /// the server.
+    /// Skips a comment to the end of its line, and returns None. Returns `Broken` if it contains a zero byte, which ends the comment and
+    /// the statement for the server.
     fn line_comment(&mut self) -> Option<TokenKind> {
         let rest = &self.text[self.position..];
         let end = rest.iter().position(|byte| matches!(byte, b'\n' | 0));
@@ -35,6 +36,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips a comment between `/*` and `*/`. Returns its kind if the server may execute it or take it as a hint, or if it is not closed.
+    /// None for any other comment.
     fn block_comment(&mut self) -> Option<TokenKind> {
         let body = &self.text[self.position + 2..];
         let Some(end) = body.windows(2).position(|pair| pair == b"*/") else {

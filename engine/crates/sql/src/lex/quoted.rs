@@ -75,6 +75,7 @@ pub(crate) fn unquoted<'a>(token: &Token<'a>, has_escapes: bool) -> Cow<'a, [u8]
 }
 
 /// Appends the value of the byte after a backslash in a string literal. `\%` and `\_` keep their backslash, because LIKE interprets them.
+/// Appends nothing for None.
 fn push_escaped(out: &mut Vec<u8>, escaped: Option<u8>) {
     match escaped {
         Some(b'n') => out.push(b'\n'),

@@ -38,7 +38,8 @@ pub(super) fn condition(lexer: &mut Lexer) -> Result<Condition, SelectionError> 
     }
 }
 
-/// Parses what follows a test: closing parentheses, then AND or OR (true), or the end of the statement (false).
+/// Parses what follows a test: closing parentheses, then AND or OR (true), or the end of the statement (false). The error is for the
+/// user, for anything else.
 fn join(lexer: &mut Lexer, waiting: &mut Vec<Waiting>, steps: &mut Vec<Step>) -> Result<bool, SelectionError> {
     loop {
         let token = lexer.peek();

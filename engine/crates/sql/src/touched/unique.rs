@@ -48,7 +48,8 @@ fn is_whole(key: &[KeyPart], fixed: &[(Vec<u8>, Constant)]) -> bool {
         && fixed.iter().all(|one| key.iter().any(|part| is_of(part, one)))
 }
 
-/// Parses equalities of columns and constants, joined by AND, perhaps in parentheses. `table` is the name that may qualify the columns.
+/// Parses equalities of columns and constants, joined by AND, perhaps in parentheses; returns None if any part has another form. `table`
+/// is the name that may qualify the columns.
 fn equalities(scan: &mut Scan, table: &[u8]) -> Option<Vec<(Vec<u8>, Constant)>> {
     let (mut fixed, mut open) = (Vec::new(), 0u32);
     loop {

@@ -81,7 +81,7 @@ impl Window {
         self.is_broken
     }
 
-    /// Consumes bytes of a packet that arrives in pieces. Returns its header once it is complete.
+    /// Consumes bytes of a packet that arrives in pieces. Returns its header once that is complete, and None before.
     fn gather(&mut self, rest: &mut &[u8]) -> Option<Header> {
         self.absorb(Header::SIZE, rest);
         if self.arrived < Header::SIZE {

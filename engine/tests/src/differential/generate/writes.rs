@@ -91,9 +91,10 @@ impl Generator {
         format!("DELETE FROM {name}{condition}")
     }
 
-    /// The condition of an UPDATE or DELETE, mostly for a single row, so that tables are not emptied and few rows are locked. An order
-    /// ascends and has a lower bound. Without either, MariaDB changes no row of a partitioned table if the last read of it could not match
-    /// a row in any partition (`id = NULL`), and a read from the cache does not count as such a read.
+    /// Returns the WHERE clause of an UPDATE or DELETE, with a space before it, perhaps with ORDER BY and LIMIT. It is mostly for a single
+    /// row, so that tables are not emptied and few rows are locked. With ORDER BY, the order ascends and has a lower bound. Without
+    /// either, MariaDB changes no row of a partitioned table if the last read of it could not match a row in any partition (`id = NULL`),
+    /// and a read from the cache does not count as such a read.
     fn write_condition(&mut self, table: &Table) -> String {
         match self.random.below(20) {
             0..=11 => format!(" WHERE id = {}", self.key()),

@@ -14,8 +14,8 @@ import (
 
 var cacheFields = roots("type", "rule", "size_bytes", "result_set_bytes", "shrink_buffer_pool")
 
-// locateCache assigns a finding on the size to the attribute that determines the size, and any other finding to the
-// instance.
+// locateCache returns the attribute to which a finding on this field is assigned: the one that determines the size, the
+// attribute of the same name, or otherwise the instance. It never returns false.
 func locateCache(field string) (path.Path, bool) {
 	if field == "query_cache_size" {
 		return path.Root("size_bytes"), true

@@ -10,7 +10,7 @@ pub fn rows(engine: &Engine) -> Rows {
     report::queries(&engine.insight().digests, &Names::of(engine))
 }
 
-/// The names of tables, by their cells of any change.
+/// The names of tables as reports show them, by the number of their cell of any change.
 struct Names(HashMap<u32, String>);
 
 impl Names {

@@ -44,7 +44,7 @@ pub fn rows(engine: &Engine) -> Rows {
     tables.iter().map(row).collect()
 }
 
-/// How often the table was read and written on the server.
+/// How often the table was read and how often it was written by statements that ran on the server, in this order.
 fn count(table: &Table) -> (u64, u64) {
     // Relaxed: counts order nothing.
     (table.reads.load(Ordering::Relaxed), table.writes.load(Ordering::Relaxed))

@@ -8,7 +8,7 @@ use crate::engine::is_loaded;
 use crate::exports;
 use crate::lifecycle;
 use crate::mysql::abi::{self, Audit, Plugin};
-use crate::mysql::gate::{self, Obstacle};
+use crate::mysql::obstacles::{self, Obstacle};
 use crate::mysql::{events, product, symbols};
 use crate::settings;
 use crate::signal;
@@ -191,7 +191,7 @@ unsafe extern "C" fn begin_events(plugin: *mut c_void) -> c_int {
 /// again.
 unsafe extern "C" fn end_events(_: *mut c_void) -> c_int {
     let _ = std::panic::catch_unwind(|| {
-        gate::set(Obstacle::NoEvents, true);
+        obstacles::set(Obstacle::NoEvents, true);
         connections::refuse();
         if is_loaded() {
             settings::note_obstacle();
