@@ -2,8 +2,10 @@ import { useMemo } from 'react';
 import { ChartPanel } from '@/charts/ChartPanel';
 import type { Annotation } from '@/charts/timeChartModel';
 import { useT } from '@/lib/i18n/context';
+import type { components } from '@/api/schema.gen';
 import { buildPanel, isShown, type Source } from '@/charts/metricPanels';
 import { PANELS } from './panels';
+import { StorageNote } from './StorageNote';
 import classes from './monitoring.module.css';
 
 /** The keys of the panels whose figures only a server with the engine reports. */
@@ -13,10 +15,11 @@ interface PanelGridProps {
   sources: Source[];
   annotations: Annotation[];
   hasEngine: boolean;
+  storage: components['schemas']['Storage'] | undefined;
   onZoom: (from: number, to: number) => void;
 }
 
-export function PanelGrid({ sources, annotations, hasEngine, onZoom }: PanelGridProps) {
+export function PanelGrid({ sources, annotations, hasEngine, storage, onZoom }: PanelGridProps) {
   const t = useT();
   const models = useMemo(
     () =>
@@ -43,7 +46,9 @@ export function PanelGrid({ sources, annotations, hasEngine, onZoom }: PanelGrid
               !hasEngine && ENGINE_ONLY.includes(plan.key) ? t('monitoring.needsEngine') : undefined
             }
             emptyText={hasSamples && model.unit === 'percent' ? t('monitoring.nothingCounted') : undefined}
-          />
+          >
+            {plan.key === 'storage' && <StorageNote storage={storage} />}
+          </ChartPanel>
         </div>
       ))}
     </div>
