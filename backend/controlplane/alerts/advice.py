@@ -104,8 +104,8 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "disk_free_ratio": Advice(
         "Tables or binary logs grow, or other files on the same disk do. A server whose disk is full stops writing.",
-        "Compare tables and binary logs under Storage in Monitoring. Delete binary logs that no replica or backup needs "
-        "with PURGE BINARY LOGS, end transactions that have been open for hours, or enlarge the disk.",
+        "Compare tables and binary logs under Storage in Monitoring. With PURGE BINARY LOGS, delete those that no "
+        "replica or backup needs; end transactions that have been open for hours, or enlarge the disk.",
     ),
     "memory_used_ratio": Advice(
         "The cache holds as many results as fit.",

@@ -65,8 +65,8 @@ class Product:
     # A prefix of versions, and the statement that lists the replication channels of such a server. The first prefix
     # that matches counts.
     replication_statuses: tuple[tuple[str, str], ...]
-    # A prefix of versions, and the query that sums up the bytes of InnoDB's files on such a server. The first prefix that
-    # matches counts.
+    # A prefix of versions, and the query that sums up the bytes of InnoDB's files on such a server. The first prefix
+    # that matches counts.
     tablespace_sums: tuple[tuple[str, str], ...]
     # A query for the path of each mounted file system, and its used and available KiB. Empty: servers cannot tell.
     disks: str
@@ -181,8 +181,8 @@ _MYSQL_GUESSED = (
     " WHEN g.VARIABLE_VALUE REGEXP '^-?[0-9]+[.][0-9]+$' THEN 'DOUBLE' ELSE 'VARCHAR' END"
 )
 _MYSQL_RANGE = "NULLIF(%s.MIN_VALUE, ''), NULLIF(%s.MAX_VALUE, ''), NULL, NULL, NULL, NULL"
-# The table of tablespaces leaves out the system tablespace, and in some versions also tells no size of those for undo logs
-# and temporary tables, so that these are read from the other table. That one has no size of tables' own files.
+# The table of tablespaces leaves out the system tablespace. Some versions state no size there for undo logs and
+# temporary tables. So all these are read from FILES, which in turn has no size for small tables.
 _MYSQL_TABLESPACES = (
     "SELECT (SELECT COALESCE(SUM(ALLOCATED_SIZE), 0) FROM information_schema.%s"
     " WHERE SPACE_TYPE IN ('General', 'Single'))"

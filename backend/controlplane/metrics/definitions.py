@@ -115,9 +115,9 @@ _ALL = (
     ),
     _ratio(
         "disk_free_ratio", "Free disk", "free / size of the disk (else of AllocatedStorage)",
-        "Of the disk that holds the server's data, the share that is free. Of a server that does not tell it, the share of "
-        "its class's AllocatedStorage that tables and binary logs leave; other files, such as logs, are not counted there. "
-        "Nothing if neither is known.",
+        "Of the disk that holds the server's data, the share that is free. If the server does not tell it, the share "
+        "of AllocatedStorage that tables and binary logs leave; other files are not counted then. Nothing if neither "
+        "is known.",
         {"disk_free_bytes": 1}, {"disk_bytes": 1},
     ),
     _ratio(
@@ -252,8 +252,8 @@ _ALL = (
     ),
     MetricDefinition(
         "table_bytes", "Tables and indexes", "bytes", "gauge", "InnoDB's files on disk",
-        "Tables, indexes, undo logs and temporary tables of InnoDB, as they lie on the disk. Tables of other engines, such "
-        "as MyISAM, are not counted. Read every five minutes.",
+        "Tables, indexes, undo logs and temporary tables of InnoDB, as they lie on the disk. Tables of other engines, "
+        "such as MyISAM, are not counted. Read every five minutes.",
         {"table_bytes": 1},
     ),
     MetricDefinition(
@@ -264,8 +264,8 @@ _ALL = (
     MetricDefinition(
         "disk_free_bytes", "Free disk space", "bytes", "gauge",
         "Available of information_schema.DISKS (else AllocatedStorage - tables - binary logs)",
-        "Free space of the disk that holds the server's data, or what tables and binary logs leave of AllocatedStorage. "
-        "Read every five minutes.",
+        "Free space of the disk that holds the server's data, or what tables and binary logs leave of "
+        "AllocatedStorage. Read every five minutes.",
         {"disk_free_bytes": 1},
     ),
     MetricDefinition(

@@ -165,7 +165,8 @@ def test_a_sum_that_takes_too_long_is_ended_by_the_server(
     instance = managed(request.getfixturevalue(kind))
     monkeypatch.setattr(storage, "SUM_SECONDS", 1)
     product: LocalProduct = MARIADB if kind == "shared_server" else MYSQL
-    endless = "SELECT COUNT(*) FROM information_schema.COLUMNS a, information_schema.COLUMNS b, information_schema.COLUMNS c"
+    columns = "information_schema.COLUMNS"
+    endless = f"SELECT COUNT(*) FROM {columns} a, {columns} b, {columns} c"
     monkeypatch.setattr(storage, "tablespace_sum", lambda version: endless)
     found = look(instance)
     assert (found.table_bytes, found.table_gap) == (None, "too_slow"), product.name
@@ -211,8 +212,6 @@ def test_a_disk_that_is_nearly_full_opens_an_incident(free: int | None, opens: b
     AlertRule.objects.exclude(pk="alr-disk-full").delete()
     partitions_ensure(Sample, T, T + 400)
     for at in range(T, T + 400, 15):
-        Sample.objects.create(
-            instance_id=instance.pk, at=at, seconds=15, disk_free_bytes=free, disk_bytes=free and 100
-        )
+        Sample.objects.create(instance_id=instance.pk, at=at, seconds=15, disk_free_bytes=free, disk_bytes=free and 100)
         evaluate(at + 1)
     assert [each.severity for each in Incident.objects.all()] == (["critical"] if opens else [])
