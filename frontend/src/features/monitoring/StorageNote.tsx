@@ -1,4 +1,5 @@
 import type { components } from '@/api/schema.gen';
+import { Moment } from '@/components/Moment';
 import { formatBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
 import { formatPercent } from '@/lib/number';
@@ -30,6 +31,9 @@ export function StorageNote({ storage }: { storage: Storage | undefined }) {
       {missing.map((text) => (
         <p key={text}>{text}</p>
       ))}
+      <p>
+        {t('storage.read')} <Moment at={storage.at * 1000} relative />
+      </p>
     </div>
   );
 }

@@ -557,6 +557,7 @@ export const zh: Messages = {
   'monitoring.panel.nearReads': '经由近端缓存的读操作',
   'monitoring.panel.nearWait': '写操作等待近端缓存的时间',
   'monitoring.panel.nearWriters': '等待近端缓存的写操作',
+  'storage.read': '每五分钟读取一次，最近：',
   'storage.free.disk': '数据所在磁盘剩余：{free}，共 {size}（{share}）。',
   'storage.free.allocated':
     '实例规格的存储空间为 {size}，扣除表和二进制日志后剩余 {free}（{share}）。服务器不报告磁盘剩余空间。',
