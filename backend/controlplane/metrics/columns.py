@@ -90,7 +90,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
 LAG, STOPPED_CHANNELS = "replication_lag_seconds", "stopped_channels"
 REPLICATION_GAUGES = (LAG, STOPPED_CHANNELS)
 
-# Gauges of storage, see `storage`; null for a server that does not tell them.
+# Gauges of storage, see `storage`; null for a server that does not report them.
 STORAGE_GAUGES = ("table_bytes", "binary_log_bytes", "disk_bytes", "disk_free_bytes")
 
 # Counters computed from others, see `intervals`. The second is the p95 of each interval times its number of statements,

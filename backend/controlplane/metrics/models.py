@@ -79,7 +79,7 @@ class StorageGap(TextChoices):
 
 
 class DiskSource(TextChoices):
-    """What the size of a server's disk, and how much of it is free, is known from."""
+    """The kind of storage that the size and the free space of a server's disk are those of."""
 
     NONE = "none", "it is not known"
     DISK = "disk", "the disk that holds the data"

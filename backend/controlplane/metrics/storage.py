@@ -29,7 +29,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
 from controlplane.fleet.states import Duty, Provider
 from controlplane.gateway.errors import PrivilegeMissing, RefusedStatement
-from controlplane.gateway.numbers import MOST_STORED, whole
+from controlplane.gateway.numbers import whole
 from controlplane.gateway.product import Product, product_of, tablespace_sum
 from controlplane.gateway.server import Limits, Server, open_server
 from controlplane.metrics.models import DiskSource, StorageGap, StorageLook
@@ -133,7 +133,7 @@ def _tables(server: Server, product: Product, version: str) -> tuple[int | None,
     limit = product.time_limit
     try:
         server.set_session(limit.name, SUM_SECONDS * (1000 if limit.is_in_milliseconds else 1))
-        return _stored(str(server.value(tablespace_sum(version)))), StorageGap.NONE
+        return _read(str(server.value(tablespace_sum(version))))
     except PrivilegeMissing:
         return None, StorageGap.PRIVILEGE
     except RefusedStatement as error:
@@ -149,7 +149,7 @@ def _binary_logs(server: Server) -> tuple[int | None, StorageGap]:
         return None, StorageGap.PRIVILEGE
     except RefusedStatement:
         return None, StorageGap.NOT_TOLD
-    return _stored(str(sum(sizes))), StorageGap.NONE
+    return _read(str(sum(sizes)))
 
 
 def _on_this_machine(used: Storage, instance: Instance) -> Storage:
@@ -157,12 +157,14 @@ def _on_this_machine(used: Storage, instance: Instance) -> Storage:
         disk = shutil.disk_usage(settings.LOCAL_ROOT / instance.pk)
     except OSError:
         return replace(used, disk_gap=StorageGap.NOT_TOLD)
-    # What the system reserves is part of neither figure.
+    # Neither figure has the blocks that the system reserves for itself.
     return replace(used, disk_bytes=disk.used + disk.free, disk_free_bytes=disk.free, disk_source=DiskSource.DISK)
 
 
 def _on_disk(used: Storage, server: Server, product: Product) -> Storage:
-    """Adds what the server tells of the disk that holds its data: that of the longest path above its data folder."""
+    """Adds the size and free space of the disk that holds the data, as the server reports them: the disk is that of the
+    longest path above the data folder.
+    """
     if not product.disks:
         return replace(used, disk_gap=StorageGap.NOT_TOLD)
     try:
@@ -175,10 +177,10 @@ def _on_disk(used: Storage, server: Server, product: Product) -> Storage:
     holding = [disk for disk in disks if folder.is_relative_to(disk.get("Path") or "")]
     disk = max(holding, key=lambda disk: len(disk.get("Path") or ""), default={})
     taken, free = (whole(disk.get(name)) for name in ("Used", "Available"))
-    if taken is None or free is None:
+    size, _ = _read(str(((taken or 0) + (free or 0)) * KIB))
+    if taken is None or free is None or size is None:
         return replace(used, disk_gap=StorageGap.NOT_TOLD)
-    size = _stored(str((taken + free) * KIB))
-    return replace(used, disk_bytes=size, disk_free_bytes=size and free * KIB, disk_source=DiskSource.DISK)
+    return replace(used, disk_bytes=size, disk_free_bytes=free * KIB, disk_source=DiskSource.DISK)
 
 
 def _of_class(found: Storage, allocated: int | None) -> Storage:
@@ -192,6 +194,7 @@ def _of_class(found: Storage, allocated: int | None) -> Storage:
     return replace(found, disk_bytes=allocated, disk_free_bytes=free, disk_source=DiskSource.ALLOCATED)
 
 
-def _stored(number: str) -> int | None:
-    """Returns the number if it fits the column, else None."""
-    return whole(number, MOST_STORED)
+def _read(number: str) -> tuple[int | None, StorageGap]:
+    """Returns a number of bytes that a server sent; None and the gap if it is no number that fits the columns."""
+    read = whole(number)
+    return read, StorageGap.NONE if read is not None else StorageGap.NOT_TOLD

@@ -139,6 +139,12 @@ def test_the_disk_of_the_longest_path_above_the_data_folder_counts() -> None:
     assert (found.disk_bytes, found.disk_free_bytes) == (40 * 1024, 10 * 1024)
 
 
+@pytest.mark.parametrize("sent", [None, "-1", "nan", "9" * 30])
+def test_what_is_no_number_of_bytes_is_missing(sent: str | None) -> None:
+    server = SimpleNamespace(set_session=lambda *value: None, value=lambda query: sent)
+    assert storage._tables(server, MYSQL, "8.4.0") == (None, "not_told")
+
+
 def unsized(instance: Any) -> None:
     """Gives the instance a class whose storage is not known."""
     found = InstanceClass.objects.create(
