@@ -467,6 +467,7 @@ export const enPages = {
   'monitoring.panel.nearReads': 'Reads that came through near caches',
   'monitoring.panel.nearWait': 'How long a write waited for near caches',
   'monitoring.panel.nearWriters': 'Writes that waited for near caches',
+  'storage.none': 'The server has not reported these figures.',
   'storage.read': 'Read every five minutes, last:',
   'storage.free.disk': 'Free on the disk that holds the data: {free} of {size} ({share}).',
   'storage.free.allocated':

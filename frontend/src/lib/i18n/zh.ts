@@ -557,6 +557,7 @@ export const zh: Messages = {
   'monitoring.panel.nearReads': '经由近端缓存的读操作',
   'monitoring.panel.nearWait': '写操作等待近端缓存的时间',
   'monitoring.panel.nearWriters': '等待近端缓存的写操作',
+  'storage.none': '服务器未报告这些数据。',
   'storage.read': '每五分钟读取一次，最近：',
   'storage.free.disk': '数据所在磁盘剩余：{free}，共 {size}（{share}）。',
   'storage.free.allocated':
