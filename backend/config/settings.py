@@ -180,6 +180,8 @@ SPECTACULAR_SETTINGS = {
         "SizeRule": "controlplane.prerequisites.serializers.SIZE_RULES",
         "AlertSeverity": "controlplane.alerts.vocabulary.Severity",
         "AlertScope": "controlplane.alerts.vocabulary.Scope",
+        "StorageGap": "controlplane.metrics.models.StorageGap",
+        "DiskSource": "controlplane.metrics.models.DiskSource",
         "ChannelKind": "controlplane.alerts.vocabulary.ChannelKind",
     },
 }

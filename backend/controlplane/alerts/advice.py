@@ -102,6 +102,11 @@ ADVICE: Mapping[str, Advice] = {
         "Find them in Statements and tables by the rows that they examine. Add an index for their order, or raise "
         "tmp_table_size and max_heap_table_size together.",
     ),
+    "disk_free_ratio": Advice(
+        "Tables or binary logs grow, or other files on the same disk do. A server whose disk is full stops writing.",
+        "Compare tables and binary logs under Storage in Monitoring. With PURGE BINARY LOGS, delete those that no "
+        "replica or backup needs; end transactions that have been open for hours, or enlarge the disk.",
+    ),
     "memory_used_ratio": Advice(
         "The cache holds as many results as fit.",
         "A full cache is normal. Enlarge query_cache_size only if evictions are high and hits would rise.",

@@ -27,3 +27,4 @@ class Duty(TextChoices):
     STATEMENTS = "statements", "statements"
     PRIVILEGES = "privileges", "privileges"
     OBSERVATIONS = "observations", "observations"
+    STORAGE = "storage", "storage"

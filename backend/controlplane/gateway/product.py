@@ -8,7 +8,7 @@ local servers are in `local_accounts`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -65,6 +65,11 @@ class Product:
     # A prefix of versions, and the statement that lists the replication channels of such a server. The first prefix
     # that matches counts.
     replication_statuses: tuple[tuple[str, str], ...]
+    # A prefix of versions, and the query that sums up the bytes of InnoDB's files on such a server. The first prefix
+    # that matches counts.
+    tablespace_sums: tuple[tuple[str, str], ...]
+    # A query for the path of each mounted file system, and its used and available KiB. Empty: servers cannot tell.
+    disks: str
     not_tables: str  # a regular expression: tables that are counted but hold no data; empty if there are none
     account_tables: tuple[str, ...]  # the tables that store the accounts and their passwords
     # true if a starting server deletes temporary tables in tmpdir, even those of other servers
@@ -113,6 +118,9 @@ MARIADB = LocalProduct(
         " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200",
     ),
     replication_statuses=(("", "SHOW ALL SLAVES STATUS"),),
+    tablespace_sums=(("", "SELECT SUM(ALLOCATED_SIZE) FROM information_schema.INNODB_SYS_TABLESPACES"),),
+    # The table exists if the plugin of this name is loaded. It is empty for accounts without the privilege FILE.
+    disks="SELECT Path, Used, Available FROM information_schema.DISKS",
     not_tables="^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$",  # virtual tables of the SEQUENCE engine
     account_tables=("mysql.global_priv", "mysql.user"),
     start_empties_tmpdir=True,
@@ -173,6 +181,14 @@ _MYSQL_GUESSED = (
     " WHEN g.VARIABLE_VALUE REGEXP '^-?[0-9]+[.][0-9]+$' THEN 'DOUBLE' ELSE 'VARCHAR' END"
 )
 _MYSQL_RANGE = "NULLIF(%s.MIN_VALUE, ''), NULLIF(%s.MAX_VALUE, ''), NULL, NULL, NULL, NULL"
+# The table of tablespaces leaves out the system tablespace. Some versions state no size there for undo logs and
+# temporary tables. So all these are read from FILES, which in turn has no size for small tables.
+_MYSQL_TABLESPACES = (
+    "SELECT (SELECT COALESCE(SUM(ALLOCATED_SIZE), 0) FROM information_schema.%s"
+    " WHERE SPACE_TYPE IN ('General', 'Single'))"
+    " + (SELECT COALESCE(SUM(TOTAL_EXTENTS * EXTENT_SIZE), 0) FROM information_schema.FILES"
+    " WHERE FILE_TYPE IN ('UNDO LOG', 'TEMPORARY') OR TABLESPACE_NAME = 'innodb_system')"
+)
 
 MYSQL = LocalProduct(
     name="MySQL",
@@ -210,6 +226,11 @@ MYSQL = LocalProduct(
         ("8.0.", "SHOW SLAVE STATUS"),
         ("", "SHOW REPLICA STATUS"),
     ),
+    tablespace_sums=(
+        ("5.", _MYSQL_TABLESPACES % "INNODB_SYS_TABLESPACES"),
+        ("", _MYSQL_TABLESPACES % "INNODB_TABLESPACES"),
+    ),
+    disks="",
     not_tables="",
     account_tables=("mysql.user",),
     start_empties_tmpdir=False,
@@ -300,5 +321,13 @@ def product_of(version: str) -> Product:
 
 def replication_status(version: str) -> str:
     """Returns the statement that lists the replication channels of a server of this `@@version`."""
-    known = product_of(version).replication_statuses
-    return next(statement for prefix, statement in known if version.startswith(prefix))
+    return _of_version(product_of(version).replication_statuses, version)
+
+
+def tablespace_sum(version: str) -> str:
+    """Returns the query that sums up the bytes of InnoDB's files on a server of this `@@version`."""
+    return _of_version(product_of(version).tablespace_sums, version)
+
+
+def _of_version(statements: Iterable[tuple[str, str]], version: str) -> str:
+    return next(statement for prefix, statement in statements if version.startswith(prefix))

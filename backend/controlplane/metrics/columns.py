@@ -90,11 +90,14 @@ VARIABLES: dict[str, tuple[str, ...]] = {
 LAG, STOPPED_CHANNELS = "replication_lag_seconds", "stopped_channels"
 REPLICATION_GAUGES = (LAG, STOPPED_CHANNELS)
 
+# Gauges of storage, see `storage`; null for a server that does not report them.
+STORAGE_GAUGES = ("table_bytes", "binary_log_bytes", "disk_bytes", "disk_free_bytes")
+
 # Counters computed from others, see `intervals`. The second is the p95 of each interval times its number of statements,
 # so that sums weigh every interval by its statements.
 LOOKUPS, P95_SUM = "lookups", "p95_sum_microseconds"
 COUNTER_COLUMNS = (*COUNTERS, LOOKUPS, P95_SUM)
-GAUGE_COLUMNS = (*GAUGES, *VARIABLES, *REPLICATION_GAUGES)
+GAUGE_COLUMNS = (*GAUGES, *VARIABLES, *REPLICATION_GAUGES, *STORAGE_GAUGES)
 _COUNTED = {name for names in COUNTERS.values() for name in names} | set(ANSWERED_WITHIN.values())
 STATUS_NAMES = tuple(sorted(_COUNTED | set(GAUGES.values())))
 VARIABLE_NAMES = tuple(sorted({name for names in VARIABLES.values() for name in names}))

@@ -114,6 +114,13 @@ _ALL = (
         {"temporary_disk_tables": 1}, {"temporary_tables": 1}, "temporary_tables_per_second",
     ),
     _ratio(
+        "disk_free_ratio", "Free disk", "free / size of the disk (else of AllocatedStorage)",
+        "Of the disk that holds the server's data, the share that is free. If the server does not tell it, the share "
+        "of AllocatedStorage that tables and binary logs leave; other files are not counted then. Nothing if neither "
+        "is known.",
+        {"disk_free_bytes": 1}, {"disk_bytes": 1},
+    ),
+    _ratio(
         "observed_hit_ratio", "Hit ratio while observing", "Fqc_observed_hits / Fqc_observed_requests",
         "Of the reads that could be cached, those that the cache would have answered if it were on.",
         {"observed_hits": 1}, {"observed_requests": 1},
@@ -242,6 +249,30 @@ _ALL = (
         "Replication channels that are stopped, failed, or cannot reach their source. Nothing for a server that does "
         "not replicate.",
         {STOPPED_CHANNELS: 1},
+    ),
+    MetricDefinition(
+        "table_bytes", "Tables and indexes", "bytes", "gauge", "InnoDB's files on disk",
+        "Tables, indexes, undo logs and temporary tables of InnoDB, as they lie on the disk. Tables of other engines, "
+        "such as MyISAM, are not counted. Read every five minutes.",
+        {"table_bytes": 1},
+    ),
+    MetricDefinition(
+        "binary_log_bytes", "Binary logs", "bytes", "gauge", "sum of SHOW BINARY LOGS",
+        "All binary logs that the server keeps; 0 without binary logging. Read every five minutes.",
+        {"binary_log_bytes": 1},
+    ),
+    MetricDefinition(
+        "disk_free_bytes", "Free disk space", "bytes", "gauge",
+        "Available of information_schema.DISKS (else AllocatedStorage - tables - binary logs)",
+        "Free space of the disk that holds the server's data, or what tables and binary logs leave of "
+        "AllocatedStorage. Read every five minutes.",
+        {"disk_free_bytes": 1},
+    ),
+    MetricDefinition(
+        "disk_bytes", "Disk size", "bytes", "gauge",
+        "Used + Available of information_schema.DISKS (else AllocatedStorage)",
+        "Size of the disk that holds the server's data, without what the system reserves; or AllocatedStorage.",
+        {"disk_bytes": 1},
     ),
     _gauge("most_connections", "most_connections", "Connection limit", "max_connections", "count"),
     _gauge("uptime_seconds", "uptime_seconds", "Uptime", "Uptime", "seconds"),

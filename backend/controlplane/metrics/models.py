@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from controlplane.core.choices import TextChoices
 from controlplane.core.ids import ID_LENGTH
 from controlplane.fleet.models import Instance
 from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
@@ -66,6 +67,52 @@ class FleetMinute(Measures):
     """
 
     at = models.BigIntegerField(primary_key=True)
+
+
+class StorageGap(TextChoices):
+    """Why a figure about a server's storage is missing."""
+
+    NONE = "none", "it is there"
+    PRIVILEGE = "privilege", "the account lacks a privilege"
+    TOO_SLOW = "too_slow", "the server took too long"
+    NOT_TOLD = "not_told", "the server does not tell it"
+
+
+class DiskSource(TextChoices):
+    """The kind of storage that the size and the free space of a server's disk are those of."""
+
+    NONE = "none", "it is not known"
+    DISK = "disk", "the disk that holds the data"
+    ALLOCATED = "allocated", "the storage of the instance's class"
+
+
+class StorageLook(models.Model):
+    """The storage that the server of an instance uses, as last read from it."""
+
+    # No constraint: an instance that is deleted during a round must not make the round fail.
+    instance = models.OneToOneField(
+        Instance, on_delete=models.CASCADE, primary_key=True, related_name="storage_look", db_constraint=False
+    )
+    tried_at = models.FloatField(db_index=True, help_text="Epoch seconds.")
+    at = models.FloatField(null=True, help_text="Epoch seconds of the last answer; null: there was none.")
+    table_bytes = models.BigIntegerField(null=True, help_text="Files of InnoDB; null: see `table_gap`.")
+    table_gap = models.CharField(max_length=16, choices=StorageGap.choices, default=StorageGap.NONE)
+    binary_log_bytes = models.BigIntegerField(null=True, help_text="0 without binary logs; null: see `binary_log_gap`.")
+    binary_log_gap = models.CharField(max_length=16, choices=StorageGap.choices, default=StorageGap.NONE)
+    disk_bytes = models.BigIntegerField(null=True, help_text="null: not known.")
+    disk_free_bytes = models.BigIntegerField(null=True, help_text="null: not known.")
+    disk_gap = models.CharField(
+        max_length=16,
+        choices=StorageGap.choices,
+        default=StorageGap.NONE,
+        help_text="Why the server does not tell its free disk.",
+    )
+    disk_source = models.CharField(
+        max_length=16,
+        choices=DiskSource.choices,
+        default=DiskSource.NONE,
+        help_text="What the size of the disk, and its free space, are those of.",
+    )
 
 
 class Latest(models.Model):

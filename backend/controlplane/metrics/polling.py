@@ -23,7 +23,7 @@ from controlplane.fleet.selectors import endpoint_list
 from controlplane.fleet.states import Duty
 from controlplane.gateway.reports import NEAR
 from controlplane.gateway.server import Limits
-from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
+from controlplane.metrics.columns import STATUS_NAMES, STORAGE_GAUGES, VARIABLE_NAMES
 from controlplane.metrics.definitions import SECONDS
 from controlplane.metrics.intervals import LONGEST_SECONDS, Numbers, Reading, growth, reading_of
 from controlplane.metrics.live import fleet_values
@@ -39,6 +39,7 @@ WORK = "poll"
 ROUND_ENDED = "poll_ended"
 LEASE_SECONDS = 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # a slow server must not hold up the round
+STORAGE, STORAGE_LASTS_SECONDS = "instance__storage_look", 900
 LONGEST_ROUNDS = 3  # after so many missed rounds growth is not counted, however long the interval
 
 # Names are constants of this product, never input.
@@ -89,7 +90,7 @@ def poll_round(
         readings = _read_all(asked, connections, work)
         answering = [each for each in asked if each.pk in readings]
         for pk, columns in replication.of(answering, time.monotonic(), connections, _limits()).items():
-            readings[pk] = replace(readings[pk], numbers={**readings[pk].numbers, **columns})
+            readings[pk] = _with(readings[pk], columns)
         partitions_ensure(Sample, at, at)
         work.together(readings, lambda found: _write(at, found))
     with isolated(Duty.NEAR_CACHES) as work:
@@ -132,7 +133,8 @@ def _near_caches(
 
 def _write(at: int, readings: Mapping[str, Reading]) -> None:
     """Writes the samples of a round and the newest readings, by instance id. Must be called in a transaction."""
-    before = _readings_before(readings)
+    before, storage = _found_before(readings, at)
+    readings = {pk: _with(reading, storage.get(pk, {})) for pk, reading in readings.items()}
     reported = report_sums_take(at, readings)
     longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
     grown = {pk: growth(before.get(pk), reading, longest) for pk, reading in readings.items()}
@@ -164,6 +166,20 @@ def _counts_reads(grown: Numbers) -> bool:
     return any(grown[column] for column in ("hits", "inserts", "not_cached"))
 
 
-def _readings_before(readings: Collection[str]) -> dict[str, Reading]:
-    rows = Latest.objects.values_list("instance_id", "at", "readings")
-    return {pk: Reading(at, numbers) for pk, at, numbers in rows if pk in readings}
+def _with(reading: Reading, columns: Numbers) -> Reading:
+    return replace(reading, numbers={**reading.numbers, **columns})
+
+
+def _found_before(readings: Collection[str], at: int) -> tuple[dict[str, Reading], dict[str, Numbers]]:
+    """Returns the last reading of each of these instances, and the columns of its storage as they were read last.
+
+    Storage that was read long before `at` is left out.
+    """
+    columns = [f"{STORAGE}__{column}" for column in ("at", *STORAGE_GAUGES)]
+    before, storage = {}, {}
+    for pk, read_at, numbers, stored_at, *stored in Latest.objects.values_list("pk", "at", "readings", *columns):
+        if pk in readings:
+            before[pk] = Reading(read_at, numbers)
+            if stored_at is not None and abs(at - stored_at) <= STORAGE_LASTS_SECONDS:
+                storage[pk] = dict(zip(STORAGE_GAUGES, stored, strict=True))
+    return before, storage

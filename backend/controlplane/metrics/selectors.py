@@ -7,7 +7,7 @@ from django.db.models import F, QuerySet
 from controlplane.core.errors import Invalid
 from controlplane.fleet.models import Instance
 from controlplane.metrics.definitions import METRICS, MetricDefinition
-from controlplane.metrics.models import Latest
+from controlplane.metrics.models import Latest, StorageLook
 from controlplane.metrics.series import MOST_SPARKLINES
 
 
@@ -39,3 +39,8 @@ def instances_named(ids: str) -> list[str]:
 
 def latest_list() -> QuerySet[Latest]:
     return Latest.objects.annotate(instance_name=F("instance__name"))
+
+
+def storage_get(instance: Instance) -> StorageLook:
+    """Returns the storage of the instance's server as last read; of one that was never read, without any figure."""
+    return StorageLook.objects.filter(pk=instance.pk).first() or StorageLook(instance=instance)

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.metrics.definitions import METRICS
-from controlplane.metrics.models import Latest
+from controlplane.metrics.models import Latest, StorageLook
 from controlplane.metrics.series import (
     CHART,
     LEAST_POINTS,
@@ -15,6 +15,7 @@ from controlplane.metrics.series import (
     MOST_SPARKLINES,
     SPARKLINES,
 )
+from controlplane.metrics.storage import SHOWN
 
 SPARKLINE_NAMES = "select_hit_ratio,served_per_second"
 RESOLUTIONS = [name for name, _ in CHART]
@@ -124,6 +125,13 @@ class LatestSerializer(serializers.ModelSerializer[Latest]):
     )
     def get_values(self, latest: Latest) -> dict[str, float | None]:
         return {name: definition.value(latest.growth) for name, definition in METRICS.items()}
+
+
+class StorageSerializer(serializers.ModelSerializer[StorageLook]):
+    class Meta:
+        model = StorageLook
+        fields = SHOWN
+        read_only_fields = fields
 
 
 class ScrapeTargetSerializer(serializers.Serializer[Any]):

@@ -8,9 +8,10 @@ from controlplane.core import clock
 from controlplane.core.periodic import periodic_claim
 from controlplane.core.retention import retention_now
 from controlplane.fleet.lookout import LOOKOUT
-from controlplane.metrics import polling, rollups
+from controlplane.metrics import polling, rollups, storage
 
 LOOKOUT.lanes["living"].append(polling.poll_if_due)
+LOOKOUT.lanes["storage"].append(storage.look_if_due)
 
 
 @shared_task(name="metrics.look")

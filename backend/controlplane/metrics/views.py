@@ -75,6 +75,13 @@ class InstanceHeadlines(ApiView):
         return Response(_headlines(instance_headlines(instance_get(id).pk)))
 
 
+class InstanceStorage(ApiView):
+    @extend_schema(operation_id="instance_storage", responses=shapes.StorageSerializer)
+    def get(self, request: Request, id: str) -> Response:
+        """The storage that the instance's server uses, as last read from it, and why a figure is missing."""
+        return Response(shapes.StorageSerializer(selectors.storage_get(instance_get(id))).data)
+
+
 class FleetHeadlines(ApiView):
     @extend_schema(operation_id="fleet_headlines", responses=shapes.HeadlinesSerializer)
     def get(self, request: Request) -> Response:

@@ -13,6 +13,13 @@ def test_a_course_has_a_line_per_metric(fqc: Fqc, other: str) -> None:
     assert fqc("metrics", "latest", "-m", "connections").code == 0
 
 
+def test_storage_has_a_line_per_figure(fqc: Fqc, other: str) -> None:
+    shown = fqc("metrics", "storage", other)
+    titles = ("Read", "Tables and indexes", "Binary logs", "Free disk", "Of")
+    assert [title for title in titles if any(line.startswith(title) for line in shown.out.splitlines())] == [*titles]
+    assert fqc("metrics", "storage", other, "-o", "json").json["table_gap"] == "none"
+
+
 def test_an_unknown_metric_is_a_usage_error(fqc: Fqc, other: str) -> None:
     assert fqc("metrics", "show", other, "-m", "no_such").code == 2
 

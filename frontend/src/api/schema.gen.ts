@@ -826,6 +826,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/instances/{id}/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The storage that the instance's server uses, as last read from it, and why a figure is missing. */
+        get: operations["instance_storage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/instances/{id}": {
         parameters: {
             query?: never;
@@ -2411,6 +2428,13 @@ export interface components {
              */
             storage_bytes?: number | null;
         };
+        /**
+         * @description * `none` - it is not known
+         *     * `disk` - the disk that holds the data
+         *     * `allocated` - the storage of the instance's class
+         * @enum {string}
+         */
+        DiskSource: "none" | "disk" | "allocated";
         Ended: {
             sessions: number;
             /** @description Revoked. */
@@ -3087,6 +3111,7 @@ export interface components {
         /**
          * @description * `answered_per_second` - answered_per_second
          *     * `answers_unusable` - answers_unusable
+         *     * `binary_log_bytes` - binary_log_bytes
          *     * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
          *     * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
          *     * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
@@ -3098,6 +3123,9 @@ export interface components {
          *     * `contained_errors_per_second` - contained_errors_per_second
          *     * `deadlocks_per_second` - deadlocks_per_second
          *     * `differences_per_second` - differences_per_second
+         *     * `disk_bytes` - disk_bytes
+         *     * `disk_free_bytes` - disk_free_bytes
+         *     * `disk_free_ratio` - disk_free_ratio
          *     * `disk_reads_per_second` - disk_reads_per_second
          *     * `disk_writes_per_second` - disk_writes_per_second
          *     * `drifted_parameters` - drifted_parameters
@@ -3146,6 +3174,7 @@ export interface components {
          *     * `stale_hits_per_second` - stale_hits_per_second
          *     * `statements_per_second` - statements_per_second
          *     * `stopped_channels` - stopped_channels
+         *     * `table_bytes` - table_bytes
          *     * `temporary_disk_ratio` - temporary_disk_ratio
          *     * `temporary_tables_per_second` - temporary_tables_per_second
          *     * `unreachable` - unreachable
@@ -3156,7 +3185,7 @@ export interface components {
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "answered_per_second" | "answers_unusable" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "connections_used_ratio" | "contained_errors_per_second" | "deadlocks_per_second" | "differences_per_second" | "disk_reads_per_second" | "disk_writes_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lock_waiters" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "most_connections" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "reads_per_second" | "refused_connections_per_second" | "replication_lag" | "row_lock_waits_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "served_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "statements_per_second" | "stopped_channels" | "temporary_disk_ratio" | "temporary_tables_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
+        MetricEnum: "answered_per_second" | "answers_unusable" | "binary_log_bytes" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "connections_used_ratio" | "contained_errors_per_second" | "deadlocks_per_second" | "differences_per_second" | "disk_bytes" | "disk_free_bytes" | "disk_free_ratio" | "disk_reads_per_second" | "disk_writes_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lock_waiters" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "most_connections" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "reads_per_second" | "refused_connections_per_second" | "replication_lag" | "row_lock_waits_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "served_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "statements_per_second" | "stopped_channels" | "table_bytes" | "temporary_disk_ratio" | "temporary_tables_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;
@@ -4204,6 +4233,48 @@ export interface components {
          * @enum {string}
          */
         StepState: "pending" | "running" | "done" | "failed" | "undone";
+        Storage: {
+            /**
+             * Format: double
+             * @description Epoch seconds of the last answer; null: there was none.
+             */
+            readonly at: number | null;
+            /** @description Files of InnoDB; null: see `table_gap`. */
+            readonly table_bytes: number | null;
+            readonly table_gap: components["schemas"]["StorageGap"];
+            /** @description 0 without binary logs; null: see `binary_log_gap`. */
+            readonly binary_log_bytes: number | null;
+            readonly binary_log_gap: components["schemas"]["StorageGap"];
+            /** @description null: not known. */
+            readonly disk_bytes: number | null;
+            /** @description null: not known. */
+            readonly disk_free_bytes: number | null;
+            /**
+             * @description Why the server does not tell its free disk.
+             *
+             *     * `none` - it is there
+             *     * `privilege` - the account lacks a privilege
+             *     * `too_slow` - the server took too long
+             *     * `not_told` - the server does not tell it
+             */
+            readonly disk_gap: components["schemas"]["StorageGap"];
+            /**
+             * @description What the size of the disk, and its free space, are those of.
+             *
+             *     * `none` - it is not known
+             *     * `disk` - the disk that holds the data
+             *     * `allocated` - the storage of the instance's class
+             */
+            readonly disk_source: components["schemas"]["DiskSource"];
+        };
+        /**
+         * @description * `none` - it is there
+         *     * `privilege` - the account lacks a privilege
+         *     * `too_slow` - the server took too long
+         *     * `not_told` - the server does not tell it
+         * @enum {string}
+         */
+        StorageGap: "none" | "privilege" | "too_slow" | "not_told";
         Streamed: components["schemas"]["StreamedChange"] | components["schemas"]["StreamedFleetApply"] | components["schemas"]["StreamedIncident"] | components["schemas"]["StreamedInstance"] | components["schemas"]["StreamedSamples"];
         /** @description Sent when its state changes, and at each of its steps. */
         StreamedChange: {
@@ -6953,6 +7024,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Series"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_storage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

@@ -164,4 +164,5 @@ def test_a_worker_polls_and_watches() -> None:
         "living": {"poll_if_due", "watch_if_due", "note_if_due"},
         "silent": {"watch_silent_if_due"},
         "privileges": {"look_if_due"},
+        "storage": {"look_if_due"},
     }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
 from fqc.call import Call
 from fqc.noun import Noun
-from fqc.output import Cell
-from fqc.units import moment
+from fqc.output import Cell, facts
+from fqc.units import human_bytes, human_time, moment
 
 app = Noun("Metrics, and how each is computed.")
 _BARS = "·▁▂▃▄▅▆▇█"
@@ -24,6 +25,20 @@ _SERIES: dict[str, Cell] = {
     "HIGHEST": lambda it: max(_known(it), default=None),
     "UNIT": "unit",
 }
+
+_GAPS = {
+    "privilege": "unknown: the account lacks a privilege",
+    "too_slow": "unknown: the server took too long",
+    "not_told": "unknown: the server does not report it",
+}
+_STORAGE: dict[str, Cell] = {
+    "READ": lambda it: human_time(it["at"] and datetime.fromtimestamp(it["at"], UTC).isoformat()),
+    "TABLES AND INDEXES": lambda it: _known_size(it["table_bytes"], it["table_gap"]),
+    "BINARY LOGS": lambda it: _known_size(it["binary_log_bytes"], it["binary_log_gap"]),
+    "FREE DISK": lambda it: _known_size(it["disk_free_bytes"], it["disk_gap"]),
+    "OF": lambda it: _SIZED[it["disk_source"]].format(human_bytes(it["disk_bytes"])),
+}
+_SIZED = {"none": "", "disk": "{} of the disk that holds the data", "allocated": "{} that the instance class states"}
 
 
 @app.read("list")
@@ -64,6 +79,16 @@ def show(
     query |= {"from": moment(since)} | ({"to": moment(until)} if until else {})
     found = call.api.get(f"instances/{instance}/metrics" if instance else "metrics/fleet", **query)
     call.show(found, lambda it: _table(it["series"]))
+
+
+@app.read("storage")
+def storage(call: Call, instance: Annotated[str, typer.Argument(help="Instance.")]) -> None:
+    """Show the storage that an instance's server uses, and why a figure is missing."""
+    call.show(call.api.get(f"instances/{instance}/storage"), lambda it: facts(_STORAGE, it))
+
+
+def _known_size(size: int | None, gap: str) -> str | None:
+    return _GAPS.get(gap) if size is None else human_bytes(size)
 
 
 def _table(series: list[dict[str, Any]]) -> Any:

@@ -4,7 +4,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { instanceQuery, type Instance } from '@/api/instances';
 import { QueryView } from '@/components/QueryView';
 import { useT, useMetricText } from '@/lib/i18n/context';
-import { metricsQuery } from './api';
+import { metricsQuery, storageQuery } from './api';
 import { ChangeMarks } from './ChangeMarks';
 import { withRounds } from './liveSamples';
 import { MonitoringToolbar } from './MonitoringToolbar';
@@ -86,6 +86,7 @@ function MarkedCharts({ instance, sources, domain, onZoom }: MarkedChartsProps) 
   const t = useT();
   const navigate = useNavigate();
   const marks = useChangeMarks(instance.id, domain);
+  const { data: storage } = useQuery(storageQuery(instance.id));
   const annotations = marks.map(({ id, kind, at }) => ({
     at,
     label: t(`change.kind.${kind}`),
@@ -102,6 +103,7 @@ function MarkedCharts({ instance, sources, domain, onZoom }: MarkedChartsProps) 
         sources={sources}
         annotations={annotations}
         hasEngine={instance.has_engine}
+        storage={storage}
         onZoom={onZoom}
       />
     </div>

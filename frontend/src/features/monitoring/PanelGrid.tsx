@@ -1,9 +1,10 @@
 import { useMemo } from 'react';
 import { ChartPanel } from '@/charts/ChartPanel';
-import type { Annotation } from '@/charts/timeChartModel';
-import { useT } from '@/lib/i18n/context';
+import type { Annotation, TimeChartModel } from '@/charts/timeChartModel';
+import { useT, type Translate } from '@/lib/i18n/context';
 import { buildPanel, isShown, type Source } from '@/charts/metricPanels';
 import { PANELS } from './panels';
+import { FreeDiskNote, StorageNote, type Storage } from './StorageNote';
 import classes from './monitoring.module.css';
 
 /** The keys of the panels whose figures only a server with the engine reports. */
@@ -13,10 +14,11 @@ interface PanelGridProps {
   sources: Source[];
   annotations: Annotation[];
   hasEngine: boolean;
+  storage: Storage | undefined;
   onZoom: (from: number, to: number) => void;
 }
 
-export function PanelGrid({ sources, annotations, hasEngine, onZoom }: PanelGridProps) {
+export function PanelGrid({ sources, annotations, hasEngine, storage, onZoom }: PanelGridProps) {
   const t = useT();
   const models = useMemo(
     () =>
@@ -42,10 +44,19 @@ export function PanelGrid({ sources, annotations, hasEngine, onZoom }: PanelGrid
             unavailable={
               !hasEngine && ENGINE_ONLY.includes(plan.key) ? t('monitoring.needsEngine') : undefined
             }
-            emptyText={hasSamples && model.unit === 'percent' ? t('monitoring.nothingCounted') : undefined}
-          />
+            emptyText={hasSamples ? emptyTextOf(plan.key, model, t) : undefined}
+          >
+            {storage && plan.key === 'storage' && <StorageNote storage={storage} />}
+            {storage && plan.key === 'freeDisk' && <FreeDiskNote storage={storage} />}
+          </ChartPanel>
         </div>
       ))}
     </div>
   );
+}
+
+/** Why a chart has no values although there are samples. Undefined if that is as for any chart without samples. */
+function emptyTextOf(key: string, { unit }: TimeChartModel, t: Translate): string | undefined {
+  if (key === 'storage') return t('storage.none');
+  return unit === 'percent' ? t('monitoring.nothingCounted') : undefined;
 }

@@ -46,3 +46,13 @@ export function metricsQuery(
     placeholderData: keepPreviousData,
   });
 }
+
+/** The storage that the instance's server uses, as it was last read from it, and why figures are missing. */
+export function storageQuery(id: string) {
+  return queryOptions({
+    queryKey: ['metrics', 'storage', id],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/api/v1/instances/{id}/storage', { params: { path: { id } }, signal })),
+    refetchInterval: pollEvery(SLOW_POLL_MS),
+  });
+}

@@ -16,6 +16,8 @@ type Key =
   | 'replication'
   | 'temporary'
   | 'disk'
+  | 'storage'
+  | 'freeDisk'
   | 'pageReads'
   | 'statements'
   | 'stale'
@@ -44,6 +46,8 @@ export const PANELS: PanelPlan<Key>[] = [
   { key: 'temporary', metrics: ['temporary_disk_ratio'] },
   { key: 'disk', metrics: ['disk_reads_per_second', 'disk_writes_per_second'] },
   { key: 'pageReads', metrics: ['buffer_pool_reads_per_second'] },
+  { key: 'storage', metrics: ['table_bytes', 'binary_log_bytes'] },
+  { key: 'freeDisk', metrics: ['disk_free_ratio'], isShownFrom: 'anyFigure' },
   { key: 'replication', metrics: ['replication_lag'], isWide: true, isShownFrom: 'anyFigure' },
   { key: 'observed', metrics: ['observed_hit_ratio'], isWide: true, isShownFrom: 'figuresAbove0' },
   { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isShownFrom: 'figuresAbove0' },

@@ -115,6 +115,7 @@ const NAMES: Record<string, () => string[]> = {
       '0007_look_rules.py',
       '0008_server_health.py',
       '0009_replication.py',
+      '0010_storage.py',
     ]
       .flatMap((file) => named(source(file), /^ +"name": "([^"]+)"/gm))
       .sort(),

@@ -457,7 +457,9 @@ export const enPages = {
   'monitoring.panel.locks': 'Row locks',
   'monitoring.panel.replication': 'Replication lag',
   'monitoring.panel.temporary': 'Temporary tables on disk',
-  'monitoring.panel.disk': 'Disk',
+  'monitoring.panel.disk': 'Disk reads and writes',
+  'monitoring.panel.storage': 'Storage',
+  'monitoring.panel.freeDisk': 'Free disk',
   'monitoring.panel.slow': 'Slow statements',
   'monitoring.panel.pageReads': 'Page reads from disk',
   'monitoring.panel.saved': 'Server time saved',
@@ -465,6 +467,22 @@ export const enPages = {
   'monitoring.panel.nearReads': 'Reads that came through near caches',
   'monitoring.panel.nearWait': 'How long a write waited for near caches',
   'monitoring.panel.nearWriters': 'Writes that waited for near caches',
+  'storage.none': 'The server has not reported these figures.',
+  'storage.read': 'Read every five minutes, last:',
+  'storage.free.disk': 'Free on the disk that holds the data: {free} of {size} ({share}).',
+  'storage.free.allocated':
+    'Tables and binary logs leave {free} of the {size} that the instance class states ({share}). The server does not report its free disk.',
+  'storage.tables.privilege': 'Tables: the account lacks the privilege PROCESS.',
+  'storage.tables.too_slow': 'Tables: the server took too long to add up their files.',
+  'storage.tables.not_told': 'Tables: the server does not report the size of their files.',
+  'storage.binaryLogs.privilege':
+    'Binary logs: the account lacks the privilege BINLOG MONITOR (MariaDB) or REPLICATION CLIENT (MySQL).',
+  'storage.binaryLogs.too_slow': 'Binary logs: the server took too long.',
+  'storage.binaryLogs.not_told': 'Binary logs: the server does not report their size.',
+  'storage.disk.privilege':
+    'Free disk: the server has the plugin DISKS, but shows it only to accounts with FILE, a strong privilege.',
+  'storage.disk.too_slow': 'Free disk: the server took too long.',
+  'storage.disk.not_told': 'Free disk: the server does not report it.',
   'near.hint':
     'A near cache (fqc-near) runs next to the application and answers repeated reads there. In exact mode it is never stale.',
   'near.none': 'No near caches',

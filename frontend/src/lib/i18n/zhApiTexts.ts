@@ -22,6 +22,14 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   ],
   disk_reads_per_second: ['磁盘读', 'Innodb_data_reads 增量 / 秒数'],
   disk_writes_per_second: ['磁盘写', 'Innodb_data_writes 增量 / 秒数'],
+  disk_free_ratio: ['磁盘剩余空间占比', '剩余空间 / 磁盘大小（未知时为 AllocatedStorage）'],
+  table_bytes: ['表与索引', 'InnoDB 文件占用的磁盘空间'],
+  binary_log_bytes: ['二进制日志', 'SHOW BINARY LOGS 之和'],
+  disk_free_bytes: [
+    '磁盘剩余空间',
+    'information_schema.DISKS 的 Available（未知时为 AllocatedStorage - 表 - 二进制日志）',
+  ],
+  disk_bytes: ['磁盘大小', 'information_schema.DISKS 的 Used + Available（未知时为 AllocatedStorage）'],
   replication_lag: ['复制延迟', 'Seconds_Behind_Source（MariaDB：_Master）'],
   stopped_channels: ['停止的复制通道', '有线程未运行的通道数'],
   lock_waiters: ['正在等待行锁的事务', 'Innodb_row_lock_current_waits'],
@@ -862,6 +870,7 @@ const ALERT_RULES: ApiTexts = {
   deadlocks: '死锁',
   'replica behind': '从库延迟',
   'replication stopped': '复制停止',
+  'disk nearly full': '磁盘即将写满',
   'temporary tables on disk': '临时表写入磁盘',
 };
 
@@ -923,6 +932,10 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   deadlocks_per_second: [
     '事务以不同的顺序锁定相同的行。',
     '在 SHOW ENGINE INNODB STATUS 中查看最近一次死锁，让两个事务按相同顺序加锁。',
+  ],
+  disk_free_ratio: [
+    '表或二进制日志增长，或同一磁盘上的其他文件增长。磁盘写满后服务器将停止写入。',
+    '在“监控”的“存储空间”中比较表与二进制日志。用 PURGE BINARY LOGS 删除从库和备份都不再需要的二进制日志，结束长时间未提交的事务，或扩容磁盘。',
   ],
   temporary_disk_ratio: [
     '语句的排序或分组超出内存，或读取 BLOB、TEXT 类型的列。',

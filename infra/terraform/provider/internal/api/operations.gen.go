@@ -331,6 +331,7 @@ func (e InstanceState) Valid() bool {
 const (
 	MetricEnumAnsweredPerSecond             MetricEnum = "answered_per_second"
 	MetricEnumAnswersUnusable               MetricEnum = "answers_unusable"
+	MetricEnumBinaryLogBytes                MetricEnum = "binary_log_bytes"
 	MetricEnumBufferPoolHitRatio            MetricEnum = "buffer_pool_hit_ratio"
 	MetricEnumBufferPoolReadsPerSecond      MetricEnum = "buffer_pool_reads_per_second"
 	MetricEnumBufferPoolRequestsPerSecond   MetricEnum = "buffer_pool_requests_per_second"
@@ -342,6 +343,9 @@ const (
 	MetricEnumContainedErrorsPerSecond      MetricEnum = "contained_errors_per_second"
 	MetricEnumDeadlocksPerSecond            MetricEnum = "deadlocks_per_second"
 	MetricEnumDifferencesPerSecond          MetricEnum = "differences_per_second"
+	MetricEnumDiskBytes                     MetricEnum = "disk_bytes"
+	MetricEnumDiskFreeBytes                 MetricEnum = "disk_free_bytes"
+	MetricEnumDiskFreeRatio                 MetricEnum = "disk_free_ratio"
 	MetricEnumDiskReadsPerSecond            MetricEnum = "disk_reads_per_second"
 	MetricEnumDiskWritesPerSecond           MetricEnum = "disk_writes_per_second"
 	MetricEnumDriftedParameters             MetricEnum = "drifted_parameters"
@@ -390,6 +394,7 @@ const (
 	MetricEnumStaleHitsPerSecond            MetricEnum = "stale_hits_per_second"
 	MetricEnumStatementsPerSecond           MetricEnum = "statements_per_second"
 	MetricEnumStoppedChannels               MetricEnum = "stopped_channels"
+	MetricEnumTableBytes                    MetricEnum = "table_bytes"
 	MetricEnumTemporaryDiskRatio            MetricEnum = "temporary_disk_ratio"
 	MetricEnumTemporaryTablesPerSecond      MetricEnum = "temporary_tables_per_second"
 	MetricEnumUnreachable                   MetricEnum = "unreachable"
@@ -406,6 +411,8 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumAnsweredPerSecond:
 		return true
 	case MetricEnumAnswersUnusable:
+		return true
+	case MetricEnumBinaryLogBytes:
 		return true
 	case MetricEnumBufferPoolHitRatio:
 		return true
@@ -428,6 +435,12 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumDeadlocksPerSecond:
 		return true
 	case MetricEnumDifferencesPerSecond:
+		return true
+	case MetricEnumDiskBytes:
+		return true
+	case MetricEnumDiskFreeBytes:
+		return true
+	case MetricEnumDiskFreeRatio:
 		return true
 	case MetricEnumDiskReadsPerSecond:
 		return true
@@ -524,6 +537,8 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumStatementsPerSecond:
 		return true
 	case MetricEnumStoppedChannels:
+		return true
+	case MetricEnumTableBytes:
 		return true
 	case MetricEnumTemporaryDiskRatio:
 		return true
@@ -1057,6 +1072,7 @@ type AlertRuleWriteRequest struct {
 
 	// Metric * `answered_per_second` - answered_per_second
 	// * `answers_unusable` - answers_unusable
+	// * `binary_log_bytes` - binary_log_bytes
 	// * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
 	// * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
 	// * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
@@ -1068,6 +1084,9 @@ type AlertRuleWriteRequest struct {
 	// * `contained_errors_per_second` - contained_errors_per_second
 	// * `deadlocks_per_second` - deadlocks_per_second
 	// * `differences_per_second` - differences_per_second
+	// * `disk_bytes` - disk_bytes
+	// * `disk_free_bytes` - disk_free_bytes
+	// * `disk_free_ratio` - disk_free_ratio
 	// * `disk_reads_per_second` - disk_reads_per_second
 	// * `disk_writes_per_second` - disk_writes_per_second
 	// * `drifted_parameters` - drifted_parameters
@@ -1116,6 +1135,7 @@ type AlertRuleWriteRequest struct {
 	// * `stale_hits_per_second` - stale_hits_per_second
 	// * `statements_per_second` - statements_per_second
 	// * `stopped_channels` - stopped_channels
+	// * `table_bytes` - table_bytes
 	// * `temporary_disk_ratio` - temporary_disk_ratio
 	// * `temporary_tables_per_second` - temporary_tables_per_second
 	// * `unreachable` - unreachable
@@ -1891,6 +1911,7 @@ type InstanceState string
 
 // MetricEnum * `answered_per_second` - answered_per_second
 // * `answers_unusable` - answers_unusable
+// * `binary_log_bytes` - binary_log_bytes
 // * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
 // * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
 // * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
@@ -1902,6 +1923,9 @@ type InstanceState string
 // * `contained_errors_per_second` - contained_errors_per_second
 // * `deadlocks_per_second` - deadlocks_per_second
 // * `differences_per_second` - differences_per_second
+// * `disk_bytes` - disk_bytes
+// * `disk_free_bytes` - disk_free_bytes
+// * `disk_free_ratio` - disk_free_ratio
 // * `disk_reads_per_second` - disk_reads_per_second
 // * `disk_writes_per_second` - disk_writes_per_second
 // * `drifted_parameters` - drifted_parameters
@@ -1950,6 +1974,7 @@ type InstanceState string
 // * `stale_hits_per_second` - stale_hits_per_second
 // * `statements_per_second` - statements_per_second
 // * `stopped_channels` - stopped_channels
+// * `table_bytes` - table_bytes
 // * `temporary_disk_ratio` - temporary_disk_ratio
 // * `temporary_tables_per_second` - temporary_tables_per_second
 // * `unreachable` - unreachable
