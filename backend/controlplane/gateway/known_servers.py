@@ -30,6 +30,7 @@ class KnownLine:
     product: str
     series: str
     engine: Admission
+    admits_near_caches: bool  # in exact mode, attached to the engine
 
     def fits(self, version: str) -> int:
         """Returns how well this row fits a server's version, so that the best row can be chosen: the length of its
@@ -43,15 +44,20 @@ class KnownLine:
 
 def _read() -> tuple[KnownLine, ...]:
     rows = (line.split("\t") for line in TABLE.read_text().splitlines())
-    return tuple(KnownLine(row[1], row[2], Admission(row[3])) for row in rows if row[0] == "line")
+    return tuple(KnownLine(row[1], row[2], Admission(row[3]), row[4] == "yes") for row in rows if row[0] == "line")
 
 
 KNOWN = _read()
 
 
+def known_line(product: str, version: str) -> KnownLine:
+    """Returns the row of the release series that a server of this product and version belongs to."""
+    lines = [known for known in KNOWN if known.product == product]
+    return max(lines, key=lambda known: known.fits(version))
+
+
 def admission(product: Product, version: str) -> Admission:
-    lines = [known for known in KNOWN if known.product == product.name]
-    return max(lines, key=lambda known: known.fits(version)).engine
+    return known_line(product.name, version).engine
 
 
 def tested_lines(product: Product) -> list[str]:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from controlplane.catalogue.normal import is_off
 from controlplane.gateway import reports
+from controlplane.gateway.known_servers import known_line
 from controlplane.gateway.numbers import whole
 from controlplane.gateway.product import MARIADB, MYSQL
 
 EXACT, BOUNDED, RULED = "exact", "bounded", "rules"
 PASSWORD = "choose a password"  # noqa: S105 - a placeholder in a statement that is shown
 FEED_USER, READER_USER = "fqc_near", "fqc_reader"
-FEED_PRIVILEGE = "REPLICATION MASTER ADMIN"
+FEED_PRIVILEGE = {MARIADB.name: "REPLICATION MASTER ADMIN", MYSQL.name: "REPLICATION SLAVE"}
 PASSWORD_FILE, RULES_FILE, CA_FILE = "/etc/fqc-near/password", "/etc/fqc-near/rules.toml", "/etc/fqc-near/ca.pem"
 OWN_OPTIONS = {
     EXACT: {"feed-user": FEED_USER, "feed-password-file": PASSWORD_FILE},
@@ -99,9 +100,10 @@ class RepeatedStatement:
 def modes_of(product: str, version: str, edition: str, *, has_engine: bool, takes_engine: bool) -> list[str]:
     """Returns the modes in which a near cache can serve for such a server, the best one first.
 
-    If a MariaDB server has the engine there is only exact mode, whose answers are never stale.
+    If the server has the engine, and that admits near caches, there is only exact mode, whose answers are never stale.
     """
-    exact = [EXACT] if product == MARIADB.name and (has_engine or takes_engine) else []
+    has_feed = known_line(product, version).admits_near_caches
+    exact = [EXACT] if has_feed and (has_engine or takes_engine) else []
     if exact and has_engine:
         return exact
     bounded = [BOUNDED] if _has_log_to_follow(product, version, edition) else []
@@ -139,7 +141,7 @@ def statements(mode: str, product: str) -> tuple[str, ...]:
     if mode == RULED:
         return ()
     if mode == EXACT:
-        return (_account(FEED_USER), f"GRANT {FEED_PRIVILEGE} ON *.* TO '{FEED_USER}'@'%';")
+        return (_account(FEED_USER), f"GRANT {FEED_PRIVILEGE[product]} ON *.* TO '{FEED_USER}'@'%';")
     return (
         _account(READER_USER),
         f"GRANT {READER_RIGHTS[product]} ON *.* TO '{READER_USER}'@'%';",

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from controlplane.gateway.product import MARIADB, LocalProduct
+from controlplane.gateway.product import LocalProduct
 from controlplane.gateway.server import Server
 from controlplane.near_caches.commands import config_lines, docker_command, service_lines, start_command
 from controlplane.near_caches.ways import (
@@ -32,7 +32,8 @@ from testing.servers import LINES, TestServer, server_of_line
         ("MariaDB", "10.11.19-MariaDB", "", True, True, [EXACT]),
         ("MariaDB", "10.11.19-MariaDB", "", False, True, [EXACT, BOUNDED, RULED]),
         ("MariaDB", "10.6.21-MariaDB", "Amazon RDS", False, False, [BOUNDED, RULED]),
-        ("MySQL", "9.7.4", "", True, True, [BOUNDED, RULED]),
+        ("MySQL", "9.7.4", "", True, True, [EXACT]),
+        ("MySQL", "9.7.4", "", False, True, [EXACT, BOUNDED, RULED]),
         ("MySQL", "8.4.6", "Percona Server", False, False, [BOUNDED, RULED]),
         ("MySQL", "8.0.40", "Google Cloud SQL", False, False, [BOUNDED, RULED]),
         ("MySQL", "8.0.39", "Amazon Aurora", False, False, [RULED]),
@@ -106,7 +107,7 @@ def test_what_is_told_of_every_way_works_on_a_server_of_the_line(kind: type[Test
         try:
             variables = owner.variables()
             assert settings_missing(product.name, variables) == []
-            modes = modes_of(product.name, variables["version"], "", has_engine=False, takes_engine=product is MARIADB)
+            modes = modes_of(product.name, variables["version"], "", has_engine=False, takes_engine=True)
             for mode in modes:
                 _run_as_told(owner, statements(mode, product.name))
         finally:
