@@ -42,7 +42,7 @@ pub enum Outcome {
     NewStatement,
     /// The client did not send it as one whole command, it is too long, or an earlier answer is outstanding.
     Form,
-    /// The memory has no place for the connection: it does not go through this near cache.
+    /// The memory has no place for the connection: it does not go through this near cache, or that cannot read it.
     Elsewhere,
     /// The process has not received the memory yet.
     NoMemory,

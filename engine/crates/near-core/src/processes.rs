@@ -160,7 +160,7 @@ fn explanation(reason: Outcome) -> &'static str {
         }
         Outcome::NewStatement => "each statement is prepared again or executed only a few times",
         Outcome::Form => "the client sends several commands at once, or one in parts",
-        Outcome::Elsewhere => "its connections do not go through this fqc-near, which can read them",
+        Outcome::Elsewhere => "its connections do not go through this fqc-near, or it cannot read them",
         Outcome::NoMemory => "it has not received the memory with the results",
         Outcome::OtherVersion => "libfqc.so and fqc-near are of different versions; start the program again",
         Outcome::OtherClock => "it is in another time namespace, whose clock is not that of fqc-near",
