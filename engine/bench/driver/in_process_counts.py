@@ -29,7 +29,7 @@ from driver.tables import NOTHING, figure, table
 
 NEEDED = ("sysbench",)
 WANTED = ("valgrind", "strace")
-FEWER, MORE = 3000, 6000
+FEWER, MORE = 3000, 13_000
 HITS, MISSES = "a hit", "a read that is new"
 # The share of reads that repeat.
 SCRIPTS = {HITS: 100, MISSES: 0}
@@ -117,10 +117,12 @@ def _counted(near: Near, name: str, folder: Path, missing: Sequence[str], say: S
     few, many = (_command(near, SCRIPTS[name], events) for events in (FEWER, MORE))
     for _ in range(2):
         client_bytes = _run(near, folder, few)
-    total = own = calls = None
+    total: float | None = None
+    own: float | None = None
+    calls: Counter[str] | None = None
     if "valgrind" not in missing:
-        counts = [_instructions(near, folder, command) for command in (few, many)]
-        total, own = ((counts[1][at] - counts[0][at]) / (MORE - FEWER) for at in range(2))
+        fewer, more = (_instructions(near, folder, command) for command in (few, many))
+        total, own = (more[0] - fewer[0]) / (MORE - FEWER), (more[1] - fewer[1]) / (MORE - FEWER)
     if "strace" not in missing:
         first, second = (_calls(near, folder, command) for command in (few, many))
         calls = Counter({call: second[call] - first[call] for call in second if second[call] != first[call]})
@@ -142,7 +144,9 @@ def _calls(near: Near, folder: Path, command: Sequence[str]) -> Counter[str]:
     said = folder / "strace"
     _run(near, folder, ["strace", "-f", "-qq", "-c", "-U", "calls,name", "-o", str(said), *command])
     lines = (line.split() for line in said.read_text().splitlines())
-    return Counter({line[1]: int(line[0]) for line in lines if len(line) == 2 and line[0].isdigit()})
+    calls = Counter({line[1]: int(line[0]) for line in lines if len(line) == 2 and line[0].isdigit()})
+    del calls["total"]
+    return calls
 
 
 def _shown(near: Near, what: str) -> int:

@@ -81,7 +81,8 @@ def warm(name: str, server: Server, conditions: Mapping[str, Any], certificates:
 
 def environment_of(server: Any) -> dict[str, str]:
     """Returns what the clients of this server need in their environment. Only those of some near caches do."""
-    return getattr(server, "environment", {})
+    environment: dict[str, str] = getattr(server, "environment", {})
+    return environment
 
 
 def prepare(server: Server, tables: int, rows: int, folder: Path) -> None:
