@@ -166,7 +166,10 @@ class InProcessStage(NearStage):
     def serve(self, arguments: Sequence[str]) -> None:
         super().serve(arguments)
         if IN_PROCESS not in self.servers:
-            self.servers[IN_PROCESS] = sharing(self.folder, self.servers[configuration.BEHIND])
+            behind = self.servers[configuration.BEHIND]
+            # Near caches store what their server would store, which must not depend on how often it was asked for.
+            behind.rows("SET GLOBAL fqc_adaptation = OFF")
+            self.servers[IN_PROCESS] = sharing(self.folder, behind)
 
 
 class RulesStage(Stage):
