@@ -304,6 +304,9 @@ bench-quick: engine listeners ready-bench ## A few minutes of the same
 bench-near: engine near listeners ready-bench ## Near caches: hits and misses, against the server's own and against none
 	@engine/bench/run near
 	@engine/bench/run away
+bench-in-process: engine near listeners ready-bench ## Hits and misses in the client's own process, against near caches by sockets (minutes)
+	@engine/bench/run in-process
+	@engine/bench/run in-process-counts
 bench-cold: engine near listeners ready-bench ## Near caches by rules from a cold start, with memcached and without (minutes)
 	@scripts/fetch-memcached >/dev/null
 	@engine/bench/run rules
@@ -329,4 +332,4 @@ help: ## This list
 
 .PHONY: words soak version release packages up-plugin up-backend up-console with-rust with-node clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench apps test-apps test-suites test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
-	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults
+	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-in-process bench-cold listeners bench-backend test-faults faults

@@ -11,7 +11,18 @@ import sys
 import time
 from pathlib import Path
 
-from driver import bench, ideal, instructions, machine, near, near_instructions, plots, summary, traces
+from driver import (
+    bench,
+    ideal,
+    in_process_counts,
+    instructions,
+    machine,
+    near,
+    near_instructions,
+    plots,
+    summary,
+    traces,
+)
 from driver.configuration import PLUGIN
 from driver.kept import read_folder
 from driver.product import PRODUCTS, Product
@@ -29,13 +40,13 @@ def main() -> int:
     if arguments.what == "traces":
         traces.record(arguments.folder)
         return 0
-    if arguments.what == "instructions":
-        return count(PRODUCTS[arguments.product], arguments.only or list(instructions.SCRIPTS))
-    if arguments.what == "near-instructions":
-        return count_near()
+    if arguments.what in COUNTS:
+        return COUNTS[arguments.what](arguments)
     programs = {PLUGIN: "engine", ideal.PROGRAM: "listeners"}
-    if arguments.what in ("near", "away", "rules", "rules-away"):
+    if arguments.what in ("near", "away", "rules", "rules-away", "in-process"):
         programs |= {near.PROGRAM: "near", near.DISTANCE: "listeners"}
+    if arguments.what == "in-process":
+        programs |= {near.LIBRARY: "near"}
     for path, target in programs.items():
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
@@ -56,7 +67,8 @@ def parse() -> argparse.Namespace:
         "full": "the published tables and all beside them; hours",
         "mysql": "a quick run on MySQL 9.7, which `scripts/fetch-server MySQL tested` brings",
         "near": "near caches: hits and misses, against the server's own and against none",
-        "away": "the same with the servers half a millisecond away",
+        "away": "near caches with the servers half a millisecond away",
+        "in-process": "hits and misses in the client's own process, against near caches by sockets and against none",
         "rules": "near caches by rules, alone and with memcached, from a cold start; wants memcached, or FQC_MEMCACHED",
         "rules-away": "the same with the server half a millisecond away",
         "pgpool": "another server's query cache: pgpool-II before PostgreSQL",
@@ -72,6 +84,8 @@ def parse() -> argparse.Namespace:
     recording = commands.add_parser("traces", help="record which reads the published workloads ask for")
     recording.add_argument("folder", type=Path)
     commands.add_parser("near-instructions", help="count the instructions of a near cache for a read, in each mode")
+    purpose = "count instructions, kernel calls and memory of clients that are answered in their own process"
+    commands.add_parser("in-process-counts", help=purpose)
     counting = commands.add_parser("instructions", help="count instead of timing: instructions, kernel calls, locks")
     counting.add_argument("--product", choices=PRODUCTS, default="MariaDB")
     scripts = ", ".join(instructions.SCRIPTS)
@@ -79,7 +93,9 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def count(product: Product, scripts: list[str]) -> int:
+def count(arguments: argparse.Namespace) -> int:
+    product: Product = PRODUCTS[arguments.product]
+    scripts = arguments.only or list(instructions.SCRIPTS)
     missing = [tool for tool in (*instructions.TOOLS, product.program) if not shutil.which(tool)]
     if missing or not PLUGIN.exists():
         print(f"not there: {', '.join(missing) or PLUGIN}; run `make ready-bench engine` first", file=sys.stderr)
@@ -91,7 +107,7 @@ def count(product: Product, scripts: list[str]) -> int:
     return 0
 
 
-def count_near() -> int:
+def count_near(_arguments: argparse.Namespace) -> int:
     missing = [tool for tool in near_instructions.TOOLS if not shutil.which(tool)]
     missing += [str(path) for path in (PLUGIN, near.PROGRAM) if not path.exists()]
     if missing:
@@ -99,6 +115,19 @@ def count_near() -> int:
         return 2
     print(near_instructions.measure(lambda line: print(line, file=sys.stderr, flush=True)))
     return 0
+
+
+def count_in_process(_arguments: argparse.Namespace) -> int:
+    missing = [tool for tool in in_process_counts.NEEDED if not shutil.which(tool)]
+    missing += [str(path) for path in (PLUGIN, near.PROGRAM, near.LIBRARY) if not path.exists()]
+    if missing:
+        print(f"not there: {', '.join(missing)}; run `make ready-bench engine near` first", file=sys.stderr)
+        return 2
+    print(in_process_counts.measure(lambda line: print(line, file=sys.stderr, flush=True)))
+    return 0
+
+
+COUNTS = {"instructions": count, "near-instructions": count_near, "in-process-counts": count_in_process}
 
 
 def measure(arguments: argparse.Namespace) -> int:

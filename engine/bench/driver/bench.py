@@ -20,6 +20,7 @@ STAGES: dict[str, Any] = {
     "mariadb": Stage,
     "mysql": MySqlStage,
     "near": near.NearStage,
+    "in-process": near.InProcessStage,
     "away": near.AwayStage,
     "rules": near.RulesStage,
     "rules-away": near.RulesAwayStage,

@@ -84,20 +84,21 @@ def refuse_failure(command: Sequence[str], code: int, output: str) -> None:
 def run_in_turns(
     commands: Mapping[str, Sequence[str]],
     servers: Mapping[str, int],
-    environment: Mapping[str, str],
+    environments: Mapping[str, Mapping[str, str]],
     folder: Path,
     threads: int,
     seconds: float,
 ) -> dict[str, Run]:
     """Runs a load generator for each server, in turns of equal length, and returns what each has printed and used.
 
-    `commands` and `servers` (process ids) have the same names. Each generator works for `seconds` in all.
+    `commands`, `servers` (process ids) and `environments` have the same names. Each generator works for `seconds` in
+    all.
     """
     generators: dict[str, Generator] = {}
     try:
         with Table(list(commands), threads, seconds) as table:
             for name, command in commands.items():
-                generators[name] = Generator(command, environment, folder, table.seats[name])
+                generators[name] = Generator(command, environments[name], folder, table.seats[name])
             for generator in generators.values():
                 generator.await_connected()
             machine, before = busy_seconds(), _spent(generators, servers)

@@ -5,7 +5,8 @@ They stand before a server of their own, so that nothing which is done to the ot
 like configurations. NearStage takes the place of stage.py's for the profile `near`, and AwayStage for `away`, where all
 servers are half a millisecond away, each way, from clients and near caches. RulesStage is for `rules`: near caches that
 go by rules before the server without the plugin, one alone and two that share memcached; RulesAwayStage is the same
-with the server away.
+with the server away. InProcessStage is for `in-process`: near caches as in NearStage, and a third one whose hits the
+client's own process reads from its memory.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ FETCHED = PROGRAMS.parent / "target" / "servers" / "memcached" / "bin" / "memcac
 MEMCACHED = os.environ.get("FQC_MEMCACHED", str(FETCHED) if FETCHED.exists() else "memcached")
 EACH_WAY_US = 500
 LOOPBACK, SOCKET = NAMES = ("NEAR", "NEAR_SOCKET")
+# The load generator's process reads the memory of this near cache itself, and reaches it by its unix socket.
+IN_PROCESS = "IN_PROCESS"
+LIBRARY = PROGRAMS / "libfqc.so"
 # Two names of the same server in a measurement of writes: its near caches hold results of the written row, or do not.
 HELD, NOT_HELD = WRITTEN = ("HELD", "NOT_HELD")
 MEMORY, SHARED = BY_RULES = ("MEMORY", "MEMCACHED")
@@ -62,11 +66,13 @@ class Near:
         command of a program that runs it, such as valgrind.
         """
         self.folder, self.product = folder, server.product
+        # What clients find in their environment, besides everything else.
+        self.environment: dict[str, str] = {}
         self._ready = b"\nfqc_near_serving 1\n" if right else b"\nfqc_near_serving "
         self._socket, self._log = folder / f"{name}.sock", folder / f"{name}.log"
         self.port, self._metrics = free_port(), f"127.0.0.1:{free_port()}"
         loopback = ("--mysql-host=127.0.0.1", f"--mysql-port={self.port}")
-        self.place = (f"--mysql-socket={self._socket}",) if name == SOCKET else loopback
+        self.place = (f"--mysql-socket={self._socket}",) if name in (SOCKET, IN_PROCESS) else loopback
         command = [*under, PROGRAM, "--server", f"127.0.0.1:{server.reached_at}", "--size", f"{SIZE_MB}M"]
         command += ["--listen", f"127.0.0.1:{self.port},{self._socket}", "--metrics", self._metrics, *right]
         with self._log.open("ab") as log:
@@ -114,6 +120,14 @@ class Near:
             return False
 
 
+def sharing(folder: Path, server: Server) -> Near:
+    """Starts a near cache that keeps results current by leases, whose clients read its memory in their own process."""
+    share = folder / "share.sock"
+    near = Near(IN_PROCESS, folder, server, [*by_feed(folder), "--share", share])
+    near.environment = {"LD_PRELOAD": str(LIBRARY), "FQC_SHARE": str(share)}
+    return near
+
+
 def make_feed(server: Server) -> None:
     """Creates the account with which near caches attach to the server's plugin. May be repeated."""
     server.rows(f"CREATE USER IF NOT EXISTS {FEED}@127.0.0.1 IDENTIFIED BY '{FEED}'")
@@ -146,6 +160,16 @@ class NearStage(Stage):
         for name in NAMES:
             self._nears.append(Near(name, self.folder, behind, by_feed(self.folder)))
             self.servers[name] = self._nears[-1]
+
+
+class InProcessStage(NearStage):
+    def serve(self, arguments: Sequence[str]) -> None:
+        super().serve(arguments)
+        if IN_PROCESS not in self.servers:
+            behind = self.servers[configuration.BEHIND]
+            # Near caches store what their server would store, which must not depend on how often it was asked for.
+            behind.rows("SET GLOBAL fqc_adaptation = OFF")
+            self.servers[IN_PROCESS] = sharing(self.folder, behind)
 
 
 class RulesStage(Stage):

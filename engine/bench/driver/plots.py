@@ -36,6 +36,7 @@ STYLES = {
     "LOADED": {"color": "#059669", "marker": "D"},
     near.LOOPBACK: {"color": "#db2777", "marker": "p"},
     near.SOCKET: {"color": "#0891b2", "marker": "h"},
+    near.IN_PROCESS: {"color": "#65a30d", "marker": "*"},
     near.MEMORY: {"color": "#db2777", "marker": "p"},
     near.SHARED: {"color": "#0891b2", "marker": "h"},
     near.HELD: {"color": "#db2777", "marker": "o"},

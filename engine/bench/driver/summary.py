@@ -27,6 +27,7 @@ CONFIGURATIONS = {
     "IDEAL": "no server: every read is answered at once with the same row, by the same calls and threads",
     near.LOOPBACK: "a near cache, over loopback; the processor time is its own",
     near.SOCKET: "the same by a unix socket",
+    near.IN_PROCESS: "a near cache by a unix socket, whose hits the client's own process reads from its memory",
     near.MEMORY: "a near cache by rules, with memory of its own alone",
     near.SHARED: "one by rules that finds in memcached what another one has asked before",
     near.HELD: "near caches hold what is written",
@@ -190,7 +191,7 @@ def _speed(measured: Measured) -> str:
 def _use(measured: Measured) -> str:
     """Returns a table of latency, processor time and hits. Only medians are shown; the ranges are in the raw data."""
     names = measured.configurations
-    cached = [name for name in names if name in (*configuration.HAS_CACHE, *near.NAMES)]
+    cached = [name for name in names if name in (*configuration.HAS_CACHE, *near.NAMES, near.IN_PROCESS)]
     header = [measured.workload["axis"]]
     for title in ("p50 ms", "p95 ms", "p99 ms", "CPU us/query"):
         header += [f"{name} {title}" for name in names]

@@ -42,7 +42,7 @@ def play(folder, turns_before_giving_up=1000, seconds=0.4):
         "OTHER": [sys.executable, str(script), str(THREADS), str(turns_before_giving_up)],
     }
     servers = dict.fromkeys(commands, os.getpid())
-    return run_in_turns(commands, servers, os.environ, folder, THREADS, seconds)
+    return run_in_turns(commands, servers, dict.fromkeys(commands, os.environ), folder, THREADS, seconds)
 
 
 def worked(run):

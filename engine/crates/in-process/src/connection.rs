@@ -2,9 +2,10 @@
 
 use crate::login::{Login, Unfollowable};
 use crate::prepared::ServedStatements;
-use mapped::{ConnectionSlot, Reader};
+use mapped::{ConnectionSlot, MissReason, Outcome, ProcessCounts, Reader};
+use std::sync::Arc;
 use wire::note::Note;
-use wire::{Command, lone_command};
+use wire::{Command, Header, lone_command};
 
 /// The maximum length of a command that is answered here, in bytes. The near cache does not store results of longer ones.
 const LONGEST: usize = 16 << 10;
@@ -17,9 +18,39 @@ impl<M: AsRef<[mapped::AtomicU64]>> ResultMemory for M {}
 enum Phase<M> {
     /// The login is not over.
     Login(Login),
-    /// The login is over. `token` identifies the connection in the near cache's memory, `reader` reads that memory, and `slot` is where
-    /// it describes the connection.
-    Commands { token: u64, reader: Option<Reader<M>>, slot: Option<ConnectionSlot>, prepared: ServedStatements },
+    /// The login is over. `token` identifies the connection in the near cache's memory, `reader` reads that memory, or is the reason why
+    /// there is none, and `slot` is where the memory describes the connection.
+    Commands {
+        token: u64,
+        reader: Result<Reader<M>, Outcome>,
+        slot: Option<ConnectionSlot>,
+        prepared: ServedStatements,
+    },
+}
+
+/// The parts of a process's attachment to a near cache that one connection needs.
+pub struct Attached<M> {
+    /// A reader of the near cache's memory, or the reason why there is none.
+    pub reader: Result<Reader<M>, Outcome>,
+    /// What counts the connection's reads.
+    pub counter: Counter,
+}
+
+/// Counts reads of one connection in the counters of the process. Without those, it counts nothing.
+#[derive(Clone, Default)]
+pub struct Counter(Option<(Arc<ProcessCounts>, usize)>);
+
+impl Counter {
+    /// Makes a counter for one more connection of a process with these counters.
+    pub fn new(counts: &Arc<ProcessCounts>) -> Counter {
+        Counter(Some((counts.clone(), counts.next_group())))
+    }
+
+    pub fn count(&self, outcome: Outcome) {
+        if let Some((counts, group)) = &self.0 {
+            counts.count(*group, outcome);
+        }
+    }
 }
 
 /// A connection of the application to a server or to a near cache. It takes all bytes that pass, and answers reads from the near cache's
@@ -42,6 +73,9 @@ pub struct Connection<M> {
     rows: u64,
     /// The command of the last of them, with its packet header.
     packet: Vec<u8>,
+    counter: Counter,
+    /// True if the client waits for the connection's bytes by epoll.
+    is_in_epoll: bool,
 }
 
 impl<M: ResultMemory> Connection<M> {
@@ -57,35 +91,59 @@ impl<M: ResultMemory> Connection<M> {
             hits: 0,
             rows: 0,
             packet: Vec::new(),
+            counter: Counter::default(),
+            is_in_epoll: false,
         }
     }
 
     /// Returns true if these bytes, which the client wants to send, are a read that is answered here. They must then not be sent, and the
     /// answer is [`pending`](Self::pending). `clock` returns the time as [`mapped::Reader::find`] expects it.
     pub fn try_answer(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> bool {
+        let outcome = self.outcome(bytes, clock);
+        if let Some(outcome) = outcome {
+            self.counter.count(outcome);
+        }
+        outcome == Some(Outcome::Answered)
+    }
+
+    /// Like [`try_answer`](Self::try_answer), with the reason if the read is not answered here. None if the bytes are not a read.
+    fn outcome(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> Option<Outcome> {
         let is_settled = self.sending == 0 && self.pending().is_empty();
         let counted = [self.sent, self.received];
-        let Phase::Commands { token, reader: Some(reader), slot, prepared } = &mut self.phase else { return false };
-        let Some(payload) = lone_read(bytes).filter(|_| is_settled) else { return false };
-        let Some(at) = slot.clone().or_else(|| reader.connection_slot(*token)) else { return false };
+        let Phase::Commands { token, reader, slot, prepared } = &mut self.phase else { return None };
+        let Some(payload) = lone_read(bytes).filter(|_| is_settled) else {
+            return may_be_read(bytes).then_some(Outcome::Form);
+        };
+        let reader = match reader {
+            Ok(reader) => reader,
+            Err(outcome) => return Some(*outcome),
+        };
+        let Some(at) = slot.clone().or_else(|| reader.connection_slot(*token)) else { return Some(Outcome::Elsewhere) };
         let known = reader.connection(&at, *token);
         *slot = Some(at);
-        let Some(known) = known.filter(|known| [known.received, known.shown] == counted) else { return false };
+        let Some(known) = known.filter(|known| [known.received, known.shown] == counted) else {
+            return Some(if prepared.is_new(payload) { Outcome::NewStatement } else { Outcome::NotLast });
+        };
         prepared.learn(&known);
         let found = match payload[0] == Command::Query as u8 {
             true => Some((known.text, [payload, b""])),
             false => prepared.find(payload, &known),
         };
-        let Some((context, parts)) = found else { return false };
+        let Some((context, parts)) = found else { return Some(Outcome::NewStatement) };
         self.answer.clear();
         self.taken = 0;
-        let Ok(found) = reader.find_for(&known, &context, parts, clock, &mut self.answer) else { return false };
+        let found = match reader.find_for(&known, &context, parts, clock, &mut self.answer) {
+            Ok(found) => found,
+            Err(MissReason::NoLease) => return Some(Outcome::NoLease),
+            Err(MissReason::Absent) => return Some(Outcome::Absent),
+            Err(MissReason::Stale) => return Some(Outcome::Outdated),
+        };
         self.hits += 1;
         self.rows = found.rows;
         if self.packet != bytes {
             self.packet = bytes.to_vec();
         }
-        true
+        Some(Outcome::Answered)
     }
 
     /// Returns a packet that must be sent to the near cache before the client's next command: it reports the reads that were answered
@@ -101,27 +159,28 @@ impl<M: ResultMemory> Connection<M> {
         self.sending += 1;
     }
 
-    /// Must be called when the socket has taken these bytes of the client, which may be none. `attach` is called for a reader of the near
-    /// cache's memory, once the login is over and as long as there is no lease; it returns none if there is no near cache. After an error
-    /// the connection must no longer be followed.
+    /// Must be called when the socket has taken these bytes of the client, which may be none. `attach` is called once the login is over, and
+    /// as long as there is no lease. After an error the connection must no longer be followed.
     pub fn end_sending(
         &mut self,
         bytes: &[u8],
         clock: impl FnOnce() -> u64,
-        attach: impl FnOnce() -> Option<Reader<M>>,
+        attach: impl FnOnce() -> Attached<M>,
     ) -> Result<(), Unfollowable> {
         self.sending -= 1;
         if let Phase::Login(login) = &mut self.phase
             && !bytes.is_empty()
             && let Some(token) = login.client_bytes(bytes)?
         {
-            self.phase = Phase::Commands { token, reader: None, slot: None, prepared: ServedStatements::default() };
+            let (reader, prepared) = (Err(Outcome::NoMemory), ServedStatements::default());
+            self.phase = Phase::Commands { token, reader, slot: None, prepared };
         }
         if let Phase::Commands { reader, slot, prepared, .. } = &mut self.phase {
             self.sent += bytes.len() as u64;
             prepared.forward(bytes);
-            if reader.as_ref().is_none_or(|reader| clock() >= reader.lease_ends()) {
-                (*reader, *slot) = (attach(), None);
+            if reader.as_ref().map_or(true, |reader| clock() >= reader.lease_ends()) {
+                let attached = attach();
+                (*reader, *slot, self.counter) = (attached.reader, None, attached.counter);
             }
         }
         Ok(())
@@ -139,7 +198,26 @@ impl<M: ResultMemory> Connection<M> {
             Phase::Login(login) => login.server_bytes(bytes)?,
             Phase::Commands { .. } => self.received += bytes.len() as u64,
         }
+        if self.is_in_epoll && self.is_greeted() {
+            return Err(Unfollowable::NotServed(Outcome::Epoll));
+        }
         Ok(())
+    }
+
+    /// Must be called when the client starts to wait for the connection's bytes by epoll. After an error the connection must no longer
+    /// be followed. Before the server's greeting there is no error, since this may be a connection to something else; it comes with the
+    /// greeting.
+    pub fn enter_epoll(&mut self) -> Result<(), Unfollowable> {
+        self.is_in_epoll = true;
+        if self.is_greeted() { Err(Unfollowable::NotServed(Outcome::Epoll)) } else { Ok(()) }
+    }
+
+    /// Returns true if a server or a near cache has greeted the client on this connection.
+    pub fn is_greeted(&self) -> bool {
+        match &self.phase {
+            Phase::Login(login) => login.is_greeted(),
+            Phase::Commands { .. } => true,
+        }
     }
 
     /// Returns the part of the last answer given here that the client has not read.
@@ -164,12 +242,18 @@ fn lone_read(bytes: &[u8]) -> Option<&[u8]> {
     lone_command(bytes).filter(|payload| payload.len() <= LONGEST).filter(is_read)
 }
 
+/// Returns true if these bytes may be a read in a form that is not answered here: the beginning of one, several at once, one that is too
+/// long, or a header without the rest.
+fn may_be_read(bytes: &[u8]) -> bool {
+    let is_first = Header::parse(bytes).is_some_and(|header| header.sequence == 0 && header.length > 0);
+    let is_read = |code: &u8| [Command::Query as u8, Command::StmtExecute as u8].contains(code);
+    is_first && bytes.get(Header::SIZE).is_none_or(is_read)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mapped::{AtomicU64, Key, Layout, Record, Writer};
-    use std::sync::Arc;
-    use wire::Header;
+    use mapped::{AtomicU64, ForeignCounts, Key, Layout, Record, Writer};
 
     const READ: &[u8] = b"\x09\0\0\0\x03SELECT 1";
     const GREETING: &[u8] = b"\x05\0\0\0\x0a11.4";
@@ -192,6 +276,9 @@ mod tests {
         writer: Writer<Words>,
         slot: ConnectionSlot,
         connection: Connection<Words>,
+        counts: Arc<ProcessCounts>,
+        /// What has been counted so far, as others read it.
+        counted: ForeignCounts,
     }
 
     impl TestConnection {
@@ -205,7 +292,9 @@ mod tests {
             let record = Record { stamp: 1, until: u64::MAX, rows: 1, flags: 0, cells: &[1], value: ANSWER };
             assert!(writer.put(&Key { context: 4, parts: [&READ[Header::SIZE..], b""] }, &record));
             let slot = writer.reserve_slot(feed::check_of(&GREETING[Header::SIZE..])).expect("a place");
-            let mut line = TestConnection { writer, slot, connection: Connection::new() };
+            let (counts, file) = ProcessCounts::create().expect("memory");
+            let (counts, counted) = (Arc::new(counts), ForeignCounts::new(file).expect("counters"));
+            let mut line = TestConnection { writer, slot, connection: Connection::new(), counts, counted };
             assert_eq!(line.connection.receive(GREETING), Ok(()));
             line.send(HELLO, memory.clone());
             assert_eq!(line.connection.receive(OK), Ok(()));
@@ -217,7 +306,9 @@ mod tests {
         fn send(&mut self, bytes: &[u8], memory: Words) {
             assert!(!self.connection.try_answer(bytes, || 0));
             self.connection.begin_sending();
-            assert_eq!(self.connection.end_sending(bytes, || 0, || Reader::new(memory)), Ok(()));
+            let counter = Counter::new(&self.counts);
+            let attach = || Attached { reader: Reader::new(memory).ok_or(Outcome::OtherVersion), counter };
+            assert_eq!(self.connection.end_sending(bytes, || 0, attach), Ok(()));
         }
 
         /// Lets the near cache note that it has served the connection when the client had sent and received these numbers of bytes.
@@ -290,5 +381,61 @@ mod tests {
         assert!(!line.connection.try_answer(READ, || 0));
         assert!(line.writer.open(1, 1));
         assert!(line.connection.try_answer(READ, || 0));
+    }
+
+    #[test]
+    fn each_read_is_counted_once_with_what_became_of_it() {
+        let counts = [READ.len() as u64, 0];
+        type Change = fn(&mut TestConnection);
+        const EXECUTION: &[u8] = b"\x0b\0\0\0\x17\x07\0\0\0\0\x01\0\0\0\0";
+        let absent: &[u8] = b"\x09\0\0\0\x03SELECT 2";
+        let cases: [(Change, &[u8], Option<Outcome>); 13] = [
+            (|_| {}, READ, Some(Outcome::Answered)),
+            (|_| {}, absent, Some(Outcome::Absent)),
+            (|line| assert!(line.writer.close(1)), READ, Some(Outcome::Outdated)),
+            (|line| line.writer.revoke_lease(), READ, Some(Outcome::NoLease)),
+            (|line| line.writer.attach(), READ, Some(Outcome::NoLease)),
+            (|line| line.serve([0, 0]), READ, Some(Outcome::NotLast)),
+            (|line| line.serve([0, 0]), EXECUTION, Some(Outcome::NewStatement)),
+            (|_| {}, EXECUTION, Some(Outcome::NewStatement)),
+            (|_| {}, &READ[..9], Some(Outcome::Form)),
+            (|_| {}, &READ[..4], Some(Outcome::Form)),
+            (|line| line.connection.begin_sending(), READ, Some(Outcome::Form)),
+            (|_| {}, b"\x01\0\0\0\x0e", None),
+            (|_| {}, b"\x09\0\0\x01\x03SELECT 1", None),
+        ];
+        for (change, bytes, expected) in cases {
+            let mut line = TestConnection::new();
+            line.serve(counts);
+            change(&mut line);
+            assert_eq!(line.connection.try_answer(bytes, || 8), expected == Some(Outcome::Answered));
+            let counted = Outcome::ALL.into_iter().find(|outcome| line.counted.read().of(*outcome) > 0);
+            assert_eq!((counted, line.counted.read().reads()), (expected, u64::from(expected.is_some())), "{bytes:?}");
+        }
+        let mut line = TestConnection::new();
+        line.writer.free_slot(line.slot.clone());
+        assert!(!line.connection.try_answer(READ, || 8));
+        assert_eq!(line.counted.read().of(Outcome::Elsewhere), 1);
+        let nothing = Words(Arc::default());
+        line.writer.revoke_lease();
+        line.connection.begin_sending();
+        let attach =
+            || Attached { reader: Reader::new(nothing).ok_or(Outcome::OtherVersion), counter: Counter::default() };
+        assert_eq!(line.connection.end_sending(READ, || 8, attach), Ok(()));
+        line.connection.counter = Counter::new(&line.counts);
+        assert!(!line.connection.try_answer(READ, || 8));
+        assert_eq!(line.counted.read().of(Outcome::OtherVersion), 1);
+    }
+
+    #[test]
+    fn a_client_that_waits_by_epoll_is_counted_once_a_server_has_greeted_it() {
+        let mut early = Connection::<Words>::new();
+        assert_eq!(early.enter_epoll(), Ok(()), "it may be a connection to anything");
+        assert_eq!(early.receive(GREETING), Err(Unfollowable::NotServed(Outcome::Epoll)));
+        let mut late = TestConnection::new().connection;
+        assert_eq!(late.enter_epoll(), Err(Unfollowable::NotServed(Outcome::Epoll)));
+        let mut other = Connection::<Words>::new();
+        assert_eq!(other.enter_epoll(), Ok(()));
+        assert_eq!(other.receive(b"HTTP/1.1 200 OK\r\n"), Err(Unfollowable::Uncounted));
     }
 }

@@ -1,5 +1,7 @@
 //! The functions that replace the C library's. They pass everything to those, except for usual ways to send a read and receive its answer.
 
+use crate::attached::MappedMemory;
+use crate::connection::Connection;
 use crate::login::Unfollowable;
 use crate::{attached, real, table};
 use libc::{
@@ -7,6 +9,7 @@ use libc::{
     c_short, c_uint, c_ulong, c_void, fd_set, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr, socklen_t,
     ssize_t, timespec, timeval,
 };
+use mapped::Outcome;
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,11 +54,19 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// Stops following the connection at `fd` if the outcome is that it cannot be followed. None stands for a connection that is not followed
-/// anyway.
+/// Stops following the connection at `fd` if the outcome is that it cannot be followed, and counts the reason. None stands for a connection
+/// that is not followed anyway.
 fn forget_if_unfollowable(fd: c_int, outcome: Option<Result<(), Unfollowable>>) {
-    if outcome == Some(Err(Unfollowable)) {
+    if matches!(outcome, Some(Err(_))) {
         table::forget(fd);
+        count_reason(outcome);
+    }
+}
+
+/// Counts the reason why a connection is not followed.
+fn count_reason(outcome: Option<Result<(), Unfollowable>>) {
+    if let Some(Err(Unfollowable::NotServed(outcome))) = outcome {
+        attached::count(outcome);
     }
 }
 
@@ -113,7 +124,7 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
         quietly(|| {
             forget_if_unfollowable(
                 fd,
-                table::with(fd, |connection| connection.end_sending(taken, attached::now, attached::reader)),
+                table::with(fd, |connection| connection.end_sending(taken, attached::now, attached::attach)),
             )
         });
     }
@@ -154,13 +165,26 @@ fn may_try_again(fd: c_int) -> bool {
     }
 }
 
-/// Stops following this connection, so that it is served by the near cache alone. Does nothing while the client has not read an answer
-/// that was given here.
-fn stop_following(fd: c_int) {
+/// Stops following this connection, so that it is served by the near cache alone, if `reason` returns a reason for that. Does nothing while
+/// the client has not read an answer that was given here.
+fn stop_following(fd: c_int, reason: impl FnOnce(&mut Connection<MappedMemory>) -> Result<(), Unfollowable>) {
     if table::is_followed(fd) && !table::has_answer(fd) {
-        quietly(|| send_note(fd));
-        table::forget(fd);
+        quietly(|| {
+            let reason = table::with(fd, reason);
+            if reason != Some(Ok(())) {
+                send_note(fd);
+                table::forget(fd);
+            }
+            count_reason(reason);
+        });
     }
+}
+
+/// The reason for not following a connection any more whose client sends by calls that cannot be read. It is counted if this is known to be
+/// a connection to a server or a near cache.
+fn sends_otherwise(connection: &mut Connection<MappedMemory>) -> Result<(), Unfollowable> {
+    let is_greeted = connection.is_greeted();
+    Err(if is_greeted { Unfollowable::NotServed(Outcome::Call) } else { Unfollowable::Uncounted })
 }
 
 /// Copies what is pending at this descriptor by `into`, which calls the function it is given for each part of the caller's room. Returns
@@ -325,12 +349,12 @@ hooks! {
     }
 
     shutdown(fd: c_int, how: c_int) -> c_int {
-        stop_following(fd);
+        stop_following(fd, |_| Err(Unfollowable::Uncounted));
         real::shutdown(fd, how)
     }
 
     epoll_ctl(epoll: c_int, operation: c_int, fd: c_int, event: *mut libc::epoll_event) -> c_int {
-        stop_following(fd);
+        stop_following(fd, Connection::enter_epoll);
         real::epoll_ctl(epoll, operation, fd, event)
     }
 
@@ -354,7 +378,7 @@ hooks! {
             return real::writev(fd, parts, count);
         }
         let Some(bytes) = gathered(parts, usize::try_from(count).unwrap_or_default()) else {
-            stop_following(fd);
+            stop_following(fd, sends_otherwise);
             return real::writev(fd, parts, count);
         };
         sending(fd, &bytes, 0, || real::writev(fd, parts, count))
@@ -367,7 +391,7 @@ hooks! {
         let is_plain = (*message).msg_control.is_null() || (*message).msg_controllen == 0;
         let bytes = gathered((*message).msg_iov, (*message).msg_iovlen).filter(|_| is_plain);
         let Some(bytes) = bytes else {
-            stop_following(fd);
+            stop_following(fd, sends_otherwise);
             return real::sendmsg(fd, message, flags);
         };
         sending(fd, &bytes, flags, || real::sendmsg(fd, message, flags))

@@ -1,5 +1,6 @@
 //! Follows a connection from its greeting to the end of its login.
 
+use mapped::Outcome;
 use wire::{Header, Pieces, capability};
 
 /// The maximum length of a greeting packet in bytes. Those of servers are shorter.
@@ -9,9 +10,14 @@ const PROTOCOL: u8 = 10;
 /// The first byte of the packet that ends a login.
 const OK: u8 = 0;
 
-/// The connection cannot be followed: its protocol is another one, or encrypted, or compressed.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Unfollowable;
+/// The reason why a connection cannot be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfollowable {
+    /// The connection speaks another protocol, or has come to its end.
+    Uncounted,
+    /// The connection leads to a server or a near cache, and this is counted as the reason why it is not answered here.
+    NotServed(Outcome),
+}
 
 /// A connection between its greeting and the end of its login.
 #[derive(Default)]
@@ -51,7 +57,7 @@ impl Login {
         let payload = &self.greeting[Header::SIZE..];
         let is_greeting = sequence == 0 && payload.first().is_none_or(|first| *first == PROTOCOL);
         if !is_greeting || length == 0 || length + Header::SIZE > LONGEST_GREETING {
-            return Err(Unfollowable);
+            return Err(Unfollowable::Uncounted);
         }
         let Some(payload) = payload.get(..length) else { return Ok(&[]) };
         self.token = Some(feed::check_of(payload));
@@ -61,15 +67,16 @@ impl Login {
     /// Takes bytes that the client has sent. Returns the connection's token if they begin the first command, so that the login is over,
     /// and none before. After an error the connection cannot be followed.
     pub fn client_bytes(&mut self, mut bytes: &[u8]) -> Result<Option<u64>, Unfollowable> {
-        let token = self.token.ok_or(Unfollowable)?;
+        const AHEAD: Unfollowable = Unfollowable::NotServed(Outcome::Ahead);
+        let token = self.token.ok_or(Unfollowable::Uncounted)?;
         let header = bytes.first_chunk::<{ Header::SIZE }>();
-        if self.client.is_between() && header.ok_or(Unfollowable)?[3] == 0 {
+        if self.client.is_between() && header.ok_or(AHEAD)?[3] == 0 {
             let is_over = self.has_client_hello && self.server.is_between() && self.last == Some(OK);
-            return if is_over { Ok(Some(token)) } else { Err(Unfollowable) };
+            return if is_over { Ok(Some(token)) } else { Err(AHEAD) };
         }
         while let Some(piece) = self.client.next(&mut bytes) {
             match piece.begins {
-                Some(header) if header.sequence == 0 => return Err(Unfollowable),
+                Some(header) if header.sequence == 0 => return Err(AHEAD),
                 Some(_) if !self.has_client_hello => self.hello(piece.bytes)?,
                 _ => {}
             }
@@ -80,9 +87,17 @@ impl Login {
     /// Takes the client's answer to the greeting. Fails if the client will use TLS or compression.
     fn hello(&mut self, payload: &[u8]) -> Result<(), Unfollowable> {
         self.has_client_hello = true;
-        let flags = payload.first_chunk().map(|flags| u64::from(u32::from_le_bytes(*flags))).ok_or(Unfollowable)?;
-        let is_plain = flags & (capability::SSL | capability::COMPRESSED) == 0;
-        if is_plain { Ok(()) } else { Err(Unfollowable) }
+        let flags = payload.first_chunk().map(|flags| u64::from(u32::from_le_bytes(*flags)));
+        match flags.ok_or(Unfollowable::Uncounted)? {
+            flags if flags & capability::SSL != 0 => Err(Unfollowable::NotServed(Outcome::Tls)),
+            flags if flags & capability::COMPRESSED != 0 => Err(Unfollowable::NotServed(Outcome::Compressed)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns true if the server's greeting has come, so that this is known to be a connection to a server or a near cache.
+    pub fn is_greeted(&self) -> bool {
+        self.token.is_some()
     }
 }
 
@@ -130,14 +145,15 @@ mod tests {
             assert_eq!(login.server_bytes(&greeting()), Ok(()));
             login
         };
-        for flag in [capability::SSL, capability::COMPRESSED] {
-            assert_eq!(greeted().client_bytes(&hello(flag)), Err(Unfollowable));
+        let not_served = |outcome| Err(Unfollowable::NotServed(outcome));
+        for (flag, outcome) in [(capability::SSL, Outcome::Tls), (capability::COMPRESSED, Outcome::Compressed)] {
+            assert_eq!(greeted().client_bytes(&hello(flag)), not_served(outcome));
         }
         let mut login = greeted();
         assert_eq!(login.client_bytes(&hello(0)), Ok(None));
-        assert_eq!(login.client_bytes(COMMAND), Err(Unfollowable), "the server has not answered");
-        assert_eq!(greeted().client_bytes(&[hello(0), COMMAND.to_vec()].concat()), Err(Unfollowable));
-        assert_eq!(Login::default().client_bytes(b"GET / HTTP/1.1\r\n"), Err(Unfollowable));
-        assert_eq!(Login::default().server_bytes(b"HTTP/1.1 200 OK\r\n"), Err(Unfollowable));
+        assert_eq!(login.client_bytes(COMMAND), not_served(Outcome::Ahead), "the server has not answered");
+        assert_eq!(greeted().client_bytes(&[hello(0), COMMAND.to_vec()].concat()), not_served(Outcome::Ahead));
+        assert_eq!(Login::default().client_bytes(b"GET / HTTP/1.1\r\n"), Err(Unfollowable::Uncounted));
+        assert_eq!(Login::default().server_bytes(b"HTTP/1.1 200 OK\r\n"), Err(Unfollowable::Uncounted));
     }
 }

@@ -39,6 +39,11 @@ impl ServedStatements {
         Some((known.binary, [&statement.scope, bound]))
     }
 
+    /// Returns true if this is an execution of a statement that the near cache has not named, or that was forgotten since.
+    pub fn is_new(&self, payload: &[u8]) -> bool {
+        wire::execution(payload).is_some_and(|(id, _)| !self.0.contains_key(&id))
+    }
+
     /// Notes that the near cache gets these bytes of the client. Statements that they may concern are forgotten until it names them
     /// again.
     pub fn forward(&mut self, bytes: &[u8]) {
@@ -92,8 +97,10 @@ mod tests {
             let bound: &[u8] = b"\0\x01\0\0\0\0";
             assert_eq!(prepared.find(payload, &served(8, 3)).map(|found| found.1), Some([&[7; 32][..], bound]));
             assert_eq!(prepared.find(payload, &served(8, 4)), None, "another context");
+            assert!(!prepared.is_new(payload));
             prepared.forward(bytes);
             assert_eq!(prepared.find(payload, &served(8, 3)).is_some(), is_answered, "{bytes:?}");
+            assert_eq!(prepared.is_new(payload), !is_answered, "{bytes:?}");
         }
     }
 

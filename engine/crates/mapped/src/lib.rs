@@ -14,6 +14,8 @@
 //! Deliberately absent: who may map the memory, and what the writer puts into it.
 
 mod connection;
+#[cfg(not(loom))]
+mod counts;
 mod entry;
 #[cfg(not(loom))]
 pub mod handover;
@@ -25,6 +27,8 @@ mod sync;
 mod writer;
 
 pub use connection::{ConnectionSlot, ConnectionState, Context, Scope, ServedStatement};
+#[cfg(not(loom))]
+pub use counts::{Counts, ForeignCounts, Outcome, ProcessCounts};
 pub use entry::{Key, Record};
 pub use layout::Layout;
 #[cfg(not(loom))]

@@ -2,6 +2,7 @@
 
 use crate::layout::Layout;
 use crate::sync::AtomicU64;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -22,7 +23,7 @@ unsafe impl Sync for Map {}
 
 impl AsRef<[AtomicU64]> for Map {
     fn as_ref(&self) -> &[AtomicU64] {
-        // SAFETY: so many words are mapped until the value is dropped, and the file cannot shrink. Readers only load.
+        // SAFETY: so many words are mapped until the value is dropped, and the file cannot shrink. Readers of results only load.
         unsafe { std::slice::from_raw_parts(self.begin.as_ptr(), self.words) }
     }
 }
@@ -35,12 +36,12 @@ impl Drop for Map {
 }
 
 /// Returns the outcome of a system call, or the error that it has left in errno.
-fn checked(outcome: i32) -> io::Result<i32> {
+pub(crate) fn checked(outcome: i32) -> io::Result<i32> {
     if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(outcome) }
 }
 
 /// Maps the first `bytes` bytes of the file, with these `PROT_` flags. The error is that of the system call.
-fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
+pub(crate) fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
     // SAFETY: no existing mapping is touched, and the descriptor is open.
     let begin = unsafe {
         libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED | libc::MAP_NORESERVE, file.as_raw_fd(), 0)
@@ -50,21 +51,31 @@ fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
     Ok(Map { begin: begin.cast(), words: bytes / WORD })
 }
 
+/// Creates a file in memory with this name and length, all zeros.
+pub(crate) fn create_file(name: &CStr, bytes: usize) -> io::Result<File> {
+    // SAFETY: the name ends with a zero byte.
+    let file = checked(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) })?;
+    // SAFETY: the descriptor was just made, and belongs to this value alone.
+    let file = File::from(unsafe { OwnedFd::from_raw_fd(file) });
+    file.set_len(bytes as u64)?;
+    Ok(file)
+}
+
 /// Creates memory for this layout, all zeros. Returns its writable mapping, and a descriptor to hand to others: they can only map it
 /// read-only, and cannot resize it.
 pub fn create_memory(layout: Layout) -> io::Result<(Map, File)> {
     let bytes = layout.words() * WORD;
-    // SAFETY: the name ends with a zero byte.
-    let file =
-        checked(unsafe { libc::memfd_create(c"fqc-results".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) })?;
-    // SAFETY: the descriptor was just made, and belongs to this value alone.
-    let file = File::from(unsafe { OwnedFd::from_raw_fd(file) });
-    file.set_len(bytes as u64)?;
+    let file = create_file(c"fqc-results", bytes)?;
     let map = mapped(&file, bytes, libc::PROT_READ | libc::PROT_WRITE)?;
-    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_FUTURE_WRITE | libc::F_SEAL_SEAL;
-    // SAFETY: the call takes a number.
-    checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })?;
+    seal(&file, libc::F_SEAL_FUTURE_WRITE)?;
     Ok((map, file))
+}
+
+/// Forbids for good that the file changes its size, and what `more` says in further `F_SEAL_` flags.
+pub(crate) fn seal(file: &File, more: i32) -> io::Result<()> {
+    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL | more;
+    // SAFETY: the call takes a number.
+    checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }).map(drop)
 }
 
 /// Maps read-only what [`create_memory`] has created. Fails for a file that could shrink, because a read beyond its end would kill this

@@ -41,6 +41,7 @@ pub mod one_line;
 pub mod payloads;
 mod pending_report;
 pub mod prepared;
+pub mod processes;
 pub mod published;
 pub mod reason;
 mod recent;

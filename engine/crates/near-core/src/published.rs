@@ -9,6 +9,7 @@
 //!   else.
 
 use crate::prepared::ContextId;
+use crate::processes::Processes;
 use crate::unseen::may_keep_found_rows;
 use feed::{Attachment, NearEnd};
 use locks::Mutex;
@@ -19,7 +20,11 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// The memory that other processes map, as this program writes it: results, clients' connections, and the permission to serve
 /// them under one attachment. All methods lock it for a short time.
-pub struct Published(Mutex<State>);
+pub struct Published {
+    state: Mutex<State>,
+    /// The processes that have the memory.
+    pub processes: Arc<Processes>,
+}
 
 struct State {
     writer: Writer<Map>,
@@ -137,11 +142,12 @@ impl Published {
     pub fn new(memory: Map, layout: Layout, seed: u64) -> Option<Published> {
         let writer = Writer::new(memory, layout, seed)?;
         let contexts = HashMap::new();
-        Some(Published(Mutex::new(State { writer, attachment: None, contexts, last_context: 0 })))
+        let state = Mutex::new(State { writer, attachment: None, contexts, last_context: 0 });
+        Some(Published { state, processes: Arc::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Copies the state of `near` after a frame: its attachment, the named cells, and its lease. Must be called before any thread

@@ -10,6 +10,7 @@ use crate::freshness::Summary;
 use crate::memory::Memory;
 use flavour::MARIADB;
 use insight::report::{CURVE, QUERIES, REASONS, Row, ratio};
+use mapped::Outcome;
 use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
 use std::sync::atomic::Ordering;
 use wire::status;
@@ -136,7 +137,6 @@ fn status(memory: &Memory, summary: &Summary, requester: &Requester) -> ReportRo
         row("Not cached", not_cached(memory)),
         row("Hits of this connection", requester.hits),
     ];
-    let in_applications = row("Hits in applications", memory.results.hits_in_applications.load(Ordering::Relaxed));
     if observed.is_on() {
         let [hits, different] = [&observed.hits, &observed.different].map(|count| count.load(Ordering::Relaxed));
         rows.push(row("Observed requests", hits + counted.misses));
@@ -144,7 +144,12 @@ fn status(memory: &Memory, summary: &Summary, requester: &Requester) -> ReportRo
         rows.push(row("Observed hits that the server answered otherwise", different));
         rows.push(row("Observed time saved in microseconds", observed.saved_ns.load(Ordering::Relaxed) / 1000));
     }
-    rows.extend(memory.results.published.iter().map(|_| in_applications.clone()));
+    if let Some(published) = &memory.results.published {
+        let counts = published.processes.counts();
+        rows.push(row("Hits in applications", memory.results.hits_in_applications.load(Ordering::Relaxed)));
+        rows.push(row("Applications attached", published.processes.attached()));
+        rows.push(row("Reads not answered in applications", counts.reads() - counts.of(Outcome::Answered)));
+    }
     rows.extend(summary.rows.iter().cloned());
     rows
 }

@@ -8,6 +8,7 @@ use crate::server::{Connector, Server};
 use crate::store::{self, Dialect};
 use crate::tls;
 use near_core::memory::Settings;
+use near_core::processes::MOST_PROCESSES;
 use near_core::rules::Rules;
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -22,6 +23,8 @@ use wire::proxy::Version;
 const FILES_PER_CONNECTION: u64 = 2;
 /// The number of open files for everything else: listeners, certificates while they are read, the log.
 const FILES_BESIDE: u64 = 100;
+/// The number of open files of a process that reads the shared memory: its connection and its counters.
+const FILES_PER_PROCESS: u64 = 2;
 
 /// An address where this program listens for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,6 +198,18 @@ impl Config {
         self.feed.is_some() || self.rules.is_some() || self.fixed.follows.is_some()
     }
 
+    /// Returns the number of files that clients' connections and everything else may open, without processes that read the shared memory.
+    fn open_files(&self) -> u64 {
+        self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE
+    }
+
+    /// Returns the number of processes whose reads of the shared memory can be counted: what this process's limit of open files leaves
+    /// for them.
+    pub fn most_processes(&self) -> usize {
+        let spare = os::raise_open_files(0).saturating_sub(self.open_files());
+        MOST_PROCESSES.min((spare / FILES_PER_PROCESS) as usize)
+    }
+
     /// Checks that the options fit together, and raises this process's limit of open files. `options`: the texts that this configuration
     /// was made of, for the error.
     fn check(&self, options: &Options) -> Result<(), String> {
@@ -251,8 +266,9 @@ impl Config {
             let why = "needs rules, hints or binlog-user: results of other kinds are not shared";
             return Err(options.error(if options.text("memcached").is_empty() { "valkey" } else { "memcached" }, why));
         }
-        let wanted = self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE;
-        let limit = os::raise_open_files(wanted);
+        let wanted = self.open_files();
+        let of_processes = if self.fixed.share.is_some() { MOST_PROCESSES as u64 * FILES_PER_PROCESS } else { 0 };
+        let limit = os::raise_open_files(wanted + of_processes);
         if limit < wanted {
             let why = format!(
                 "needs {wanted} open files, but this process may have {limit}; raise LimitNOFILE or `ulimit -n`"

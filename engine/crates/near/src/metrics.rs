@@ -1,9 +1,11 @@
 //! The counters of connections, and the text of `/metrics`.
 
 use crate::store::{Store, StoreServer};
+use mapped::Outcome;
 use near_core::binlog::Progress;
 use near_core::counter::Counter;
 use near_core::follow::UnreadReason;
+use near_core::processes::Processes;
 use near_core::reason::Reasons;
 use near_core::rules::{self, Rules};
 use near_core::uses::Observed;
@@ -99,6 +101,42 @@ pub fn push_observed(out: &mut String, observed: &Observed) {
 pub fn push_applications(out: &mut String, hits: u64) {
     let help = "Hits in processes of applications, as far as they have reported them.";
     push_metric(out, "application_hits_total", "counter", help, &[("", hits as usize)]);
+}
+
+/// The outcomes of reads that a process has looked up and not found.
+const MISSED: [Outcome; 2] = [Outcome::Absent, Outcome::Outdated];
+
+/// Appends what the processes of applications have counted: all together by outcome, and single ones.
+pub fn push_processes(out: &mut String, processes: &Processes) {
+    let counts = processes.counts();
+    let attached = [("", processes.attached())];
+    push_metric(out, "application_processes", "gauge", "Processes that answer reads themselves now.", &attached);
+    let of_kind = |is_of_connection: bool, name: &str| -> Vec<(String, usize)> {
+        let outcomes = Outcome::ALL.into_iter().filter(|outcome| outcome.is_of_connection() == is_of_connection);
+        outcomes.map(|outcome| (label(&[(name, outcome.name())]), counts.of(outcome) as usize)).collect()
+    };
+    let help = "Reads in processes of applications, by what became of them there.";
+    push_labelled(out, "application_reads_total", help, &of_kind(false, "outcome"));
+    let help = "Connections in processes of applications that are not answered there.";
+    push_labelled(out, "application_unserved_connections_total", help, &of_kind(true, "reason"));
+    let of_processes = processes.list().into_iter().flat_map(|(name, counts)| {
+        let (answered, missed) = (counts.of(Outcome::Answered), counts.sum(MISSED));
+        let others = counts.reads().saturating_sub(answered).saturating_sub(missed);
+        [("answered", answered), ("missed", missed), ("not_served", others)].map(|(outcome, count)| {
+            let labels = [("pid", &*name.pid.to_string()), ("program", &name.program), ("outcome", outcome)];
+            (label(&labels), count as usize)
+        })
+    });
+    let help = "The same for single processes.";
+    push_labelled(out, "process_reads_total", help, &of_processes.collect::<Vec<_>>());
+}
+
+/// Appends a counter with these labels and values; nothing if there are none.
+fn push_labelled(out: &mut String, name: &str, help: &str, values: &[(String, usize)]) {
+    let values: Vec<_> = values.iter().map(|(label, count)| (label.as_str(), *count)).collect();
+    if !values.is_empty() {
+        push_metric(out, name, "counter", help, &values);
+    }
 }
 
 /// Appends the reasons why reads were not answered from memory, with their counts; nothing if there are none.

@@ -65,7 +65,9 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
     if let (Some(share), Some(memory)) = (&fixed.share, memory) {
         let cannot_share = |error| cannot_listen(&ListenAddress::Unix(share.path.clone()), error);
         remove_stale(&share.path).map_err(cannot_share)?;
-        tasks.spawn(share::serve(share::listen(share).map_err(cannot_share)?, memory));
+        let listener = share::listen(share).map_err(cannot_share)?;
+        let processes = shared.memory.results.published.as_ref().map(|published| published.processes.clone());
+        tasks.spawn(share::serve(listener, memory, processes.unwrap_or_default(), shared.config().most_processes()));
         sockets.0.push(share.path.clone());
         say!("programs that may write to {} may read all results", share.path.display());
     }

@@ -3,7 +3,8 @@
 use crate::broken_handshakes::BrokenHandshakes;
 use crate::config::Config;
 use crate::metrics::{
-    ConnectionCounts, push_applications, push_log, push_memory, push_observed, push_reasons, push_rules, push_store,
+    ConnectionCounts, push_applications, push_log, push_memory, push_observed, push_processes, push_reasons,
+    push_rules, push_store,
 };
 use crate::store::Store;
 use near_core::binlog::{Log, Progress};
@@ -106,8 +107,9 @@ impl Shared {
         let may_answer = rules.is_some() || is_proved || is_leased;
         let may_serve = may_answer && !observed.is_on();
         push_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
-        if results.published.is_some() {
+        if let Some(published) = &results.published {
             push_applications(&mut out, results.hits_in_applications.load(Ordering::Relaxed));
+            push_processes(&mut out, &published.processes);
         }
         if observed.is_on() {
             push_observed(&mut out, observed);

@@ -1,8 +1,9 @@
 <?php
-// Runs statements from standard input, as python/lines.py does. The first argument is `mysqli` or `pdo`; a second one, `prepared`, runs
-// reads as prepared statements, each prepared once. Connections are persistent.
+// Runs statements from standard input, as python/lines.py does. The first argument is `mysqli` or `pdo`; a second one runs reads as prepared
+// statements: `prepared` prepares each once, `anew` for each read again. Connections are persistent.
 
-[$library, $isPrepared] = [$argv[1], in_array('prepared', $argv)];
+[$library, $isAnew] = [$argv[1], in_array('anew', $argv)];
+$isPrepared = $isAnew || in_array('prepared', $argv);
 [$socket, $port] = [getenv('FQC_SOCKET') ?: null, (int) getenv('FQC_PORT')];
 
 final class ByMysqli
@@ -10,7 +11,7 @@ final class ByMysqli
     private mysqli $line;
     private array $statements = [];
 
-    public function __construct(private bool $isPrepared, ?string $socket, int $port)
+    public function __construct(private bool $isPrepared, private bool $isAnew, ?string $socket, int $port)
     {
         mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
         $this->line = new mysqli($socket ? 'p:localhost' : 'p:127.0.0.1', 'root', '', '', $port, $socket);
@@ -24,6 +25,10 @@ final class ByMysqli
             $prepared = $this->statements[$statement] ??= $this->line->prepare($statement);
             $prepared->execute();
             $result = $prepared->get_result();
+            if ($this->isAnew) {
+                $prepared->close();
+                $this->statements = [];
+            }
         }
         $rows = is_bool($result) ? [] : $result->fetch_all();
         return isset($rows[0]) ? (string) $rows[0][0] : null;
@@ -35,7 +40,7 @@ final class ByPdo
     private PDO $line;
     private array $statements = [];
 
-    public function __construct(private bool $isPrepared, ?string $socket, int $port)
+    public function __construct(bool $isPrepared, private bool $isAnew, ?string $socket, int $port)
     {
         $place = $socket ? "unix_socket=$socket" : "host=127.0.0.1;port=$port";
         $options = [PDO::ATTR_PERSISTENT => true, PDO::ATTR_EMULATE_PREPARES => !$isPrepared];
@@ -47,11 +52,15 @@ final class ByPdo
         $prepared = $this->statements[$statement] ??= $this->line->prepare($statement);
         $prepared->execute();
         $rows = $prepared->columnCount() ? $prepared->fetchAll(PDO::FETCH_NUM) : [];
+        if ($this->isAnew) {
+            $this->statements = [];
+        }
         return isset($rows[0]) ? (string) $rows[0][0] : null;
     }
 }
 
-$client = $library === 'mysqli' ? new ByMysqli($isPrepared, $socket, $port) : new ByPdo($isPrepared, $socket, $port);
+$class = $library === 'mysqli' ? ByMysqli::class : ByPdo::class;
+$client = new $class($isPrepared, $isAnew, $socket, $port);
 $answer = function (string $statement) use ($client): string {
     try {
         return $client->first($statement) ?? '-';

@@ -52,6 +52,11 @@ impl Program {
         Program { child, statements, answers: BufReader::new(answers) }
     }
 
+    /// Returns the id of the client's process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal to the client's process.
     pub fn signal(&self, signal: i32) {
         // SAFETY: the process is this one's own and has not been waited for.

@@ -4,6 +4,7 @@
 mod beside;
 mod clock;
 mod connectors;
+mod counted_processes;
 mod cut_off;
 mod differential;
 mod histories;
