@@ -190,6 +190,8 @@ const HABITS: Habits = Habits {
     },
     // On MariaDB, a GTID that the session sets stops no statement.
     numbers: Habit { variables: &[], question: "0", none: &["0"] },
+    // On the nodes of a Galera cluster, where a read may wait, nothing is served.
+    waits: Habit { variables: &[], question: "0", none: &["0"] },
 };
 
 const COMMITTED: &[&str] = &["READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"];

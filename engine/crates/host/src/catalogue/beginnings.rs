@@ -14,8 +14,9 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let inherited = engine.settings().inherited();
     let of_habits = flavour.habits.all().map(|habit| habit.question.replace("@@SESSION.", "@@GLOBAL.")).join(", ");
     let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_habits}"))?;
-    if let Some([Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins), Some(numbers)]) =
-        rows.first().map(|row| row.as_slice())
+    if let Some(
+        [Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins), Some(numbers), Some(waits)],
+    ) = rows.first().map(|row| row.as_slice())
     {
         // The users stay valid as long as no privilege changes, so they are not queried again after each SET GLOBAL.
         if engine.settings().known_hosts().is_none() {
@@ -24,7 +25,7 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
         }
         let as_usual = is_usual(flavour, mode) && is_plain(flavour, first) && !may_passwords_expire(flavour, link);
         let (with_first, habits) =
-            (!first.is_empty(), Habits::told(flavour, [traces, idleness, reports, joins, numbers]));
+            (!first.is_empty(), Habits::told(flavour, [traces, idleness, reports, joins, numbers, waits]));
         engine.settings().note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
     }
     Ok(())

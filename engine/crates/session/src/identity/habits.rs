@@ -17,20 +17,22 @@ pub struct Habits {
     pub limits_joins: bool,
     /// The session assigns the GTIDs of its transactions itself.
     pub numbers: bool,
+    /// A read waits for other members of a replication group before the server answers it.
+    pub waits: bool,
 }
 
 impl Habits {
     /// All habits, which are assumed where nothing is known.
     pub const ALL: Habits =
-        Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true };
+        Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true, waits: true };
 
     /// Returns the habits that follow from the values of system variables. `values` are the server's answers to the
     /// `question` of each habit, in the order of `flavour.habits.all()`.
-    pub fn told(flavour: &Flavour, values: [&[u8]; 5]) -> Habits {
+    pub fn told(flavour: &Flavour, values: [&[u8]; 6]) -> Habits {
         let all = flavour.habits.all();
-        let [traces, limits_idleness, reports, limits_joins, numbers] =
+        let [traces, limits_idleness, reports, limits_joins, numbers, waits] =
             std::array::from_fn(|n| !all[n].is_none(values[n]));
-        Habits { traces, limits_idleness, reports, limits_joins, numbers }
+        Habits { traces, limits_idleness, reports, limits_joins, numbers, waits }
     }
 
     /// Returns the habits that are on in this or in the other.
@@ -41,6 +43,7 @@ impl Habits {
             reports: self.reports || other.reports,
             limits_joins: self.limits_joins || other.limits_joins,
             numbers: self.numbers || other.numbers,
+            waits: self.waits || other.waits,
         }
     }
 
@@ -70,18 +73,22 @@ impl Habits {
             self.limits_joins = true;
         } else if known.numbers.hangs_on(name) {
             self.numbers = has(&known.numbers);
+        } else if known.waits.hangs_on(name) {
+            self.waits = has(&known.waits);
         }
     }
 
     /// Turns on each habit whose variable this text names, for a text that is not parsed any further.
     pub fn note_text(&mut self, flavour: &Flavour, text: &[u8]) {
         let says = |habit: &Habit| habit.variables.iter().any(|name| sql::says(text, name.as_bytes()));
-        let [traces, limits_idleness, reports, limits_joins, numbers] = flavour.habits.all().map(|habit| says(&habit));
+        let [traces, limits_idleness, reports, limits_joins, numbers, waits] =
+            flavour.habits.all().map(|habit| says(&habit));
         self.traces |= traces;
         self.limits_idleness |= limits_idleness;
         self.reports |= reports;
         self.limits_joins |= limits_joins;
         self.numbers |= numbers;
+        self.waits |= waits;
     }
 }
 
@@ -106,10 +113,10 @@ mod tests {
         {
             set(name, Value::Complex);
         }
-        assert_eq!(habits, Habits { numbers: false, ..Habits::ALL });
-        let told = |values: [&str; 5]| Habits::told(&MARIADB, values.map(str::as_bytes));
-        assert_eq!(told(["enabled=off", "0", "OFF", "1", "0"]), Habits::default());
-        assert_eq!(told(["enabled=on", "30", "STATE", "0", "1"]), Habits::ALL);
+        assert_eq!(habits, Habits { numbers: false, waits: false, ..Habits::ALL });
+        let told = |values: [&str; 6]| Habits::told(&MARIADB, values.map(str::as_bytes));
+        assert_eq!(told(["enabled=off", "0", "OFF", "1", "0", "0"]), Habits::default());
+        assert_eq!(told(["enabled=on", "30", "STATE", "0", "1", "1"]), Habits::ALL);
     }
 
     #[test]
@@ -122,6 +129,22 @@ mod tests {
         assert!(set("gtid_next", b"00000000-0000-0000-0000-000000000001:7"));
         assert!(set("optimizer_trace", b"enabled=off"));
         assert!(!set("gtid_next", b"automatic"));
+    }
+
+    #[test]
+    fn only_levels_that_are_known_not_to_wait_do_not_wait() {
+        let mut habits = Habits::default();
+        let mut set = |value: Value| {
+            habits.set(&MYSQL, b"group_replication_consistency", Some(&value));
+            habits.waits
+        };
+        assert!(set(Value::Word(b"BEFORE".to_vec())));
+        assert!(!set(Value::Text(b"eventual".to_vec())));
+        assert!(set(Value::Default));
+        assert!(!set(Value::Text(b"BEFORE_ON_PRIMARY_FAILOVER".to_vec())));
+        for level in ["AFTER", "BEFORE_AND_AFTER", "2", "A_LEVEL_OF_A_LATER_SERVER"] {
+            assert!(set(Value::Text(level.as_bytes().to_vec())), "{level}");
+        }
     }
 
     #[test]

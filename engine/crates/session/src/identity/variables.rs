@@ -240,8 +240,8 @@ impl Variables {
     /// habit. Nothing is uncertain afterwards.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
         (self.is_uncertain, self.is_doubtful, self.knows_habits) = (false, false, true);
-        if let Some([traces, idleness, reports, joins, numbers]) = values.get(self.known().askable.len()..) {
-            self.habits = Habits::told(self.mode.flavour, [traces, idleness, reports, joins, numbers]);
+        if let Some([traces, idleness, reports, joins, numbers, waits]) = values.get(self.known().askable.len()..) {
+            self.habits = Habits::told(self.mode.flavour, [traces, idleness, reports, joins, numbers, waits]);
         }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);

@@ -384,10 +384,10 @@ impl Identity {
     }
 
     /// True if the session expects of each read a side effect that an answer from the cache does not have: a trace, a report about the
-    /// transaction, a GTID of its own. Every read must then run on the server, and the engine may send no queries of its own.
+    /// transaction, a GTID of its own, a wait for other members of a group. Every read must then run on the server, and the engine may send no queries of its own.
     pub fn wants_all(&self) -> bool {
         let habits = self.variables.habits;
-        habits.traces || habits.numbers || habits.reports && self.has(capability::SESSION_TRACK)
+        habits.traces || habits.numbers || habits.waits || habits.reports && self.has(capability::SESSION_TRACK)
     }
 
     /// True if the server reports to the client where a transaction begins. The engine must then not begin one at another moment.
