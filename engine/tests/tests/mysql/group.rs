@@ -1,0 +1,371 @@
+//! Members of a replication group: each answers from its cache only what it would answer itself at that moment.
+//!
+//! A group is three servers of one test on one machine. A lock that a session takes on a table of one member holds that member's appliers
+//! back, so that a test can look at a member that lags behind for as long as it needs.
+
+use crate::beside::bring;
+use crate::shared::{hits, options, ready};
+use crate::traps::{PATIENCE, all, plugin, said, until};
+use fqc_tests::client::Client;
+use fqc_tests::server::{Options, Server};
+use std::thread::JoinHandle;
+
+const NAME: &str = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa";
+const JOIN: &str = "START GROUP_REPLICATION";
+const LEAVE: &str = "STOP GROUP_REPLICATION";
+const T: &str = "SELECT v FROM g.t WHERE id = 1";
+const U: &str = "SELECT v FROM g.u WHERE id = 1";
+const HELD: &str = "Executing hook on transaction begin.";
+/// Writes in a loop that looks for stale answers.
+const WRITES: u64 = 60;
+
+struct Group {
+    members: Vec<Server>,
+}
+
+impl Group {
+    /// Starts a group of three members with the plugin, with the tables `g.t` and `g.u` of one row each. None if this server comes without
+    /// Group Replication.
+    fn start(is_single_primary: bool) -> Option<Group> {
+        let members: Vec<Server> = (1..=3).map(member).collect();
+        if !members.iter().all(|one| bring(one, "group_replication.so")) {
+            assert!(std::env::var_os("FQC_MYSQLD").is_some(), "the fetched server comes with Group Replication");
+            return None;
+        }
+        let seeds = members.iter().map(|one| format!("127.0.0.1:{}", one.port())).collect::<Vec<_>>().join(",");
+        let switch = |is_on| if is_on { "ON" } else { "OFF" };
+        for (number, member) in members.iter().enumerate() {
+            let settings = [
+                ("group_name", format!("'{NAME}'")),
+                ("communication_stack", "'MYSQL'".into()),
+                ("local_address", format!("'127.0.0.1:{}'", member.port())),
+                ("ip_allowlist", "'127.0.0.1/8'".into()),
+                ("group_seeds", format!("'{seeds}'")),
+                ("single_primary_mode", switch(is_single_primary).into()),
+                ("enforce_update_everywhere_checks", switch(!is_single_primary).into()),
+                ("recovery_get_public_key", "ON".into()),
+                ("member_expel_timeout", "0".into()),
+                // The second member is the next primary.
+                ("member_weight", if number == 1 { "90" } else { "50" }.into()),
+            ];
+            let mut admin = member.admin().unwrap();
+            all(&mut admin, &["INSTALL PLUGIN group_replication SONAME 'group_replication.so'"]);
+            for (name, value) in settings {
+                all(&mut admin, &[&format!("SET GLOBAL group_replication_{name} = {value}")]);
+            }
+        }
+        let group = Group { members };
+        let mut first = group.client(0);
+        all(&mut first, &["SET GLOBAL group_replication_bootstrap_group = ON", JOIN]);
+        all(&mut first, &["SET GLOBAL group_replication_bootstrap_group = OFF", "CREATE DATABASE g"]);
+        for table in ["t", "u"] {
+            all(&mut first, &[&format!("CREATE TABLE g.{table} (id INT PRIMARY KEY, v INT)")]);
+            all(&mut first, &[&format!("INSERT INTO g.{table} VALUES (1, 0)")]);
+        }
+        (1..3).for_each(|number| all(&mut group.client(number), &[JOIN]));
+        (0..3).for_each(|number| group.await_online(number, 3));
+        Some(group)
+    }
+
+    fn client(&self, number: usize) -> Client {
+        let mut client = self.members[number].admin().unwrap();
+        client.set_timeout(Some(PATIENCE)).unwrap();
+        client
+    }
+
+    /// A session whose reads never come from the cache.
+    fn plain(&self, number: usize) -> Client {
+        let mut plain = self.client(number);
+        all(&mut plain, &["SET SESSION fqc_type = OFF"]);
+        plain
+    }
+
+    /// Waits until this member is ONLINE in a group of so many members, has all rows, and may serve.
+    fn await_online(&self, number: usize, members: usize) {
+        let mut plain = self.plain(number);
+        let states = "SELECT MEMBER_STATE FROM performance_schema.replication_group_members";
+        until("the members", || said(&plain.must(states).unwrap()) == vec!["ONLINE"; members].join(";"));
+        until("the rows", || said(&plain.query("SELECT COUNT(*) FROM g.u").unwrap()) == "1");
+        until("nothing in the way", || obstacle(&mut plain).is_empty());
+    }
+
+    /// Sends a read on this member until it is a hit, and returns the answer.
+    fn warm(&self, number: usize, reader: &mut Client, read: &str) -> String {
+        let mut counters = self.plain(number);
+        let mut answer = String::new();
+        until("a hit", || {
+            let before = hits(&mut counters);
+            answer = said(&reader.must(read).unwrap());
+            hits(&mut counters) > before
+        });
+        answer
+    }
+
+    /// Warms both reads on this member for a new session with these settings. The writes of an applier that are still in progress would
+    /// keep the cache from answering, so a write on `writer` comes first.
+    fn reader(&self, number: usize, writer: &mut Client, settings: &[&str]) -> Client {
+        all(writer, &["UPDATE g.t SET v = v + 1", "UPDATE g.u SET v = v + 1"]);
+        let expected = [T, U].map(|read| said(&writer.must(read).unwrap()));
+        let mut plain = self.plain(number);
+        for (read, expected) in [T, U].iter().zip(&expected) {
+            until("the row", || said(&plain.must(read).unwrap()) == *expected);
+        }
+        let mut reader = self.client(number);
+        all(&mut reader, settings);
+        [T, U].into_iter().for_each(|read| _ = self.warm(number, &mut reader, read));
+        reader
+    }
+
+    /// Holds back what this member's appliers write to a table, until the returned session ends.
+    /// It must not send a statement to unlock the table, which the group may hold back.
+    fn hold_back(&self, number: usize, table: &str) -> Client {
+        let mut holder = self.plain_eventual(number);
+        all(&mut holder, &[&format!("LOCK TABLES g.{table} READ")]);
+        holder
+    }
+}
+
+/// Starts a member that has not joined yet. Its self-test has passed, and it has no transactions of its own.
+fn member(id: u32) -> Server {
+    let id = format!("--server-id={id}");
+    let arguments = [
+        id.as_str(),
+        "--log-bin=binlog",
+        "--gtid-mode=ON",
+        "--enforce-gtid-consistency=ON",
+        "--report-host=127.0.0.1",
+        "--replica-parallel-workers=4",
+    ];
+    let server = ready(Server::start(Options { plugin: Some(plugin::path()), ..options(&arguments) }).unwrap());
+    all(
+        &mut server.admin().unwrap(),
+        &[
+            "SET sql_log_bin = OFF",
+            "CREATE USER member@'%' IDENTIFIED BY 'member'",
+            "GRANT REPLICATION SLAVE, CONNECTION_ADMIN, BACKUP_ADMIN, GROUP_REPLICATION_STREAM ON *.* TO member@'%'",
+            "SET sql_log_bin = ON",
+            "RESET BINARY LOGS AND GTIDS",
+            "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'member', SOURCE_PASSWORD = 'member' \
+             FOR CHANNEL 'group_replication_recovery'",
+        ],
+    );
+    server
+}
+
+fn obstacle(client: &mut Client) -> String {
+    said(&client.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()).replace("Fqc_obstacle,", "")
+}
+
+fn number(client: &mut Client, read: &str) -> u64 {
+    said(&client.must(read).unwrap()).parse().unwrap()
+}
+
+/// A read that runs on another thread, because the server holds it back.
+struct Waiting {
+    thread: u64,
+    read: JoinHandle<(String, Client)>,
+}
+
+/// Sends a read on a thread of its own.
+fn send(mut reader: Client, read: &'static str) -> Waiting {
+    let thread = number(&mut reader, "SELECT CONNECTION_ID()");
+    Waiting { thread, read: std::thread::spawn(move || (said(&reader.query(read).unwrap()), reader)) }
+}
+
+impl Waiting {
+    /// Waits until the server holds the read back. Panics if it is answered instead.
+    fn await_held(&self, observer: &mut Client) {
+        let state =
+            format!("SELECT PROCESSLIST_STATE FROM performance_schema.threads WHERE PROCESSLIST_ID = {}", self.thread);
+        until("the read to be held back", || {
+            let state = said(&observer.must(&state).unwrap());
+            assert!(!self.read.is_finished(), "a read was answered that the server would hold back");
+            state == HELD
+        });
+    }
+
+    fn answer(self) -> (String, Client) {
+        self.read.join().unwrap()
+    }
+}
+
+/// Writes on one member and reads on another, first without the cache and then with it: the second answer must be at least as new as the
+/// first. Returns the number of hits.
+fn never_behind(group: &Group, writes_on: usize, reads_on: usize) -> u64 {
+    let (mut writer, mut plain, mut counters) = (group.client(writes_on), group.plain(reads_on), group.plain(reads_on));
+    let mut reader = group.reader(reads_on, &mut writer, &[]);
+    let before = hits(&mut counters);
+    for _ in 0..WRITES {
+        all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
+        let written = number(&mut group.plain(writes_on), T);
+        until("the row", || {
+            let shown = number(&mut plain, T);
+            let answers = [number(&mut reader, T), number(&mut reader, T)];
+            assert!(answers.iter().all(|answer| *answer >= shown), "{answers:?} after the server had shown {shown}");
+            shown == written
+        });
+    }
+    hits(&mut counters) - before
+}
+
+/// Checks that a member that lags behind does not answer sessions from the cache that want to wait until it does not. A session without that
+/// wish is answered, as it is without the cache: that shows that the test would find a stale answer.
+fn whoever_wants_to_wait_waits(group: &Group, lagging: usize) {
+    let mut writer = group.client(0);
+    let mut global = group.plain(lagging);
+    let set = "SET SESSION group_replication_consistency";
+    for (settings, level) in [
+        (format!("{set} = 'BEFORE'"), "EVENTUAL"),
+        (format!("{set} = BEFORE_AND_AFTER"), "BEFORE_ON_PRIMARY_FAILOVER"),
+        ("DO 1".into(), "BEFORE"),
+    ] {
+        all(&mut global, &["SET GLOBAL group_replication_consistency = 'EVENTUAL'"]);
+        let mut eventual = group.reader(lagging, &mut writer, &[]);
+        let mut waits = group.client(lagging);
+        all(&mut global, &[&format!("SET GLOBAL group_replication_consistency = '{level}'")]);
+        if level == "BEFORE" {
+            // A session that begins, and one that is reset, take the global value.
+            waits = group.client(lagging);
+            all(&mut waits, &["SET SESSION group_replication_consistency = 'EVENTUAL'"]);
+            waits.reset_connection().unwrap();
+        }
+        all(&mut waits, &[&settings]);
+        let holder = group.hold_back(lagging, "t");
+        let old = number(&mut eventual, T);
+        all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
+        let before = hits(&mut global);
+        assert_eq!(number(&mut eventual, T), old, "the control");
+        assert_eq!(hits(&mut global), before + 1, "the control");
+        let waiting = send(waits, T);
+        waiting.await_held(&mut group.plain_eventual(lagging));
+        drop(holder);
+        assert_eq!(waiting.answer().0, (old + 1).to_string(), "{settings}, global {level}");
+    }
+    all(&mut global, &["SET GLOBAL group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'"]);
+}
+
+impl Group {
+    /// Like `plain`, for a session that waits for nothing, whatever the global level is.
+    fn plain_eventual(&self, number: usize) -> Client {
+        let mut plain = self.plain(number);
+        all(&mut plain, &["SET SESSION group_replication_consistency = 'EVENTUAL'"]);
+        plain
+    }
+}
+
+/// Checks that no session is answered from the cache while a transaction with the level AFTER is prepared on its member: whoever was told of
+/// that transaction would otherwise read what was before an earlier one, which the member applies at the same time and has not written yet.
+fn nothing_is_served_while_a_transaction_is_prepared(group: &Group, lagging: usize) {
+    let [mut earlier, mut later] = [group.client(0), group.client(0)];
+    let reader = group.reader(lagging, &mut earlier, &["SET SESSION group_replication_consistency = 'EVENTUAL'"]);
+    let old = number(&mut earlier, U);
+    let holder = group.hold_back(lagging, "u");
+    all(&mut earlier, &["UPDATE g.u SET v = v + 1 WHERE id = 1"]);
+    all(&mut later, &["SET SESSION group_replication_consistency = 'AFTER'", "UPDATE g.t SET v = v + 1 WHERE id = 1"]);
+    let waiting = send(reader, U);
+    waiting.await_held(&mut group.plain_eventual(lagging));
+    drop(holder);
+    let (answer, mut reader) = waiting.answer();
+    assert_eq!(answer, (old + 1).to_string());
+    // Reads are served again once it has been committed.
+    group.warm(lagging, &mut reader, U);
+}
+
+#[test]
+fn every_member_of_a_group_with_one_primary_serves_and_never_the_past() {
+    let Some(mut group) = Group::start(true) else { return };
+    for number in 0..3 {
+        assert!(never_behind(&group, 0, number) > 0, "member {number} served nothing");
+    }
+    whoever_wants_to_wait_waits(&group, 1);
+    nothing_is_served_while_a_transaction_is_prepared(&group, 1);
+    a_member_that_leaves_serves_nothing_until_it_is_back(&group, 2);
+    a_secondary_that_starts_serves_although_its_self_test_cannot_write(&mut group, 2);
+    a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(&mut group);
+}
+
+#[test]
+fn every_member_of_a_group_with_many_primaries_serves_and_never_the_past() {
+    let Some(group) = Group::start(false) else { return };
+    for (writes_on, reads_on) in [(0, 1), (1, 2), (2, 0), (1, 1)] {
+        assert!(never_behind(&group, writes_on, reads_on) > 0, "member {reads_on} served nothing");
+    }
+    nothing_is_served_while_a_transaction_is_prepared(&group, 2);
+}
+
+fn a_member_that_leaves_serves_nothing_until_it_is_back(group: &Group, number: usize) {
+    let mut writer = group.client(0);
+    let mut reader = group.reader(number, &mut writer, &[]);
+    let (mut admin, mut plain) = (group.plain(number), group.plain(number));
+    all(&mut admin, &[LEAVE]);
+    until("the obstacle", || obstacle(&mut admin).contains("member of a replication group"));
+    let before = hits(&mut admin);
+    all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
+    (0..20).for_each(|_| assert_eq!(said(&reader.must(T).unwrap()), said(&plain.must(T).unwrap())));
+    assert_eq!(hits(&mut admin), before);
+    let written = said(&group.plain(0).must(T).unwrap());
+    all(&mut admin, &[JOIN]);
+    let mut shown = String::new();
+    until("the row", || {
+        shown = said(&plain.must(T).unwrap());
+        let served = said(&reader.must(T).unwrap());
+        assert!(shown != written || served == written, "{served} was answered after {written}");
+        shown == written
+    });
+    group.await_online(number, 3);
+    group.reader(number, &mut writer, &[]);
+}
+
+fn a_secondary_that_starts_serves_although_its_self_test_cannot_write(group: &mut Group, number: usize) {
+    let server = &mut group.members[number];
+    server.add_argument("--super-read-only=ON");
+    server.restart().unwrap();
+    let mut admin = group.client(number);
+    assert_eq!(said(&admin.must("SELECT @@GLOBAL.super_read_only").unwrap()), "1");
+    let seeds = group.members.iter().map(|one| format!("127.0.0.1:{}", one.port())).collect::<Vec<_>>().join(",");
+    let port = group.members[number].port();
+    for (name, value) in [
+        ("group_name", format!("'{NAME}'")),
+        ("local_address", format!("'127.0.0.1:{port}'")),
+        ("group_seeds", format!("'{seeds}'")),
+        ("ip_allowlist", "'127.0.0.1/8'".into()),
+        ("communication_stack", "'MYSQL'".into()),
+        ("recovery_get_public_key", "ON".into()),
+        ("member_expel_timeout", "0".into()),
+    ] {
+        all(&mut admin, &[&format!("SET GLOBAL group_replication_{name} = {value}")]);
+    }
+    all(&mut admin, &[JOIN]);
+    group.await_online(number, 3);
+    assert!(never_behind(group, 0, number) > 0);
+    assert!(group.members[number].error_log().contains("the self-test has passed"));
+}
+
+/// Kills the primary while the next one has not applied all of its transactions. The server then holds new reads back, and so does the cache
+/// for sessions that would wait. Sessions that would not wait go on, with what the member has applied.
+fn a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(group: &mut Group) {
+    let mut writer = group.client(0);
+    let next = 1;
+    let reader = group.reader(next, &mut writer, &[]);
+    let mut eventual = group.plain_eventual(next);
+    let old = number(&mut eventual, T);
+    let holder = group.hold_back(next, "t");
+    all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
+    group.members[0].kill9().unwrap();
+    let role = "SELECT MEMBER_ROLE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid";
+    until("the election", || said(&eventual.must(role).unwrap()) == "PRIMARY");
+    let before = hits(&mut eventual);
+    assert_eq!(number(&mut eventual, T), old);
+    let waiting = send(reader, U);
+    waiting.await_held(&mut eventual);
+    assert_eq!(hits(&mut eventual), before);
+    drop(holder);
+    let (_, mut reader) = waiting.answer();
+    until("the row", || number(&mut eventual, T) == old + 1);
+    assert_eq!(number(&mut reader, T), old + 1);
+    group.await_online(next, 2);
+    let mut writer = group.client(next);
+    until("writes", || writer.query("UPDATE g.t SET v = v + 1").unwrap().failure().is_none());
+    assert!(never_behind(group, next, 2) > 0);
+    assert!(never_behind(group, next, next) > 0);
+}
