@@ -176,7 +176,7 @@ unsafe extern "C" fn on_prepares(
     }
 }
 
-/// Called inside of that if the transaction has the level AFTER, before the other members are told that it is prepared here. Its client
+/// Called inside of `on_prepares` if the transaction has the level AFTER, before the other members learn that it is prepared here. Its client
 /// gets no answer before, so no read that begins after that answer is served here while the transaction is not committed.
 unsafe extern "C" fn on_prepared(transaction: *mut c_void, thread: c_uint, status: c_int) -> c_int {
     let (sidno, gno) = PREPARING.try_with(Cell::get).unwrap_or((0, 0));
@@ -215,7 +215,7 @@ pub fn is_installed() -> bool {
 }
 
 /// Examines whether anything may be served as far as replication groups are concerned: Group Replication is not installed, or this server
-/// is ONLINE, reaches a majority, and the plugin receives all calls by which the group's library holds reads back.
+/// is ONLINE, reaches a majority, and the plugin receives all calls of the group's library that hold reads back.
 pub fn may_serve(link: &mut dyn Link) -> Result<bool, String> {
     let is_installed = product::is_installed(link, "group_replication")?;
     IS_INSTALLED.store(is_installed, Ordering::Relaxed);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 const FILE: &str = "group_replication.so";
 
-/// A function of the library, the plugin's function that is called in its place, and where the address of the library's own is stored.
+/// A function of the library, the plugin's function that is called instead, and where the address of the library's own is stored.
 pub struct Hook {
     pub name: &'static CStr,
     pub ours: *mut c_void,

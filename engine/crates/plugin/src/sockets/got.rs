@@ -64,7 +64,7 @@ impl Library {
         self.base
     }
 
-    /// Returns the entry of the library's table through which it calls `function`. None if there is none.
+    /// Returns the entry for `function` in the library's import table. None if the library does not call it through that table.
     pub fn entry(&self, function: &CStr) -> Option<Pointer> {
         // SAFETY: the dynamic section of a library that stays loaded while this value lives.
         unsafe { Tables::read(self.dynamic).find(self.base, function) }

@@ -128,7 +128,7 @@ impl Settings {
     /// Passes every read to the server until the matching `release`, because the server itself holds new reads back for a
     /// moment. It applies to each read that arrives after this call, on every thread. Calls may overlap.
     pub fn hold(&self) {
-        // SeqCst, like the other two: a client that was told of what happened after this call must not be served.
+        // SeqCst, like the other two: a client that has received an answer to what happened after this call must not be served.
         self.held.fetch_add(1, Ordering::SeqCst);
     }
 
