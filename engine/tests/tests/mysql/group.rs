@@ -16,6 +16,7 @@ const LEAVE: &str = "STOP GROUP_REPLICATION";
 const T: &str = "SELECT v FROM g.t WHERE id = 1";
 const U: &str = "SELECT v FROM g.u WHERE id = 1";
 const HELD: &str = "Executing hook on transaction begin.";
+const ANSWERED: &str = "a read was answered that the server would hold back";
 /// Writes in a loop that looks for stale answers.
 const WRITES: u64 = 40;
 
@@ -27,7 +28,12 @@ impl Group {
     /// Starts a group of three members with the plugin, with the tables `g.t` and `g.u` of one row each. None if this server comes without
     /// Group Replication.
     fn start(is_single_primary: bool) -> Option<Group> {
-        let members: Vec<Server> = (1..=3).map(member).collect();
+        Self::start_with(is_single_primary, &[])
+    }
+
+    /// Does what `start` does, with these variables in the environment of its servers.
+    fn start_with(is_single_primary: bool, environment: &[(&str, &str)]) -> Option<Group> {
+        let members: Vec<Server> = (1..=3).map(|id| member(id, environment)).collect();
         if !members.iter().all(|one| bring(one, "group_replication.so")) {
             assert!(std::env::var_os("FQC_MYSQLD").is_some(), "the fetched server comes with Group Replication");
             return None;
@@ -126,7 +132,7 @@ impl Group {
 }
 
 /// Starts a member that has not joined yet. Its self-test has passed, and it has no transactions of its own.
-fn member(id: u32) -> Server {
+fn member(id: u32, environment: &[(&str, &str)]) -> Server {
     let id = format!("--server-id={id}");
     let arguments = [
         id.as_str(),
@@ -138,7 +144,9 @@ fn member(id: u32) -> Server {
         "--sync-binlog=0",
         "--innodb-flush-log-at-trx-commit=0",
     ];
-    let server = ready(Server::start(Options { plugin: Some(plugin::path()), ..options(&arguments) }).unwrap());
+    let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let started = Options { plugin: Some(plugin::path()), environment, ..options(&arguments) };
+    let server = ready(Server::start(started).unwrap());
     all(
         &mut server.admin().unwrap(),
         &[
@@ -186,7 +194,9 @@ impl Waiting {
             format!("SELECT PROCESSLIST_STATE FROM performance_schema.threads WHERE PROCESSLIST_ID = {}", self.thread);
         until("the read to be held back", || {
             let state = said(&observer.must(&state).unwrap());
-            assert!(!self.read.is_finished(), "a read was answered that the server would hold back");
+            if self.read.is_finished() {
+                panic!("{ANSWERED}");
+            }
             state == HELD
         });
     }
@@ -303,6 +313,19 @@ fn every_member_of_a_group_with_many_primaries_serves_and_never_the_past() {
     nothing_is_served_while_a_transaction_is_prepared(&group, 2);
 }
 
+/// Checks that the tests above would find an answer that the server would hold back: the plugin of these servers does not take notice when
+/// the group holds reads back.
+#[test]
+fn a_plugin_that_ignores_what_a_group_holds_back_is_found_out() {
+    let Some(group) = Group::start_with(true, &[("FQC_FAULT", "group:deaf")]) else { return };
+    let is_found = |check: &mut dyn FnMut()| {
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
+        outcome.is_err_and(|words| words.downcast_ref::<String>().is_some_and(|words| words == ANSWERED))
+    };
+    // What an applier's thread writes first keeps everything from being served, so the first try may find nothing.
+    assert!((0..10).any(|_| is_found(&mut || nothing_is_served_while_a_transaction_is_prepared(&group, 2))));
+}
+
 fn a_member_that_leaves_serves_nothing_until_it_is_back(group: &Group, number: usize) {
     let mut writer = group.client(0);
     let mut reader = group.reader(number, &mut writer, &[]);
@@ -369,6 +392,7 @@ fn an_old_primary_that_must_end_its_transactions_serves_nothing(group: &Group) {
     (0..20).for_each(|_| assert!(reader.query(U).unwrap().failure().is_some(), "a read was answered"));
     all(&mut open, &["ROLLBACK"]);
     let outcome = changing.join().unwrap();
+    assert!(group.members[0].error_log().contains("the change of the primary is over"));
     assert!(!outcome.contains("error"), "{outcome}");
     group.await_online(0, 3);
     assert!(never_behind(group, 2, 0) > 0);
@@ -399,6 +423,10 @@ fn a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(grou
     assert_eq!(hits(&mut eventual), before);
     drop(holder);
     let (_, mut reader) = waiting.answer();
+    // The view change of the group may keep reads from being served as well, so the log shows that the election did.
+    let says = |words: &str| group.members[next].error_log().contains(words);
+    assert!(says("this member was elected as the primary: nothing is served"));
+    until("the end of the election", || says("this member has applied what an old primary left"));
     until("the row", || number(&mut eventual, T) == old + 1);
     assert_eq!(number(&mut reader, T), old + 1);
     group.await_online(next, 2);

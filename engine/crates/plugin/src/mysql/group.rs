@@ -102,6 +102,11 @@ fn hold(reason: Reason) {
     });
 }
 
+/// Writes a note to the server's error log, on a thread of the group's library.
+fn note(words: &str) {
+    contain(Point::Event, (), || log::note(words));
+}
+
 /// Ends what `hold` began. Does nothing if this reason does not hold.
 fn release(reason: Reason) {
     contain(Point::Event, (), || release_if(|one, _| one == reason));
@@ -130,6 +135,7 @@ unsafe fn call(original: &AtomicPtr<c_void>, object: *mut c_void) -> c_int {
 /// Called when this member was elected, before its library begins to hold reads back.
 unsafe extern "C" fn on_election(manager: *mut c_void) -> c_int {
     hold(Reason::Election);
+    note("this member was elected as the primary: nothing is served before it has applied what the old primary left");
     // SAFETY: the library's own argument.
     unsafe { call(&ELECTION, manager) }
 }
@@ -139,12 +145,14 @@ unsafe extern "C" fn on_election_end(manager: *mut c_void) -> c_int {
     // SAFETY: as above.
     let outcome = unsafe { call(&ELECTION_END, manager) };
     release(Reason::Election);
+    note("this member has applied what an old primary left, or has stopped: the group holds no reads back for that");
     outcome
 }
 
 /// Called when an administrator changes the primary within a time limit, before this member, the old primary, begins to refuse statements.
 unsafe extern "C" fn on_change(monitor: *mut c_void) -> c_int {
     hold(Reason::PrimaryChange);
+    note("the primary is being changed within a time limit: nothing is served here until that is over");
     // SAFETY: as above.
     unsafe { call(&CHANGE, monitor) }
 }
@@ -154,6 +162,7 @@ unsafe extern "C" fn on_change_end(monitor: *mut c_void) -> c_int {
     // SAFETY: as above.
     let outcome = unsafe { call(&CHANGE_END, monitor) };
     release(Reason::PrimaryChange);
+    note("the change of the primary is over");
     outcome
 }
 
