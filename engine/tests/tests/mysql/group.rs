@@ -7,7 +7,7 @@ use crate::beside::bring;
 use crate::shared::{hits, options, ready};
 use crate::traps::{PATIENCE, all, plugin, said, until};
 use fqc_tests::client::Client;
-use fqc_tests::server::{Options, Server};
+use fqc_tests::server::{Options, SWITCH_ON, Server};
 use std::thread::JoinHandle;
 
 const NAME: &str = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa";
@@ -311,6 +311,18 @@ fn every_member_of_a_group_with_many_primaries_serves_and_never_the_past() {
         assert!(never_behind(&group, writes_on, reads_on) > 0, "member {reads_on} served nothing");
     }
     nothing_is_served_while_a_transaction_is_prepared(&group, 2);
+    a_plugin_that_comes_back_to_a_member_serves_again(&group, 1);
+}
+
+/// Unloads the plugin of a member, which restores the table of the group's library, and loads it again. The plugin for events stays: the
+/// connections between the members use it.
+fn a_plugin_that_comes_back_to_a_member_serves_again(group: &Group, number: usize) {
+    let mut admin = group.plain(number);
+    all(&mut admin, &["UNINSTALL PLUGIN query", "UNINSTALL PLUGIN fqc"]);
+    all(&mut admin, &["INSTALL PLUGIN fqc SONAME 'fqc.so'", "INSTALL PLUGIN query SONAME 'fqc.so'", SWITCH_ON]);
+    group.await_online(number, 3);
+    assert!(never_behind(group, 0, number) > 0);
+    nothing_is_served_while_a_transaction_is_prepared(group, number);
 }
 
 /// Checks that the tests above would find an answer that the server would hold back: the plugin of these servers does not take notice when
@@ -322,7 +334,7 @@ fn a_plugin_that_ignores_what_a_group_holds_back_is_found_out() {
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
         outcome.is_err_and(|words| words.downcast_ref::<String>().is_some_and(|words| words == ANSWERED))
     };
-    // What an applier's thread writes first keeps everything from being served, so the first try may find nothing.
+    // After an applier's thread has started, its first transaction keeps everything from being served. So the first try may find nothing.
     assert!((0..10).any(|_| is_found(&mut || nothing_is_served_while_a_transaction_is_prepared(&group, 2))));
 }
 
