@@ -74,7 +74,7 @@ class Connection:
             self.streams = None
 
 
-class Asked:
+class RequestStats:
     """Results of requests, and how long each took."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Asked:
         return {**{str(status): count for status, count in sorted(self.statuses.items())}, **spread(self.seconds, "s")}
 
 
-async def again_and_again(asked: Asked, ends: Callable[[], bool], ask: Callable[[], Awaitable[int]]) -> None:
+async def repeat_until(asked: RequestStats, ends: Callable[[], bool], ask: Callable[[], Awaitable[int]]) -> None:
     while not ends():
         await asked.note(ask())
 
@@ -104,13 +104,13 @@ async def log_ins(port: int, tokens: list[str], count: int) -> dict[str, Any]:
         connection.close()
         return status
 
-    entered, read, written, over = Asked(), Asked(), Asked(), asyncio.Event()
+    entered, read, written, over = RequestStats(), RequestStats(), RequestStats(), asyncio.Event()
     least = time.monotonic() + BYSTANDING_SECONDS
     bystanders = [
-        again_and_again(read, lambda: over.is_set() and time.monotonic() > least, reading(port, tokens[number]))
+        repeat_until(read, lambda: over.is_set() and time.monotonic() > least, reading(port, tokens[number]))
         for number in range(READERS)
     ] + [
-        again_and_again(written, lambda: over.is_set() and time.monotonic() > least, writing(port, tokens[-1 - number]))
+        repeat_until(written, lambda: over.is_set() and time.monotonic() > least, writing(port, tokens[-1 - number]))
         for number in range(WRITERS)
     ]
     others = asyncio.gather(*bystanders)
@@ -165,8 +165,8 @@ async def clients_beside_streams(port: int, tokens: list[str], streams: int, sec
     end = time.monotonic() + LIMIT_SECONDS
     while sum(opened.values()) + sum(cut.values()) < streams and time.monotonic() < end:
         await asyncio.sleep(0.1)
-    asked, end = Asked(), time.monotonic() + seconds
-    clients = [again_and_again(asked, lambda: time.monotonic() > end, reading(port, token)) for token in tokens]
+    asked, end = RequestStats(), time.monotonic() + seconds
+    clients = [repeat_until(asked, lambda: time.monotonic() > end, reading(port, token)) for token in tokens]
     working = asyncio.gather(*clients)
     published = 0
     while time.monotonic() < end:
@@ -216,7 +216,7 @@ def tokens_of(clients: int) -> list[str]:
         return [token_create(user, name="bench", scope="viewer")[1] for user in users]
 
 
-class Web:
+class WebProcess:
     """The web process, and the resources that it used."""
 
     def __init__(self) -> None:
@@ -239,8 +239,8 @@ class Web:
 
 
 @contextmanager
-def web() -> Iterator[Web]:
-    made = Web()
+def web() -> Iterator[WebProcess]:
+    made = WebProcess()
     try:
         yield made
     finally:

@@ -127,14 +127,14 @@ def keep_connections(**_: object) -> None:
 
 
 @worker_process_init.connect
-def tell_of_tasks(**_: object) -> None:
+def begin_telemetry(**_: object) -> None:
     from config import telemetry
 
     telemetry.begin("worker")
 
 
 @worker_process_shutdown.connect
-def tell_the_rest(**_: object) -> None:
+def end_telemetry(**_: object) -> None:
     from config import telemetry
 
     telemetry.end()

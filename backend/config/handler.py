@@ -3,7 +3,7 @@
 A request gets one thread for its middleware and view, all of which are synchronous; Django would switch between that
 thread and the event loop. Django would also keep the thread until the last byte was sent, so that a thousand event
 streams would be a thousand waiting threads. Threads are reused for later requests, and only a limited number of
-requests is at work at a time (`core/places.py`).
+requests is at work at a time (`core/request_slots.py`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from django.http.response import HttpResponseBase
 
 from controlplane.core import error_views
 from controlplane.core.errors import Busy
-from controlplane.core.places import PLACE, Place, Places
+from controlplane.core.request_slots import REQUEST_SLOT, RequestSlot, RequestSlots
 
 # Health checks are answered even while the process is too busy for anything else.
 ALWAYS_ANSWERED = ("/healthz", "/readyz")
 # More threads than requests that are at work at a time: one that waits for a managed server keeps its thread only.
-THREADS_PER_PLACE = 10
+THREADS_PER_SLOT = 10
 
 
 class Handler(ASGIHandler):
@@ -40,8 +40,8 @@ class Handler(ASGIHandler):
         # them instead.
         for receiver in (reset_queries, close_old_connections):
             request_started.disconnect(receiver)
-        self._places = Places(settings.REQUESTS_AT_ONCE)
-        self._threads = ThreadPoolExecutor(settings.REQUESTS_AT_ONCE * THREADS_PER_PLACE, "request")
+        self._slots = RequestSlots(settings.REQUESTS_AT_ONCE)
+        self._threads = ThreadPoolExecutor(settings.REQUESTS_AT_ONCE * THREADS_PER_SLOT, "request")
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -50,7 +50,7 @@ class Handler(ASGIHandler):
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         try:
-            place = None if request.path in ALWAYS_ANSWERED else await self._places.take()
+            place = None if request.path in ALWAYS_ANSWERED else await self._slots.take()
         except Busy as busy:
             return error_views.busy(busy)
         working = self._threads.submit(contextvars.copy_context().run, self._response, request, place)
@@ -65,8 +65,8 @@ class Handler(ASGIHandler):
         async with ThreadSensitiveContext():  # one thread for the rest of the answer, for example of an export
             await super().send_response(response, send)
 
-    def _response(self, request: HttpRequest, place: Place | None) -> HttpResponseBase:
-        PLACE.set(place)
+    def _response(self, request: HttpRequest, place: RequestSlot | None) -> HttpResponseBase:
+        REQUEST_SLOT.set(place)
         reset_queries()
         try:
             return self.get_response(request)

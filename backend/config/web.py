@@ -20,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--log-level", help="of uvicorn's own lines, where it is not to be FQC_LOG_LEVEL")
+    parser.add_argument("--log-level", help="log level of uvicorn itself, if it differs from FQC_LOG_LEVEL")
     options = parser.parse_args()
     uvicorn.run(
         "config.asgi:application",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from faults.books import Books, compared, quiet, unfinished
-from faults.house import House, house
+from faults.deployment import Deployment, deployment
 from faults.strikes import Strikes
 from faults.work import Client, Work
 
@@ -22,7 +22,7 @@ QUIET_SECONDS = 300.0
 
 def main() -> int:
     options = _options()
-    with house(
+    with deployment(
         database=options.database, broker=options.broker, server_count=options.servers, logs=options.logs
     ) as made:
         client = Client(made.url, _register(made))
@@ -71,7 +71,7 @@ def _run(do: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def _register(made: House) -> str:
+def _register(made: Deployment) -> str:
     """Registers the fleet and a user who may change it. Returns a token."""
     from controlplane.accounts.services import token_create, user_create
     from controlplane.core.request_context import acting_as

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from faults.house import House, Managed
-from faults.noting import Noted
-from faults.work import NAMES, Told
+from faults.deployment import Deployment, ManagedServer
+from faults.recording import SetStatement
+from faults.work import NAMES, RequestLedger
 
 # A worker that takes over may undo an undone step again, so the old value may be sent this many times.
 UNDOINGS = 3
@@ -49,7 +49,7 @@ def unfinished() -> list[str]:
     return [f"{row.pk} {row.state}" for row in [*changes, *applies]]
 
 
-def compared(house: House, told: Told) -> Books:
+def compared(deployment: Deployment, told: RequestLedger) -> Books:
     from controlplane.changes.models import ChangeSet
 
     changes = list(ChangeSet.objects.prefetch_related("steps", "lines").order_by("finished_at"))
@@ -61,7 +61,7 @@ def compared(house: House, told: Told) -> Books:
     books.made_twice = _made_twice(changes)
     seen = _on_record()
     books.audit_mismatch = [fault for change in changes for fault in _audit_faults(change, seen[change.pk])]
-    for managed in house.servers:
+    for managed in deployment.servers:
         own = [change for change in changes if change.instance_id == managed.instance_id]
         for name in NAMES:
             books.applied_twice += _sent_too_often(managed, name, own)
@@ -69,7 +69,7 @@ def compared(house: House, told: Told) -> Books:
     return books
 
 
-def _lost_applies(told: Told) -> list[str]:
+def _lost_applies(told: RequestLedger) -> list[str]:
     from controlplane.rollouts.models import FleetApply
 
     known = set(FleetApply.objects.values_list("pk", flat=True))
@@ -102,7 +102,7 @@ def _audit_faults(change: Any, seen: Counter[str]) -> list[str]:
     return faults
 
 
-def _sent_too_often(managed: Managed, name: str, changes: list[Any]) -> list[str]:
+def _sent_too_often(managed: ManagedServer, name: str, changes: list[Any]) -> list[str]:
     """Returns values that a server was sent more often than steps explain: once for every started step, and some more
     times for undone ones.
     """
@@ -120,11 +120,11 @@ def _sent_too_often(managed: Managed, name: str, changes: list[Any]) -> list[str
     return too_often + [f"{where} = {value}: done, never sent" for value in done if value not in sent]
 
 
-def _of(managed: Managed, name: str) -> list[Noted]:
+def _of(managed: ManagedServer, name: str) -> list[SetStatement]:
     return [each for each in managed.proxy.noted if each.name == name]
 
 
-def _half_applied(managed: Managed, changes: list[Any]) -> list[str]:
+def _half_applied(managed: ManagedServer, changes: list[Any]) -> list[str]:
     """Returns instances that do not run the last applied values, unless the last change failed and reported that."""
     server = managed.server.connect()
     running = {name: server.variable(name) for name in NAMES}

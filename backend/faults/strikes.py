@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
 
-from faults.house import LEASE_SECONDS, House, Managed, await_that
+from faults.deployment import LEASE_SECONDS, Deployment, ManagedServer, await_that
 from faults.process import Process
 
 LONGEST_SECONDS = 2 * LEASE_SECONDS
@@ -20,8 +20,8 @@ PAUSE_SECONDS = (0.2, 2.0)  # between one strike and the next
 
 
 class Strikes:
-    def __init__(self, house: House, seed: int) -> None:
-        self._house, self._random = house, random.Random(seed)
+    def __init__(self, deployment: Deployment, seed: int) -> None:
+        self._deployment, self._random = deployment, random.Random(seed)
         self.struck: Counter[str] = Counter()
         self.is_over = threading.Event()
         kinds = {
@@ -31,20 +31,20 @@ class Strikes:
             "a server killed": self._kill_server,
             "connections to a server cut": self._cut,
             "a server out of reach": self._refuse,
-            "the database stopped" if house.cluster else "the database locked": (
-                self._stop_database if house.cluster else self._lock_database
+            "the database stopped" if deployment.cluster else "the database locked": (
+                self._stop_database if deployment.cluster else self._lock_database
             ),
         }
-        if house.broker:
+        if deployment.broker:
             kinds["the broker stopped"] = self._stop_broker
-        if house.disk.is_fillable:
+        if deployment.disk.is_fillable:
             kinds["the disk full"] = self._fill
         self._kinds: dict[str, Callable[[], None]] = kinds
 
     def go_on(self) -> None:
         while not self.is_over.wait(self._random.uniform(*PAUSE_SECONDS)):
             name = self._random.choice(list(self._kinds))
-            with self._house.one_at_a_time[name]:
+            with self._deployment.one_at_a_time[name]:
                 self.struck[name] += 1
                 self._kinds[name]()
 
@@ -52,10 +52,10 @@ class Strikes:
         self.is_over.wait(self._random.uniform(0.1, LONGEST_SECONDS))
 
     def _process(self) -> Process:
-        return self._random.choice(list(self._house.processes.values()))
+        return self._random.choice(list(self._deployment.processes.values()))
 
-    def _server(self) -> Managed:
-        return self._random.choice(self._house.servers)
+    def _server(self) -> ManagedServer:
+        return self._random.choice(self._deployment.servers)
 
     def _kill(self) -> None:
         process = self._process()
@@ -64,8 +64,8 @@ class Strikes:
         process.start()
 
     def _kill_child(self) -> None:
-        names = [name for name in self._house.processes if name.startswith("worker")]
-        self._house.processes[self._random.choice(names)].kill_child()
+        names = [name for name in self._deployment.processes if name.startswith("worker")]
+        self._deployment.processes[self._random.choice(names)].kill_child()
 
     def _pause(self) -> None:
         process = self._process()
@@ -89,25 +89,25 @@ class Strikes:
         proxy.admit()
 
     def _stop_database(self) -> None:
-        self._house.stop_database()
+        self._deployment.stop_database()
         self._wait()
-        await_that(self._house.start_database, "PostgreSQL runs")
+        await_that(self._deployment.start_database, "PostgreSQL runs")
 
     def _lock_database(self) -> None:
         """Locks the database for a while, as another program that writes would do."""
-        file = self._house.folder / "run" / "db.sqlite3"
+        file = self._deployment.folder / "run" / "db.sqlite3"
         with closing(sqlite3.connect(file, isolation_level=None)) as database, suppress(sqlite3.OperationalError):
             database.execute("BEGIN IMMEDIATE")
             self._wait()
             database.execute("ROLLBACK")
 
     def _stop_broker(self) -> None:
-        self._house.broker.stop()
+        self._deployment.broker.stop()
         self._wait()
-        self._house.broker.start()
+        self._deployment.broker.start()
 
     def _fill(self) -> None:
-        self._house.disk.fill()
+        self._deployment.disk.fill()
         self._wait()
-        self._house.disk.free()
-        self._house.mend()  # start again what gave up in the meantime
+        self._deployment.disk.free()
+        self._deployment.mend()  # start again what gave up in the meantime

@@ -23,7 +23,7 @@ FOLLOW_SECONDS = 10.0
 
 
 @dataclass
-class Told:
+class RequestLedger:
     """The changes that requests were answered with, by number, and the counts of requests without answer or with a
     refusal.
     """
@@ -68,7 +68,7 @@ class Work:
     def __init__(self, client: Client, instances: list[str], seed: int) -> None:
         self._client, self._instances, self._random = client, instances, random.Random(seed)
         self._numbers, self._lock = itertools.count(FIRST), threading.Lock()
-        self.told, self.is_over = Told(), threading.Event()
+        self.told, self.is_over = RequestLedger(), threading.Event()
 
     def go_on(self) -> None:
         """Sends requests of one client until the end."""

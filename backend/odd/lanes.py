@@ -28,9 +28,9 @@ from controlplane.prerequisites.privilege_looks import look_round
 from controlplane.prerequisites.recommendation import counted
 from controlplane.statements import noting
 from controlplane.statements.models import StatementNote
-from controlplane.statements.noting import HOUR, Noting
+from controlplane.statements.noting import HOUR, StatementRecorder
 from odd.server import OddServer
-from testing.near import PlayedNear
+from testing.near import FakeNearCache
 from testing.servers import row_for
 from testing.workers import until
 
@@ -150,7 +150,7 @@ class NearCaches(Lane):
         """Attaches a near cache again: its server detaches one that renews late because this process was busy."""
         with suppress(OSError):
             self.near.close()
-        self.near.enter_context(PlayedNear(self.fleet.healthy, "shop-1"))
+        self.near.enter_context(FakeNearCache(self.fleet.healthy, "shop-1"))
         return self._attachments()
 
     def _attachments(self) -> set[str]:
@@ -203,7 +203,7 @@ class Statements(Lane):
     name, duties, looks = "statements", {Duty.STATEMENTS}, {"note_if_due"}
 
     def begin(self) -> None:
-        self.noting = Noting(self.connections)
+        self.noting = StatementRecorder(self.connections)
 
     def round(self) -> None:
         self.hour = (self.at // HOUR + self.rounds) * HOUR
@@ -251,7 +251,7 @@ class Living(Lane):
     name, duties, looks = "living", set(), set()
 
     def begin(self) -> None:
-        self.noting = Noting(self.connections)
+        self.noting = StatementRecorder(self.connections)
         self.at = self._slot()
 
     def _slot(self) -> int:

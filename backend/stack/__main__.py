@@ -16,7 +16,7 @@ from stack.layout import RunDir
 from stack.problem import Problem
 from stack.status import status
 from stack.step import progress
-from stack.up import Wish, up
+from stack.up import UpOptions, up
 
 Command = Callable[[argparse.Namespace], int | None]
 
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     start.add_argument("--steps-before", type=int, default=0, help="how many steps of the whole are done")
     start.add_argument("--json", action="store_true")
     build = add(near_build.NAME, _near_build, "what `up` runs in the background")
-    build.add_argument("--before", required=True, help="the server that it will stand before")
+    build.add_argument("--before", required=True, help="the server that it will run in front of")
     build.add_argument("build", nargs="+", help="the command that builds fqc-near")
     add("down", _down, "stop what it started, and only that")
     add("reset", _reset, "stop it and forget its data")
@@ -67,7 +67,9 @@ def _parser() -> argparse.ArgumentParser:
 def _up(options: argparse.Namespace) -> None:
     run_dir = _run_dir(options)
     command = shlex.split(options.near_build)
-    running = up(run_dir, Wish(options.ports == "auto", options.count, options.product, command, options.steps_before))
+    running = up(
+        run_dir, UpOptions(options.ports == "auto", options.count, options.product, command, options.steps_before)
+    )
     print(json.dumps(asdict(running), indent=2) if options.json else report.started(running, run_dir))
 
 
@@ -82,7 +84,7 @@ def _down(options: argparse.Namespace) -> None:
 
 def _reset(options: argparse.Namespace) -> None:
     reset(_run_dir(options))
-    progress("stopped, and its data is gone")
+    progress("stopped; its data was deleted")
 
 
 def _status(options: argparse.Namespace) -> int:

@@ -44,7 +44,7 @@ def _accounts(run_dir: RunDir, kept: record.Record, instances: Sequence[Instance
         if near_build.NAME in kept.running():
             progress("the near cache is still being built: all of it goes to the servers")
         return [*accounts.values()] * workload.CONNECTIONS_PER_SERVER
-    progress(f"half of it goes through the near cache before {found.instance}")
+    progress(f"half of it goes through the near cache in front of {found.instance}")
     return [*accounts.values(), *[replace(accounts[found.instance], socket=found.socket)] * len(accounts)]
 
 

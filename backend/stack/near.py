@@ -52,7 +52,7 @@ def ensure(
         return near
     if NAME in kept.running():
         process.stop([kept.processes[NAME]], _DRAIN_SECONDS)
-    progress(f"starting a near cache before {near.instance}")
+    progress(f"starting a near cache in front of {near.instance}")
     before = next(instance for instance in instances if instance.name == near.instance)
     declared = _declare(run_dir, before)
     _make_account(before, run_dir)

@@ -46,7 +46,7 @@ def begin(
 
 def build(run_dir: RunDir, before: str, command: Sequence[str]) -> None:
     """Builds `fqc-near`, and then starts the near cache. Runs in the background process until that is done."""
-    with _told(run_dir, before):
+    with _marked_as_running(run_dir, before):
         _build(command)
         with record.locked(run_dir.lock, _PATIENCE_SECONDS):
             kept = record.load(run_dir.record)
@@ -63,22 +63,22 @@ def _build(command: Sequence[str]) -> None:
 
 
 @contextmanager
-def _told(run_dir: RunDir, before: str) -> Iterator[None]:
+def _marked_as_running(run_dir: RunDir, before: str) -> Iterator[None]:
     """Holds the lock of the file that names the server, which shows readers that the build is running. A failure is
     written to the file."""
     with run_dir.near_build.open("a") as handle:
         if not wait_until(lambda: record.lock_taken(handle), _READERS_SECONDS):
             raise Problem("fqc-near is being built already")
-        _tell(handle, before, has_failed=False)
+        _write_state(handle, before, has_failed=False)
         try:
             yield
         except BaseException:
-            _tell(handle, before, has_failed=True)
+            _write_state(handle, before, has_failed=True)
             raise
     run_dir.near_build.unlink(missing_ok=True)
 
 
-def _tell(handle: IO[str], before: str, *, has_failed: bool) -> None:
+def _write_state(handle: IO[str], before: str, *, has_failed: bool) -> None:
     handle.truncate(0)
     json.dump({"before": before, "has_failed": has_failed}, handle)
     handle.flush()

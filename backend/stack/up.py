@@ -27,7 +27,7 @@ class Running:
 
 
 @dataclass(frozen=True)
-class Wish:
+class UpOptions:
     # Whether free ports are chosen, instead of those of the environment.
     is_auto: bool
     # The number of servers, and the product of new ones.
@@ -39,7 +39,7 @@ class Wish:
     steps_before: int
 
 
-def up(run_dir: RunDir, wish: Wish) -> Running:
+def up(run_dir: RunDir, wish: UpOptions) -> Running:
     _require_built()
     run_dir.prepare()
     with record.locked(run_dir.lock):
@@ -56,7 +56,7 @@ def up(run_dir: RunDir, wish: Wish) -> Running:
 
 
 def _bring_up(
-    run_dir: RunDir, kept: record.Record, chosen: Ports, wish: Wish, environment: Mapping[str, str]
+    run_dir: RunDir, kept: record.Record, chosen: Ports, wish: UpOptions, environment: Mapping[str, str]
 ) -> Running:
     services = declare(run_dir, chosen, environment)
     now = revision()

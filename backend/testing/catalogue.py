@@ -17,20 +17,20 @@ ABBREVIATED = (
 INVENTED = "new_page_count"
 
 
-def taught(name: str, kind: str, choices: str | None = None) -> tuple[Any, ...]:
+def variable_row(name: str, kind: str, choices: str | None = None) -> tuple[Any, ...]:
     bounds = ("0", "100") if kind == "BIGINT" else (None, None)
     return (name, kind, choices and choices.split(",")[0], "GLOBAL", "", *bounds, None, choices, "YES", "REQUIRED")
 
 
 @pytest.fixture
-def poisoned(instance: Any) -> Any:
+def odd_instance(instance: Any) -> Any:
     """Returns the instance `instance`. The catalogue has these variables for its release line in addition to the
     real ones."""
     from controlplane.catalogue.models import EngineLine
     from controlplane.catalogue.server_variables import entries_from
     from controlplane.fleet.selectors import server_line_id
 
-    rows = [taught(name, "ENUM", f"{PATH},other") for name in ABBREVIATED] + [taught(INVENTED, "BIGINT")]
+    rows = [variable_row(name, "ENUM", f"{PATH},other") for name in ABBREVIATED] + [variable_row(INVENTED, "BIGINT")]
     line = EngineLine.objects.get(id=server_line_id(instance.engine_version))
     line.definitions += entries_from(rows)
     line.read_at = datetime.now(UTC)

@@ -25,7 +25,7 @@ REPORT = {
 HEADER = struct.Struct("<BI")  # of a message: its kind, and the length of the rest
 
 
-class PlayedNear:
+class FakeNearCache:
     """A context manager that attaches to a server's engine as a near cache of this name, with an account that may only
     do that.
 
@@ -38,7 +38,7 @@ class PlayedNear:
         self.is_granted = False
         self._stop = threading.Event()
 
-    def __enter__(self) -> PlayedNear:
+    def __enter__(self) -> FakeNearCache:
         self._account_ensure()
         self._connection = pymysql.connect(host="127.0.0.1", port=self.server.port, user="near", password="near")
         self._connection.query(f"ATTACH FQC NEAR '{self.name}' PROTOCOL 1")

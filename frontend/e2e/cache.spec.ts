@@ -38,8 +38,8 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
 
   // The change that was started stays at the top of the page, although the page below it changes.
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
-  await expect(page.getByRole('region', { name: 'Does it pay?' })).toContainText('The cache is on.');
-  await expect(page.getByRole('region', { name: 'What it does' })).toContainText(
+  await expect(page.getByRole('region', { name: 'Is it worth it?' })).toContainText('The cache is on.');
+  await expect(page.getByRole('region', { name: 'Current effect' })).toContainText(
     /16 MiB, 1[56](\.\d+)? MiB free/,
   );
 
@@ -61,7 +61,7 @@ test('what was enabled is told also when the server is faster than the answer', 
   instances: [, second],
 }) => {
   // The response is held back until the page has noticed that the cache is on and shows other panels.
-  const pays = page.getByRole('region', { name: 'Does it pay?' });
+  const pays = page.getByRole('region', { name: 'Is it worth it?' });
   await page.route('**/cache/enable', async (route) => {
     const answer = await route.fetch();
     await pays.waitFor();
@@ -133,7 +133,7 @@ test('why there is no prediction is told: off, or no traffic yet', async ({
     'once the cache is on',
   );
   await page.getByRole('tab', { name: 'Overview' }).click();
-  await expect(page.getByText('asleep')).toBeVisible();
+  await expect(page.getByText('suspended')).toBeVisible();
 });
 
 test('rules are told in words, beside the cache that they are for', async ({
@@ -144,7 +144,7 @@ test('rules are told in words, beside the cache that they are for', async ({
   await page.goto(`${cache}?step=4`);
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
   const rules = page.getByRole('region', { name: 'Rules' });
-  await expect(rules).toContainText('none is served outdated');
+  await expect(rules).toContainText('none is served stale');
 
   await expect(rules.getByRole('link', { name: 'Edit rules' })).toBeVisible();
   await page.goto(`/instances/${second.id}/parameters?search=fqc_rules`);
@@ -162,7 +162,7 @@ test('rules are told in words, beside the cache that they are for', async ({
   await expect(rules).toContainText('served for up to 10 s despite writes');
   await expect(rules).toContainText('schema shop');
   await expect(rules).toContainText('never cached');
-  await expect(rules).toContainText('0 outdated results served so far');
+  await expect(rules).toContainText('0 stale results served so far');
   await expectAccessible(page);
   await expectToFitPhone(page);
   await page.getByRole('button', { name: 'Disable' }).click();

@@ -25,7 +25,7 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
   await page.goto(`/instances/${first.id}/cache?step=4`);
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
-  const now = page.getByRole('region', { name: 'What it does' });
+  const now = page.getByRole('region', { name: 'Current effect' });
   await expect(now).toContainText('No read was answered from the cache yet');
 
   await whileReading(stack.server(first.id), async () => {

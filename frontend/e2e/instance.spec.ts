@@ -106,7 +106,7 @@ test('where the engine serves nothing, the reason stands in place of the button'
     severity: 'blocking',
     code: 'engine_idle',
     parameter: '',
-    seen: 'the engine is installed, but serves nothing here: a thread pool is loaded',
+    seen: 'the engine is installed, but does not serve here: a thread pool is loaded',
     needed: 'an engine that serves',
     remedy: 'Remove what is in the way, if it can be removed.',
     facts: { obstacle: 'a thread pool is loaded' },

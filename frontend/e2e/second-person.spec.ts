@@ -26,7 +26,7 @@ test('a restart waits for a second person, who approves it in a browser of their
   await expect(page).toHaveURL(/\/changes\//);
   await expect(page.getByText('A second person must approve this change.')).toBeVisible();
   await page.getByRole('button', { name: 'Approve' }).click();
-  await expect(page.getByText(/have somebody else approve/)).toBeVisible();
+  await expect(page.getByText(/have someone else approve/)).toBeVisible();
   await expect(page.getByText('previewed', { exact: true })).toBeVisible();
 
   const theirs = await browser.newContext({ storageState: { cookies: [], origins: [] } });

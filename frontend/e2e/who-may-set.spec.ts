@@ -15,7 +15,7 @@ test('what is for administrators, or for nobody, is locked with the reason', asy
   });
   await page.goto(`/instances/${first.id}/parameters?search=general_log`);
   await expect(page.getByRole('button', { name: 'Edit general_log' })).toBeVisible();
-  await expect(page.getByLabel(/^Not set here: It names a file/)).toBeVisible();
+  await expect(page.getByLabel(/^Cannot be set here: It names a file/)).toBeVisible();
   await expect(page.getByRole('button', { name: /general_log_file/ })).toHaveCount(0);
 
   const theirs = await browser.newContext({ storageState: { cookies: [], origins: [] } });

@@ -18,14 +18,16 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="fqc-admin", description="Care for this installation's database and keys.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("migrate", help="bring the database to the form of this version")
-    commands.add_parser("first-admin", help="make sure that there is an administrator")
+    commands.add_parser("migrate", help="migrate the database to this version")
+    commands.add_parser("first-admin", help="create an administrator if there is none")
     commands.add_parser("rotate-key", help="encrypt every secret again, with the newest of FQC_SEALING_KEYS")
-    backup = commands.add_parser("backup", help="write the database into a file, while everything runs")
+    backup = commands.add_parser("backup", help="back up the database to a file, without downtime")
     backup.add_argument("file", type=Path)
-    restore = commands.add_parser("restore", help="put a backup into an empty database, and compare")
+    restore = commands.add_parser("restore", help="restore a backup into an empty database, and verify it")
     restore.add_argument("file", type=Path)
-    restore.add_argument("--without-keys", action="store_true", help="also if passwords cannot be opened afterwards")
+    restore.add_argument(
+        "--without-keys", action="store_true", help="even if stored passwords cannot be decrypted afterwards"
+    )
     return parser.parse_args(words)
 
 
@@ -49,11 +51,11 @@ def carry_out(options: argparse.Namespace) -> str:
 def main(words: Sequence[str]) -> int:
     options = parsed(words)
     django.setup()
-    from config.admin.archive import NotDone
+    from config.admin.archive import ActionNeeded
 
     try:
         sys.stdout.write(carry_out(options))
-    except (NotDone, CommandError, OSError) as error:
+    except (ActionNeeded, CommandError, OSError) as error:
         sys.stderr.write(f"fqc-admin: {error}\n")
         return 1
     return 0

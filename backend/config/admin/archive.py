@@ -19,7 +19,7 @@ ABOUT, DATABASE = "about.json", "database"
 Contents = dict[str, list[str]]  # by table: its number of rows and their digest, which does not depend on their order
 
 
-class NotDone(Exception):
+class ActionNeeded(Exception):
     """The command cannot be carried out until the operator does something.
 
     The message, one or more sentences, says what.
@@ -27,7 +27,7 @@ class NotDone(Exception):
 
 
 @dataclass(frozen=True)
-class About:
+class ArchiveInfo:
     form: int
     made_at: str
     vendor: str  # postgresql or sqlite
@@ -36,9 +36,9 @@ class About:
     contents: Contents
 
 
-def pack(file: Path, about: About, database: Path) -> None:
+def pack(file: Path, about: ArchiveInfo, database: Path) -> None:
     """Writes the archive `file` with `about` and the database file `database`, readable by its owner only. Raises
-    NotDone if `file` exists.
+    ActionNeeded if `file` exists.
 
     The archive is first written next to `database`, in a folder that others cannot read, and then linked to the name
     `file`, so that this is never an incomplete archive.
@@ -54,13 +54,13 @@ def pack(file: Path, about: About, database: Path) -> None:
     try:
         os.link(draft, file)  # fails if the file exists, so that no other backup is overwritten
     except FileExistsError as error:
-        raise NotDone(f"{file} is there already: name another file.") from error
+        raise ActionNeeded(f"{file} already exists: choose another file.") from error
 
 
-def unpack(file: Path, folder: Path) -> tuple[About, Path]:
+def unpack(file: Path, folder: Path) -> tuple[ArchiveInfo, Path]:
     """Extracts the description and the database of a backup into `folder` and ignores anything else.
 
-    Neither can be larger than the archive. Raises NotDone if it is not a backup that this version can read.
+    Neither can be larger than the archive. Raises ActionNeeded if it is not a backup that this version can read.
     """
     try:
         with tarfile.open(file, "r:") as archive:
@@ -68,26 +68,28 @@ def unpack(file: Path, folder: Path) -> tuple[About, Path]:
                 _take(archive, name, folder, file.stat().st_size)
         facts = json.loads((folder / ABOUT).read_text())
         if facts.get("form") != FORM:
-            raise NotDone(f"{file} has a form unknown to this version. Restore it with the version that made it.")
+            raise ActionNeeded(
+                f"{file} has a format unknown to this version. Restore it with the version that made it."
+            )
         return _about(facts), folder / DATABASE
     except (tarfile.TarError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise NotDone(f"{file} is not a backup, or it is damaged: {error}.") from error
+        raise ActionNeeded(f"{file} is not a backup, or it is damaged: {error}.") from error
 
 
 def _take(archive: tarfile.TarFile, name: str, folder: Path, most_bytes: int) -> None:
     member = archive.getmember(name)
     content = archive.extractfile(member) if member.isreg() and member.size <= most_bytes else None
     if content is None:
-        raise ValueError(f"{name} is no plain file in it")
+        raise ValueError(f"{name} in it is not a regular file")
     with content, (folder / name).open("xb") as file_there:
         shutil.copyfileobj(content, file_there)
 
 
-def _about(facts: dict[str, Any]) -> About:
-    about = About(**facts)
+def _about(facts: dict[str, Any]) -> ArchiveInfo:
+    about = ArchiveInfo(**facts)
     texts = [about.made_at, about.vendor, *about.migrations, *about.sealing_keys, *about.contents]
     if not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{ABOUT} is not what a backup says of itself")
+        raise ValueError(f"{ABOUT} is not the description of a backup")
     for count, _ in about.contents.values():
         int(count)
     return about

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from config.admin.archive import Contents, NotDone
+from config.admin.archive import ActionNeeded, Contents
 
 RESTORING = ["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"]
 
@@ -64,17 +64,18 @@ def load(file: Path) -> Contents:
 def _run(program: str, *words: str) -> None:
     """Runs a program of PostgreSQL on our database.
 
-    Raises NotDone if it is missing or fails. The password is passed so that no other user of the machine can read it.
+    Raises ActionNeeded if it is missing or fails. The password is passed so that no other user of the machine can read
+    it.
     """
     path = shutil.which(program)
     if path is None:
-        raise NotDone(f"{program} is not here: install the package postgresql-client.")
+        raise ActionNeeded(f"{program} is not installed: install the package postgresql-client.")
     facts = connection.settings_dict
     names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
     given = {name: str(facts[fact]) for name, fact in names.items() if facts[fact]}
     done = subprocess.run([path, *words], env=os.environ | given, capture_output=True, text=True)
     if done.returncode:
-        raise NotDone(f"{program}: {done.stderr.strip()}")
+        raise ActionNeeded(f"{program}: {done.stderr.strip()}")
 
 
 def _of_postgresql(cursor: Any) -> Contents:
@@ -92,7 +93,7 @@ def _of_sqlite(file: Path) -> Contents:
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
         damage = [found for (found,) in database.execute("PRAGMA integrity_check") if found != "ok"]
         if damage:
-            raise NotDone(f"The database is damaged: {damage[0]}.")
+            raise ActionNeeded(f"The database is damaged: {damage[0]}.")
         names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
         for (table,) in names.fetchall():
             count = digest = 0

@@ -99,7 +99,7 @@ def test_a_backup_made_while_others_write_is_the_same_where_it_is_restored(insta
         writer.join()
     assert file.stat().st_mode & 0o777 == 0o600
     done = admin(elsewhere, "restore", file)
-    assert done.returncode == 0 and "the same as at" in done.stdout, done.stderr
+    assert done.returncode == 0 and "restored and verified" in done.stdout, done.stderr
     assert run(elsewhere, "-c", ASK).stdout.strip() == "the password of a server"
     assert admin(elsewhere, "backup", again).returncode == 0
     assert about(again)["contents"] == about(file)["contents"]
@@ -109,7 +109,7 @@ def test_a_backup_made_while_others_write_is_the_same_where_it_is_restored(insta
 def test_a_backup_is_not_put_over_anything(instance, elsewhere, tmp_path, capsys):
     file = tmp_path / "one"
     assert [main(["backup", str(file)]) for _ in range(2)] == [0, 1]
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert main(["restore", str(file)]) == 1
     assert "is not empty" in capsys.readouterr().err
     assert admin(elsewhere, "restore", file).returncode == 0

@@ -64,7 +64,7 @@ django.setup()
 from controlplane.core.delivery import BROKER
 for line in sys.stdin:
     BROKER._again_at = 0.0  # whatever it took to notice that nobody is there
-    BROKER.tell("changes.apply", line.strip())
+    BROKER.send("changes.apply", line.strip())
     print("told", flush=True)
 """
 

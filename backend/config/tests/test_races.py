@@ -141,7 +141,7 @@ def test_of_two_changes_of_ones_own_password_one_counts():
 
     def change(number):
         user = User.objects.get()
-        facts = {"keep_tokens": True, "asking": accounts.Asking(), "address": "127.0.0.1"}
+        facts = {"keep_tokens": True, "asking": accounts.OwnCredential(), "address": "127.0.0.1"}
         return accounts.password_change(
             user, current_password="correct horse battery", new_password=f"another phrase {number}", **facts
         )

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.accounts.making import refuse_too_many_made
+from controlplane.accounts.making import refuse_too_many_credentials
 from controlplane.accounts.models import AccessKey, User
 from controlplane.accounts.roles import covers
 from controlplane.accounts.services import TOUCH_EVERY
@@ -38,7 +38,7 @@ def access_key_create(user: User, *, name: str, scope: str, held: str) -> tuple[
     `held` is the role that the user acts with; raises Denied if the scope is above it.
     """
     scope_check(held, scope)
-    refuse_too_many_made()
+    refuse_too_many_credentials()
     key = AccessKey(user=user, name=name, scope=scope)
     secret = SECRET_PREFIX + secrets.token_urlsafe(32)
     key.secret = secret
@@ -52,7 +52,7 @@ def access_key_update(key: AccessKey, changes: dict[str, Any], *, held: str) -> 
     key = row_held(key)
     before = _facts(key)
     if not (key.is_active and changes.get("is_active") is False):
-        refuse_too_many_made()
+        refuse_too_many_credentials()
     if changes.get("is_active"):
         scope_check(held, key.scope)
     for name, value in changes.items():

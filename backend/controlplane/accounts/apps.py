@@ -6,8 +6,8 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from controlplane.accounts.standing import holder_of, still_standing
-        from controlplane.core.standing import HOLDER_OF, STILL_STANDING
+        from controlplane.accounts.stream_credentials import holder_of, still_valid
+        from controlplane.core.stream_credentials import HOLDER_OF, STILL_VALID
 
         HOLDER_OF.fill("accounts", holder_of)
-        STILL_STANDING.fill("accounts", still_standing)
+        STILL_VALID.fill("accounts", still_valid)

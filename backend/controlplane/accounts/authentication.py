@@ -24,7 +24,7 @@ class BearerAuthentication(BaseAuthentication):
             return None
         token = selectors.token_find(words[1].decode("latin-1")) if len(words) == 2 else None
         if token is None or (token.scope == Scope.REPORTER and not self.takes_reporters):
-            raise AuthenticationFailed("The token is unknown, expired or revoked: make a new one.")
+            raise AuthenticationFailed("The token is unknown, expired or revoked: create a new one.")
         services.token_touch(token)
         role = lesser(token.user.role, token.scope)
         caller_is(token.user.username, token.user.pk, role, token.prefix, f"{token.pk} {role}")
@@ -56,7 +56,7 @@ def _stands(user: User, session_key: str | None) -> bool:
     """Returns whether the user may still log in the way that this session was started: by password or the provider."""
     if user.is_local:
         return services.may_use_password(user.username)
-    return selectors.session_standing().filter(session_key=session_key).exists()
+    return selectors.valid_sessions().filter(session_key=session_key).exists()
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

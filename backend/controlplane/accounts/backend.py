@@ -9,4 +9,4 @@ from django.contrib.auth.backends import ModelBackend
 
 class AccountBackend(ModelBackend):
     def user_can_authenticate(self, user: Any) -> bool:
-        return user is not None and user.is_standing
+        return user is not None and user.has_access

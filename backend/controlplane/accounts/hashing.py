@@ -21,28 +21,28 @@ from controlplane.core.errors import Busy
 WAITING_PER_PLACE = 16
 WAIT_SECONDS = 5.0
 PLACES = threading.BoundedSemaphore(settings.HASHES_AT_ONCE)
-LINE = threading.BoundedSemaphore(settings.HASHES_AT_ONCE * (1 + WAITING_PER_PLACE))
-_is_in_line: ContextVar[bool] = ContextVar("is_in_line", default=False)
+QUEUE = threading.BoundedSemaphore(settings.HASHES_AT_ONCE * (1 + WAITING_PER_PLACE))
+_is_in_queue: ContextVar[bool] = ContextVar("is_in_queue", default=False)
 
 
 @contextmanager
-def in_line() -> Iterator[None]:
-    if _is_in_line.get():
+def hashing_queue() -> Iterator[None]:
+    if _is_in_queue.get():
         yield
         return
-    if not LINE.acquire(blocking=False):
+    if not QUEUE.acquire(blocking=False):
         raise _busy()
-    before = _is_in_line.set(True)
+    before = _is_in_queue.set(True)
     try:
         yield
     finally:
-        _is_in_line.reset(before)
-        LINE.release()
+        _is_in_queue.reset(before)
+        QUEUE.release()
 
 
 @contextmanager
-def turn() -> Iterator[None]:
-    with in_line():
+def hashing_slot() -> Iterator[None]:
+    with hashing_queue():
         connection_give_back()
         if not PLACES.acquire(timeout=WAIT_SECONDS):
             raise _busy()
@@ -61,20 +61,20 @@ class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
     parallelism = 1
 
     def encode(self, password: str, salt: str) -> str:
-        with turn():
+        with hashing_slot():
             return super().encode(password, salt)
 
     def verify(self, password: str, encoded: str) -> bool:
-        with turn():
+        with hashing_slot():
             return super().verify(password, encoded)
 
 
 class BoundedPBKDF2PasswordHasher(PBKDF2PasswordHasher):
     """Hashes with PBKDF2, under the same limit as Argon2 above.
 
-    Its `verify` calls `encode`, so only `encode` takes a turn.
+    Its `verify` calls `encode`, so only `encode` takes a slot.
     """
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
-        with turn():
+        with hashing_slot():
             return super().encode(password, salt, iterations)

@@ -19,11 +19,11 @@ MOST_A_DAY = 1000
 ACTIONS = ("token.created", "access_key.created", "access_key.updated")
 
 
-def refuse_too_many_made() -> None:
+def refuse_too_many_credentials() -> None:
     if caller().role != Role.VIEWER:
         return
     if audit_count(caller(), ACTIONS, timezone.now() - timedelta(days=1), MOST_A_DAY) >= MOST_A_DAY:
         raise Busy(
-            f"You have made or altered {MOST_A_DAY} tokens and access keys within a day: wait, or ask an operator.",
+            f"You have created or changed {MOST_A_DAY} tokens and access keys within a day: wait, or ask an operator.",
             code="too_many_made",
         )

@@ -63,7 +63,7 @@ class User(AbstractBaseUser):
         return not self.subject
 
     @property
-    def is_standing(self) -> bool:
+    def has_access(self) -> bool:
         """Whether the user may be let in at all: not disabled and, if from the identity provider, confirmed by it
         recently enough.
         """

@@ -77,8 +77,8 @@ class OwnNamesValidator:
             rest = rest.replace(word, "")
         if found and len(rest) < OTHER_CHARACTERS:
             raise ValidationError(
-                f"Beside the user name, the e-mail address and this product's name use at least {OTHER_CHARACTERS} "
-                "other letters or digits.",
+                f"Use at least {OTHER_CHARACTERS} letters or digits besides the user name, the e-mail address and this "
+                "product's name.",
                 code="password_of_names",
             )
 

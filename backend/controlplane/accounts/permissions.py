@@ -43,7 +43,7 @@ class ReporterOnly(BasePermission):
     make one.
     """
 
-    message = "This takes a token for near caches (POST /api/v1/instances/{id}/near-caches/tokens) of an operator."
+    message = "This requires a token for near caches (POST /api/v1/instances/{id}/near-caches/tokens) of an operator."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         token = request.auth

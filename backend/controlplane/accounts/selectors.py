@@ -28,7 +28,7 @@ def token_find(text: str) -> Token | None:
     token = shape and Token.objects.select_related("user").filter(prefix=shape[1], revoked_at=None).first()
     if not shape or not token or not hmac.compare_digest(token.secret_hash, secret_hash(shape[2])):
         return None
-    return token if token.user.is_standing and token.expires_at > timezone.now() else None
+    return token if token.user.has_access and token.expires_at > timezone.now() else None
 
 
 def admin_list() -> QuerySet[User]:
@@ -39,7 +39,7 @@ def admin_list() -> QuerySet[User]:
     return User.objects.filter(role=Role.ADMIN, is_active=True, subject="")
 
 
-def session_standing() -> QuerySet[Session]:
+def valid_sessions() -> QuerySet[Session]:
     """Returns the sessions of the console that are valid: those of local users, and those that the identity provider
     still confirms.
     """

@@ -6,7 +6,7 @@ from django.core.validators import RegexValidator
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from controlplane.accounts.ending import Ended
+from controlplane.accounts.ending import EndedCounts
 from controlplane.accounts.models import Session, Token, User
 from controlplane.accounts.passwords import LONGEST_PASSWORD
 from controlplane.accounts.roles import Role
@@ -67,7 +67,7 @@ class UserUpdateSerializer(serializers.Serializer[User]):
     )
 
 
-class EndedSerializer(serializers.Serializer[Ended]):
+class EndedSerializer(serializers.Serializer[EndedCounts]):
     sessions = serializers.IntegerField()
     tokens = serializers.IntegerField(help_text="Revoked.")
     access_keys = serializers.IntegerField(help_text="Deleted.")
@@ -90,7 +90,7 @@ class PasswordChangeSerializer(serializers.Serializer[User]):
     )
 
 
-class PasswordChangedSerializer(serializers.Serializer[Ended]):
+class PasswordChangedSerializer(serializers.Serializer[EndedCounts]):
     ended = EndedSerializer()
 
 

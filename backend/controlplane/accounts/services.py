@@ -15,8 +15,8 @@ from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from controlplane.accounts.ending import Asking, Ended, access_end
-from controlplane.accounts.making import refuse_too_many_made
+from controlplane.accounts.ending import EndedCounts, OwnCredential, access_end
+from controlplane.accounts.making import refuse_too_many_credentials
 from controlplane.accounts.models import LoginFailure, Token, User
 from controlplane.accounts.passwords import checked_password, normal_password
 from controlplane.accounts.roles import Role, covers
@@ -64,7 +64,7 @@ def _refuse_last_admin(user: User) -> None:
 
 def user_update(
     user: User, changes: dict[str, Any], expected: IfMatch = ANY_VERSION, *, keep_tokens: bool = False
-) -> tuple[User, Ended]:
+) -> tuple[User, EndedCounts]:
     """Changes a user; `changes` may have email, role, is_active and a new password.
 
     A new password or disabling ends all the user's sessions, tokens and access keys, of which `keep_tokens` spares the
@@ -93,7 +93,7 @@ def _hashed(password: str, user: User, changes: dict[str, Any]) -> str:
 @transaction.atomic
 def user_change(
     user: User, changes: dict[str, Any], hashed: str | None, keep_tokens: bool, expected: IfMatch = ANY_VERSION
-) -> tuple[User, Ended]:
+) -> tuple[User, EndedCounts]:
     may_end_admin = changes.get("role", Role.ADMIN) != Role.ADMIN or not changes.get("is_active", True)
     if may_end_admin:
         one_at_a_time(ADMINS)
@@ -109,13 +109,13 @@ def user_change(
     user.version += 1
     user.save()
     is_ending = hashed is not None or is_disabled
-    ended = access_end(user, keep_tokens=keep_tokens) if is_ending else Ended()
+    ended = access_end(user, keep_tokens=keep_tokens) if is_ending else EndedCounts()
     facts = {**_facts(user), "password_changed": hashed is not None}
     audit_record("user.updated", user, before=before, after=facts | _ended_facts(ended))
     return user, ended
 
 
-def _ended_facts(ended: Ended) -> dict[str, int]:
+def _ended_facts(ended: EndedCounts) -> dict[str, int]:
     return {f"ended_{name}": count for name, count in asdict(ended).items() if count}
 
 
@@ -123,7 +123,8 @@ def _refuse_what_the_provider_says(user: User, changes: dict[str, Any]) -> None:
     said = [name for name in ("email", "password", "role") if name in changes and changes[name] != getattr(user, name)]
     if said and not user.is_local:
         raise Conflict(
-            f"{user.username} signs in by the identity provider, which decides: {', '.join(said)}. Change it there.",
+            f"{user.username} signs in through the identity provider, which determines: {', '.join(said)}. "
+            "Change it there.",
             code="provider_user",
         )
 
@@ -136,14 +137,14 @@ def _refuse_own_password(user: User) -> None:
     """
     if user.pk == caller().actor_id:
         raise Conflict(
-            "Your own password is changed where the present one is asked for.",
+            "Change your own password in the form that asks for the current one.",
             code="own_password",
         )
 
 
 def password_change(
-    user: User, *, current_password: str, new_password: str, keep_tokens: bool, asking: Asking, address: str
-) -> Ended:
+    user: User, *, current_password: str, new_password: str, keep_tokens: bool, asking: OwnCredential, address: str
+) -> EndedCounts:
     """Changes the caller's own password after checking the current one.
 
     Ends the user's other sessions, and, unless `keep_tokens`, the tokens and access keys; what the request itself uses
@@ -158,7 +159,7 @@ def password_change(
 
 
 @transaction.atomic
-def _password_save(user: User, before: str, keep_tokens: bool, asking: Asking) -> Ended:
+def _password_save(user: User, before: str, keep_tokens: bool, asking: OwnCredential) -> EndedCounts:
     now = row_held(user)
     if now.password != before:
         raise Conflict("Your password has been changed in the meantime: use the new one.", code="own_password_moved")
@@ -193,7 +194,7 @@ def token_create(
     expires_at = expires_at or latest
     if not timezone.now() < expires_at <= latest:
         raise Invalid.field("expires_at", f"write a time from now to {settings.TOKEN_LIFETIME_DAYS} days from now")
-    refuse_too_many_made()
+    refuse_too_many_credentials()
     prefix = "fqc_" + "".join(secrets.choice(PREFIX_ALPHABET) for _ in range(8))
     secret = secrets.token_urlsafe(32)
     facts = {"name": name, "scope": scope, **({"instance_id": instance_id} if instance_id else {})}
@@ -232,7 +233,7 @@ def login_check(username: str, password: str, address: str) -> User:
     """
     if not may_use_password(username):
         raise Denied(
-            f"Log-in with a password is switched off: use {settings.IDENTITY_PROVIDER.name}.", code="passwords_off"
+            f"Log-in with a password is disabled: use {settings.IDENTITY_PROVIDER.name}.", code="passwords_off"
         )
     user = _proven(username, password, address, "login.failed")
     if user is None:

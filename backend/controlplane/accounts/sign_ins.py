@@ -24,7 +24,13 @@ from controlplane.accounts.sessions import session_facts, session_id
 from controlplane.audit.services import audit_record
 from controlplane.core.errors import Denied, Problem
 from controlplane.core.request_context import acting_as, caller_is
-from controlplane.gateway.identity_provider import LoggedOut, NoLonger, Proof, ProviderUnavailable, confirmed
+from controlplane.gateway.identity_provider import (
+    IdentityProof,
+    LoggedOut,
+    ProviderSessionEnded,
+    ProviderUnavailable,
+    confirmed,
+)
 
 log = structlog.get_logger(__name__)
 PROVIDER = "identity provider"  # the actor in the audit trail
@@ -46,7 +52,7 @@ def role_of(groups: frozenset[str]) -> str | None:
     return next((str(role) for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if groups & {*wanted[role]}), None)
 
 
-def sign_in(proof: Proof) -> User:
+def sign_in(proof: IdentityProof) -> User:
     """Returns the user whom the provider's proof is about; makes one at the first sign-in, and stores the role that the
     groups give.
 
@@ -60,7 +66,7 @@ def sign_in(proof: Proof) -> User:
 
 
 @transaction.atomic
-def sign_in_keep(user: User, session_key: str, proof: Proof) -> None:
+def sign_in_keep(user: User, session_key: str, proof: IdentityProof) -> None:
     """Stores the sign-in for the new session, which ends with it, and deletes earlier ones of the user that have no
     session any more.
     """
@@ -97,11 +103,11 @@ def provider_logged_out(told: LoggedOut) -> int:
     return len(ending)
 
 
-def _known(proof: Proof) -> User | None:
+def _known(proof: IdentityProof) -> User | None:
     return User.objects.filter(issuer=settings.IDENTITY_PROVIDER.issuer, subject=proof.subject).first()
 
 
-def _refused(proof: Proof, user: User | None, code: str) -> Denied:
+def _refused(proof: IdentityProof, user: User | None, code: str) -> Denied:
     facts = {"issuer": settings.IDENTITY_PROVIDER.issuer, "subject": proof.subject, "reason": code}
     with transaction.atomic():
         audit_record("login.refused", user or User(pk="", username=proof.username[:64]), after=facts)
@@ -111,7 +117,7 @@ def _refused(proof: Proof, user: User | None, code: str) -> Denied:
 
 
 @transaction.atomic
-def _let_in(proof: Proof, user: User | None, role: str) -> User:
+def _let_in(proof: IdentityProof, user: User | None, role: str) -> User:
     user = _agreeing(user, proof, role) if user else user_insert(_new(proof, role))
     _confirmed(user)
     caller_is(user.username, user.pk, user.role)
@@ -119,14 +125,14 @@ def _let_in(proof: Proof, user: User | None, role: str) -> User:
     return user
 
 
-def _new(proof: Proof, role: str) -> User:
+def _new(proof: IdentityProof, role: str) -> User:
     user = User(username=_free_name(proof), role=role, email=proof.email)
     user.issuer, user.subject = settings.IDENTITY_PROVIDER.issuer, proof.subject
     user.set_unusable_password()
     return user
 
 
-def _free_name(proof: Proof) -> str:
+def _free_name(proof: IdentityProof) -> str:
     """Returns a name for a new user that is not taken here: the provider's, or that with a part added that the person
     cannot choose.
     """
@@ -136,7 +142,7 @@ def _free_name(proof: Proof) -> str:
     return f"{name}.{hashlib.sha256(f'{settings.IDENTITY_PROVIDER.issuer} {proof.subject}'.encode()).hexdigest()[:12]}"
 
 
-def _agreeing(user: User, proof: Proof, role: str) -> User:
+def _agreeing(user: User, proof: IdentityProof, role: str) -> User:
     wanted = {"role": role, **({"email": proof.email} if proof.email else {})}
     changes = {name: value for name, value in wanted.items() if getattr(user, name) != value}
     return user_change(user, changes, None, keep_tokens=True)[0] if changes else user
@@ -147,7 +153,7 @@ def _confirmed(user: User) -> None:
     user.save(update_fields=["confirmed_until"])
 
 
-def _take(sign_in: SignIn, proof: Proof) -> None:
+def _take(sign_in: SignIn, proof: IdentityProof) -> None:
     now = timezone.now()
     sign_in.refresh_token, sign_in.is_offline = proof.refresh_token, proof.is_offline
     sign_in.expires_at = min(proof.good_until or now + UNCONFIRMED_AT_MOST, now + UNCONFIRMED_AT_MOST)
@@ -171,7 +177,7 @@ def _confirm(sign_in: SignIn) -> bool:
         return True
     try:
         proof = confirmed(sign_in.refresh_token)
-    except NoLonger:
+    except ProviderSessionEnded:
         _over(sign_in, "ended there")
     except ProviderUnavailable:
         return False
@@ -183,7 +189,7 @@ def _confirm(sign_in: SignIn) -> bool:
 
 
 @transaction.atomic
-def _renew(sign_in: SignIn, proof: Proof) -> None:
+def _renew(sign_in: SignIn, proof: IdentityProof) -> None:
     user, role = sign_in.user, role_of(proof.groups)
     if proof.subject != user.subject or role is None or not user.is_active:
         _access_end(user, "no_role" if role is None else "user_disabled")
@@ -219,12 +225,12 @@ def _session_end(sign_in: SignIn, reason: str, *, is_kept: bool) -> None:
 
 def _access_end(user: User, reason: str) -> None:
     """Deletes the user's sessions. Tokens and access keys are refused until the provider confirms the user again."""
-    was_standing = user.is_standing
+    had_access = user.has_access
     user.confirmed_until = timezone.now()
     user.save(update_fields=["confirmed_until"])
     user.sessions.all().delete()
     user.sign_ins.all().delete()
-    if was_standing:
+    if had_access:
         audit_record("user.access_ended", user, after=_why(user, reason))
 
 

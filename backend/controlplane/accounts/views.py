@@ -18,8 +18,8 @@ from rest_framework.response import Response
 
 from controlplane.accounts import selectors, services, sessions
 from controlplane.accounts.authentication import ConsoleSessionAuthentication
-from controlplane.accounts.ending import Asking
-from controlplane.accounts.hashing import in_line
+from controlplane.accounts.ending import OwnCredential
+from controlplane.accounts.hashing import hashing_queue
 from controlplane.accounts.models import Session, Token, User
 from controlplane.accounts.permissions import AdminOnly, ViewerOnly, role_in_force
 from controlplane.accounts.roles import Role, covers
@@ -54,7 +54,7 @@ class PasswordLineView(ApiView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if request.method == "POST":
-            self.line.enter_context(in_line())
+            self.line.enter_context(hashing_queue())
         super().initial(request, *args, **kwargs)
 
 
@@ -114,7 +114,7 @@ class PasswordView(PasswordLineView):
         given = PasswordChangeSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         token = request.auth if isinstance(request.auth, Token) else None
-        asking = Asking(request.session.session_key, token)
+        asking = OwnCredential(request.session.session_key, token)
         wanted = {"keep_tokens": True, **given.validated_data}
         ended = services.password_change(request.user, **wanted, asking=asking, address=caller().address)
         if token is None:

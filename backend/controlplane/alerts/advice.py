@@ -29,13 +29,13 @@ ADVICE: Mapping[str, Advice] = {
         "questions_per_second",
     ),
     "engine_lost": Advice(
-        "The server was restarted or upgraded without the plugin, or somebody uninstalled it.",
+        "The server was restarted or upgraded without the plugin, or it was uninstalled.",
         "Look for the reason in the server's error log, then install the plugin again from the instance's page. If it "
         "was removed on purpose, exempt the instance from this rule.",
         "hits_per_second",
     ),
     "drifted_parameters": Advice(
-        "Somebody set the parameters on the server itself, or its option file sets them at the start.",
+        "The parameters were set directly on the server, or its option file sets them at startup.",
         "Open Parameters. Apply the configured values again, or configure the values that run.",
         "questions_per_second",
     ),
@@ -45,19 +45,20 @@ ADVICE: Mapping[str, Advice] = {
         "questions_per_second",
     ),
     "answers_unusable": Advice(
-        "Another program listens at this address, or the server or a proxy before it answers differently.",
-        "Check which server runs at the address. If it is the right one, report what the log of the workers says.",
+        "Another program listens at this address, or the server, or a proxy in front of it, returns unexpected "
+        "responses.",
+        "Check which server runs at the address. If it is the right one, report what the workers' log says.",
         "questions_per_second",
     ),
     "samples_missing": Advice(
-        "The server answers late or not at all; or, if it concerns all servers, no round of polls ends.",
-        "Look in the log of the workers for poll_failed, instance_failed and lookout_duty_failed.",
+        "The server responds late or not at all. If all servers are affected, no round of polls completes.",
+        "Look in the workers' log for poll_failed, instance_failed and lookout_duty_failed.",
         "questions_per_second",
     ),
     "hit_ratio": Advice(
-        "Tables change more often than their results are asked for, or statements seldom repeat.",
-        "Look in Fast Query Cache for what misses and why. Set query_cache_type to 2 for the statements that repeat, "
-        "or switch the cache off.",
+        "Tables change more often than their results are read, or statements seldom repeat.",
+        "See in Fast Query Cache which statements miss and why. Set query_cache_type to 2 for the statements that "
+        "repeat, or switch the cache off.",
     ),
     "select_hit_ratio": Advice(
         "Most reads cannot be cached, or seldom repeat.",
@@ -68,18 +69,18 @@ ADVICE: Mapping[str, Advice] = {
         "Enlarge innodb_buffer_pool_size before the cache, or find the statements that read whole tables.",
     ),
     "prune_ratio": Advice(
-        "The cache is too small for the results that are asked for, or stores many that are asked for once.",
+        "The cache is too small for the results that are read, or stores many that are read only once.",
         "See the predicted hit ratio of other sizes in Fast Query Cache. Enlarge query_cache_size if it would rise.",
         "prunes_per_second",
     ),
     "prunes_per_second": Advice(
-        "The cache is too small for the results that are asked for.",
+        "The cache is too small for the results that are read.",
         "See the predicted hit ratio of other sizes in Fast Query Cache. Enlarge query_cache_size if it would rise.",
     ),
     "connections_used_ratio": Advice(
-        "An application opens more connections than before, or does not give them back.",
-        "Run SHOW PROCESSLIST on the server and see whose connections sleep. Limit the application's pool, or raise "
-        "max_connections if the memory suffices.",
+        "An application opens more connections than before, or does not release them.",
+        "Run SHOW PROCESSLIST on the server to see whose connections are in Sleep. Limit the application's pool, "
+        "or raise max_connections if the memory suffices.",
         "connections",
     ),
     "replication_lag": Advice(
@@ -106,8 +107,8 @@ ADVICE: Mapping[str, Advice] = {
         "A full cache is normal. Enlarge query_cache_size only if evictions are high and hits would rise.",
     ),
     "write_share": Advice(
-        "The application writes more than it did, and writes outdate results.",
-        "Check that the cache still pays: compare hits and invalidations in Monitoring.",
+        "The application writes more than before, and writes invalidate results.",
+        "Check that the cache is still worthwhile: compare hits and invalidations in Monitoring.",
     ),
     "slow_queries_per_second": Advice(
         "Statements wait for locks or disks, or lack an index.",
@@ -119,16 +120,16 @@ ADVICE: Mapping[str, Advice] = {
         "the server's slow query log.",
     ),
     "contained_errors_per_second": Advice(
-        "The plugin caught an error in itself and switched the cache off. Statements are answered by the server.",
+        "The plugin caught an internal error and switched the cache off. The server executes all statements.",
         "Read the server's error log and report what the plugin wrote. Restart the server to use the cache again.",
     ),
     "stale_hits_per_second": Advice(
-        "A rule allows outdated results for statements that are asked for often.",
-        "Check in the rules of the cache that these statements may be outdated for so long.",
+        "A rule allows stale results for statements that are run often.",
+        "Check in the cache rules that the results of these statements may be stale for so long.",
     ),
     "near_caches_detached": Advice(
-        "A near cache was stopped or restarted, or its connection to the server was interrupted; or one that reports "
-        "does not any more.",
+        "A near cache was stopped or restarted, or its connection to the server was interrupted; or one that "
+        "reported has stopped reporting.",
         "Open Near caches to see which are detached. Check that fqc-near is running there and reaches the server, and "
         "the control plane if it reports.",
     ),
@@ -138,7 +139,7 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "running_threads": Advice(
         "Statements wait for each other, for disks or for processors.",
-        "Look at the server's process list and at slow statements.",
+        "Run SHOW PROCESSLIST on the server, and look at slow statements.",
         "running_threads",
     ),
     "uptime_seconds": Advice(

@@ -2,7 +2,8 @@
 
 Values are computed from the most recent samples, in one query for all rules. The time that a condition holds grows by
 the time that new samples cover, at most one polling interval each: a jump of the clock adds nothing, nor does an
-evaluation without a new sample. For a state, each evaluation is a sample. Changes are written in batches of many (rule,
+evaluation without a new sample. For a state, each evaluation is a sample; a state whose beginning is stored has lasted
+since then, however many evaluations there were. Changes are written in batches of many (rule,
 instance) pairs with a fixed number of statements, in one transaction with the incidents, their timelines, audit events
 and mails. A standing that another evaluator changed in the meantime is left to it.
 """
@@ -15,10 +16,10 @@ from dataclasses import asdict, dataclass
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Prefetch
 
-from controlplane.alerts.incidents import Told, incidents_tell
+from controlplane.alerts.incidents import IncidentTransition, transitions_apply
 from controlplane.alerts.judging import Sums, columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule, Incident, RuleOverride, Standing
-from controlplane.alerts.phases import OPEN, RESOLVED, Stand, step
+from controlplane.alerts.phases import OPEN, RESOLVED, RuleState, step
 from controlplane.alerts.readings import StateReading, state_reading
 from controlplane.alerts.selectors import rule_instances, rule_list
 from controlplane.alerts.states import STATES, VALUE
@@ -35,7 +36,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True)
-class Recent:
+class RecentFacts:
     """The facts that a rule is judged by on one instance: sums of its recent samples, or the state that was
     read now.
     """
@@ -44,6 +45,7 @@ class Recent:
     newest_at: int = 0
     count: int = 0
     detail: str = ""  # what was observed, for a state
+    lasted: float | None = None  # for how many seconds the state has lasted; None if its beginning is not stored
 
     def seen_seconds(self, judged_at: int, interval: int) -> float:
         """Returns the seconds covered by samples after the one at `judged_at`, which was judged last and may lie ahead
@@ -56,12 +58,12 @@ class Recent:
         return max(0, min(self.newest_at - judged_at, self.count * interval))
 
 
-NOTHING = Recent({})
+NOTHING = RecentFacts({})
 States = Mapping[str, StateReading]
 
 
 @dataclass(frozen=True)
-class Move:
+class EvaluationResult:
     """The result of an evaluation for one rule and instance: the phase that follows, and the transition to report
     (None: nothing to report).
     """
@@ -69,7 +71,7 @@ class Move:
     rule: AlertRule
     instance: Instance
     standing: Standing | None
-    next: Stand
+    next: RuleState
     sampled_at: int
     transition: str | None
     threshold: float
@@ -91,7 +93,8 @@ def evaluate(now: float) -> int:
     rules = list(rule_list().prefetch_related(Prefetch("standings", Standing.objects.select_related("instance"))))
     interval = settings_get().poll_interval_seconds
     recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
-    states = {name: state_reading(name) for name in {rule.metric for rule in rules if rule.is_enabled} & STATES.keys()}
+    watched = {rule.metric for rule in rules if rule.is_enabled} & STATES.keys()
+    states = {name: state_reading(name, now) for name in watched}
     instances = _instances()
     seen = {rule.pk: _seen(rule, instances, recent, states, now) for rule in rules}
     moves = [
@@ -108,7 +111,7 @@ def _columns(rules: Iterable[AlertRule]) -> list[str]:
     return sorted({column for rule in rules if rule.metric not in STATES for column in columns_of(rule.metric)})
 
 
-def _recent(columns: list[str], now: float, interval: int) -> dict[str, Recent]:
+def _recent(columns: list[str], now: float, interval: int) -> dict[str, RecentFacts]:
     """Returns, by instance id, the sums of these columns over a period that is long enough for two samples at any
     polling interval.
     """
@@ -124,7 +127,7 @@ def _recent(columns: list[str], now: float, interval: int) -> dict[str, Recent]:
             [since, int(now)],
         )
         return {
-            pk: Recent(dict(zip(columns, map(_number, cells), strict=True)), newest_at, count)
+            pk: RecentFacts(dict(zip(columns, map(_number, cells), strict=True)), newest_at, count)
             for pk, newest_at, count, *cells in cursor.fetchall()
         }
 
@@ -139,15 +142,19 @@ def _instances() -> dict[str, Instance]:
 
 
 def _seen(
-    rule: AlertRule, instances: Iterable[str], recent: Mapping[str, Recent], states: States, now: float
-) -> Mapping[str, Recent]:
+    rule: AlertRule, instances: Iterable[str], recent: Mapping[str, RecentFacts], states: States, now: float
+) -> Mapping[str, RecentFacts]:
     """Returns by instance id what the rule is judged by: the recent samples, or for a rule on a state the current
     state, which counts as one sample.
     """
     if rule.metric not in states:
         return recent
-    readings = {pk: states[rule.metric].of(pk) for pk in instances}
-    return {pk: Recent({VALUE: value}, int(now), 1, detail) for pk, (value, detail) in readings.items()}
+    state = states[rule.metric]
+    readings = {pk: state.of(pk) for pk in instances}
+    return {
+        pk: RecentFacts({VALUE: value}, int(now), 1, detail, state.seconds.get(pk))
+        for pk, (value, detail) in readings.items()
+    }
 
 
 def _covered(rule: AlertRule, instances: Mapping[str, Instance]) -> Iterable[Instance]:
@@ -160,8 +167,8 @@ def _covered(rule: AlertRule, instances: Mapping[str, Instance]) -> Iterable[Ins
 
 
 def _moves(
-    rule: AlertRule, instances: Mapping[str, Instance], recent: Mapping[str, Recent], interval: int
-) -> Iterable[Move]:
+    rule: AlertRule, instances: Mapping[str, Instance], recent: Mapping[str, RecentFacts], interval: int
+) -> Iterable[EvaluationResult]:
     standings = {standing.instance_id: standing for standing in rule.standings.all()}
     overrides: dict[str, RuleOverride] = {override.instance_id: override for override in rule.overrides.all()}
     for instance in _covered(rule, instances):
@@ -182,16 +189,16 @@ def _move(
     instance: Instance,
     standing: Standing | None,
     threshold: float | None,
-    recent: Recent,
+    recent: RecentFacts,
     interval: int,
-) -> Move | None:
+) -> EvaluationResult | None:
     condition = condition_of(rule, threshold)
     value, broken = judged(condition, rule.metric, recent.sums)
     stand, seen = _stand(standing), recent.seen_seconds(standing.sampled_at, interval) if standing else 0.0
-    following, transition = step(stand, condition, broken, seen)
+    following, transition = step(stand, condition, broken, seen, recent.lasted)
     if following == stand and transition is None:  # a standing after a reminder equals one that was just opened
         return None
-    return Move(
+    return EvaluationResult(
         rule,
         instance,
         standing,
@@ -204,23 +211,23 @@ def _move(
     )
 
 
-def _uncovered(rule: AlertRule, standing: Standing) -> Move:
+def _uncovered(rule: AlertRule, standing: Standing) -> EvaluationResult:
     """Returns the move that ends a rule's phase on an instance because the rule was switched off or the instance left
     its scope: nothing is watched, so nothing stays open.
     """
     transition = RESOLVED if standing.phase == OPEN else None
     why = "the rule no longer covers it" if rule.is_enabled else "the rule was switched off"
-    return Move(rule, standing.instance, standing, Stand(), 0, transition, rule.threshold, None, why)
+    return EvaluationResult(rule, standing.instance, standing, RuleState(), 0, transition, rule.threshold, None, why)
 
 
-def _stand(standing: Standing | None) -> Stand:
+def _stand(standing: Standing | None) -> RuleState:
     if standing is None:
-        return Stand()
-    return Stand(standing.phase, standing.broken_seconds, standing.good_seconds)
+        return RuleState()
+    return RuleState(standing.phase, standing.broken_seconds, standing.good_seconds)
 
 
 @transaction.atomic
-def _wait_on(moves: Collection[Move]) -> None:
+def _wait_on(moves: Collection[EvaluationResult]) -> None:
     """For moves (results of the evaluation of one rule on one instance) that did not change the phase: stores how long
     the condition has held.
 
@@ -241,15 +248,17 @@ def _wait_on(moves: Collection[Move]) -> None:
         )
 
 
-def _make(moves: list[Move], now: float) -> int:
+def _make(moves: list[EvaluationResult], now: float) -> int:
     try:
         with transaction.atomic():
             told = [
-                Told(move.rule, move.instance, move.transition, move.threshold, move.value, now, move.why, move.detail)
+                IncidentTransition(
+                    move.rule, move.instance, move.transition, move.threshold, move.value, now, move.why, move.detail
+                )
                 for move in _stands_moved(moves)
                 if move.transition
             ]
-            incidents_tell(told)
+            transitions_apply(told)
             return len(told)
     except IntegrityError:
         # Another evaluator created one of the standings or opened one of the incidents first. Halving the batch
@@ -258,7 +267,7 @@ def _make(moves: list[Move], now: float) -> int:
         return _make(moves[:half], now) + _make(moves[half:], now) if half else 0
 
 
-def _stands_moved(moves: list[Move]) -> list[Move]:
+def _stands_moved(moves: list[EvaluationResult]) -> list[EvaluationResult]:
     """Stores the new phases and returns the moves to report.
 
     Moves whose row was changed by another evaluator since it was read are left out: of two evaluators only one reports.
@@ -276,7 +285,7 @@ def _stands_moved(moves: list[Move]) -> list[Move]:
     return [*new, *known]
 
 
-def _stands_set(moves: Collection[Move]) -> None:
+def _stands_set(moves: Collection[EvaluationResult]) -> None:
     """Updates the rows of standings (a rule's phase on an instance) whose version is still the one that was read."""
     if not moves:
         return
@@ -289,5 +298,5 @@ def _stands_set(moves: Collection[Move]) -> None:
         )
 
 
-def _facts(move: Move) -> dict[str, object]:
+def _facts(move: EvaluationResult) -> dict[str, object]:
     return {**asdict(move.next), "sampled_at": move.sampled_at}

@@ -31,7 +31,7 @@ from controlplane.settings.selectors import settings_get
 
 
 @dataclass(frozen=True)
-class Told:
+class IncidentTransition:
     rule: AlertRule
     instance: Instance
     transition: str
@@ -46,10 +46,10 @@ class Told:
         return datetime.fromtimestamp(self.now, UTC)
 
 
-Pairs = list[tuple[Incident, Told]]
+Pairs = list[tuple[Incident, IncidentTransition]]
 
 
-def incidents_tell(told: Sequence[Told]) -> None:
+def transitions_apply(told: Sequence[IncidentTransition]) -> None:
     """Reports transitions: opens, reminds of and resolves incidents, with timeline, audit, events and messages.
 
     Takes a fixed number of statements for any number of them. Must be called in a transaction.
@@ -82,15 +82,15 @@ def instance_leave(instance: Instance) -> None:
 def _end_open(incidents: QuerySet[Incident], why: str) -> None:
     now = timezone.now().timestamp()
     told = [
-        Told(each.rule, each.instance, RESOLVED, each.threshold, None, now, why)
+        IncidentTransition(each.rule, each.instance, RESOLVED, each.threshold, None, now, why)
         for each in incidents.filter(resolved_at=None).select_related("rule", "instance")
         if each.rule and each.instance
     ]
     if told:
-        incidents_tell(told)
+        transitions_apply(told)
 
 
-def _opened(told: list[Told]) -> Pairs:
+def _opened(told: list[IncidentTransition]) -> Pairs:
     if not told:
         return []
     incidents = Incident.objects.bulk_create(
@@ -107,13 +107,13 @@ def _opened(told: list[Told]) -> Pairs:
     return pairs
 
 
-def _facts(told: Told) -> dict[str, Any]:
+def _facts(told: IncidentTransition) -> dict[str, Any]:
     return {
         "rule": told.rule.name, "instance": told.instance.name, "value": told.value, "threshold": told.threshold
     }  # fmt: skip
 
 
-def _still_open(told: list[Told]) -> Pairs:
+def _still_open(told: list[IncidentTransition]) -> Pairs:
     """Returns the transitions with their open incidents.
 
     Those whose incident was resolved in the meantime, because the rule or instance was edited, are left out.
@@ -177,12 +177,12 @@ def _send(pairs: Pairs) -> None:
             detail = f"no messages until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {silence.reason}"
             silenced.append(IncidentEvent(incident=incident, at=told.at, kind=EventKind.SILENCED, detail=detail))
             continue
-        facts, name = _letter_facts(incident, told), _name(told)
+        facts, name = _incident_facts(incident, told), _name(told)
         taking = [each for each in channels if each.takes(told.rule.severity, told.instance.tags)]
         recipients = _recipients(told.rule.recipients or settings.mail_to, taking)
         if recipients and settings.smtp_host:
-            letter = letters.incident_letter(facts)
-            mails.append(mail_of(incident=incident, transition=name, letter=letter, recipients=recipients))
+            content = letters.incident_content(facts)
+            mails.append(mail_of(incident=incident, transition=name, content=content, recipients=recipients))
         notifications += [
             notification_of(channel=each, incident=incident, transition=name, facts=facts, tags=told.instance.tags)
             for each in taking
@@ -199,7 +199,7 @@ def _recipients(usual: list[str], channels: list[Channel]) -> list[str]:
     return list(dict.fromkeys([*usual, *added]))
 
 
-def _name(told: Told) -> str:
+def _name(told: IncidentTransition) -> str:
     """Returns the name of a transition that is unique within its incident, so that each is mailed once.
 
     A reminder is one of many, so its name includes the time.
@@ -207,14 +207,14 @@ def _name(told: Told) -> str:
     return f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else _transition(told)
 
 
-def _transition(told: Told) -> str:
+def _transition(told: IncidentTransition) -> str:
     """Returns the transition as mails name it: `ended` if the incident was resolved without recovery."""
     return ENDED if told.why else told.transition
 
 
-def _letter_facts(incident: Incident, told: Told) -> letters.Facts:
+def _incident_facts(incident: Incident, told: IncidentTransition) -> letters.IncidentFacts:
     metric, advice = MEASURES[incident.metric], advice_of(incident.metric)
-    return letters.Facts(
+    return letters.IncidentFacts(
         transition=_transition(told),
         rule=incident.rule_name,
         severity=incident.severity,

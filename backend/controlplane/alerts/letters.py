@@ -1,4 +1,4 @@
-"""The words of a mail, as text and as HTML. Pure: facts in, letter out.
+"""The words of a mail, as text and as HTML. Pure: facts in, content out.
 
 The page (`letter.html`) is tables with inline styles, since that is what mail programs agree on. What came from people
 or servers is escaped.
@@ -35,7 +35,7 @@ COMPARED = {"lt": "below", "le": "at or below", "gt": "above", "ge": "at or abov
 
 
 @dataclass(frozen=True)
-class Facts:
+class IncidentFacts:
     """The facts of an incident that a mail reports."""
 
     transition: str  # opened, reminded, resolved, ended
@@ -60,14 +60,14 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Letter:
+class MailContent:
     subject: str
     text: str
     html: str
 
 
 @dataclass(frozen=True)
-class Line:
+class BundleRow:
     """One incident in a mail about many."""
 
     instance: str
@@ -77,13 +77,13 @@ class Line:
     unit: str
 
 
-def incident_letter(facts: Facts) -> Letter:
+def incident_content(facts: IncidentFacts) -> MailContent:
     subject = subject_of(facts)
     is_critical = facts.severity == "critical"
-    return _letter(facts.transition, is_critical, subject, facts.rule, sentence_of(facts), _rows(facts), facts.link)
+    return _content(facts.transition, is_critical, subject, facts.rule, sentence_of(facts), _rows(facts), facts.link)
 
 
-def subject_of(facts: Facts) -> str:
+def subject_of(facts: IncidentFacts) -> str:
     return f"[{HEADINGS[facts.transition]}] {facts.rule}: {facts.instance}"
 
 
@@ -92,7 +92,7 @@ def colour_of(transition: str, *, is_critical: bool) -> str:
     return COLOURS.get(transition) or COLOURS["critical" if is_critical else "warning"]
 
 
-def bundle_letter(transition: str, lines: list[Line], link: str) -> Letter:
+def bundle_content(transition: str, lines: list[BundleRow], link: str) -> MailContent:
     """Returns one mail instead of many about the same transition.
 
     It lists critical incidents first, and of more than MOST_LISTED only how many more there are.
@@ -105,12 +105,12 @@ def bundle_letter(transition: str, lines: list[Line], link: str) -> Letter:
         rows.append((f"{len(lines) - MOST_LISTED:,} more", "in the console"))
     subject = f"[{HEADINGS[transition]}] {count}: {rules}"
     is_critical = any(line.severity == "critical" for line in lines)
-    return _letter(transition, is_critical, subject, count, f"{count} {BUNDLED[transition]}: {rules}.", rows, link)
+    return _content(transition, is_critical, subject, count, f"{count} {BUNDLED[transition]}: {rules}.", rows, link)
 
 
-def _letter(
+def _content(
     transition: str, is_critical: bool, subject: str, title: str, sentence: str, rows: list[tuple[str, str]], link: str
-) -> Letter:
+) -> MailContent:
     text = "\n".join(
         [
             subject,
@@ -123,32 +123,32 @@ def _letter(
             "",
         ]
     )
-    return Letter(
+    return MailContent(
         _one_line(subject),
         text,
         _page(colour_of(transition, is_critical=is_critical), HEADINGS[transition], title, sentence, rows, link),
     )
 
 
-def test_letter(place: str, public_url: str, at: datetime) -> Letter:
+def content_of_test(place: str, public_url: str, at: datetime) -> MailContent:
     subject = "[Test] Fast Query Cache can send mail"
     sentence = f"This message was sent through {place}. Incidents will reach you the same way."
     rows = [("Sent", _when(at)), ("From", public_url)]
     text = "\n".join([sentence, "", *_columns(rows), ""])
-    return Letter(subject, text, _page(COLOURS["test"], "Test", "Mail works", sentence, rows, public_url))
+    return MailContent(subject, text, _page(COLOURS["test"], "Test", "Mail works", sentence, rows, public_url))
 
 
 def message_of(
-    letter: Letter, *, sender: str, recipients: list[str], message_id: str, thread_id: str | None, at: datetime
+    content: MailContent, *, sender: str, recipients: list[str], message_id: str, thread_id: str | None, at: datetime
 ) -> EmailMessage:
     message = EmailMessage()
-    message["Subject"], message["From"], message["To"] = letter.subject, sender, ", ".join(recipients)
+    message["Subject"], message["From"], message["To"] = content.subject, sender, ", ".join(recipients)
     message["Date"], message["Message-ID"] = format_datetime(at), message_id
     message["Auto-Submitted"] = "auto-generated"
     if thread_id and thread_id != message_id:
         message["In-Reply-To"] = message["References"] = thread_id
-    message.set_content(letter.text)
-    message.add_alternative(letter.html, subtype="html")
+    message.set_content(content.text)
+    message.add_alternative(content.html, subtype="html")
     return message
 
 
@@ -157,34 +157,35 @@ def _columns(rows: list[tuple[str, str]]) -> list[str]:
     return [f"{name + ':':<{width}}{value}" for name, value in rows]
 
 
-def sentence_of(facts: Facts) -> str:
+def sentence_of(facts: IncidentFacts) -> str:
     what = f"{facts.metric} on {facts.instance}"
     # not negative, since the clock may have been set back
     open_for = _span(max(0, int((facts.at - facts.opened_at).total_seconds())))
     if facts.transition == "resolved":
-        return f"{what}: no longer {'so' if facts.is_state else _bound(facts)}. The alert was open for {open_for}."
+        now = "resolved" if facts.is_state else f"no longer {_bound(facts)}"
+        return f"{what}: {now}. The alert was open for {open_for}."
     if facts.transition == ENDED:
         return f"{what} is no longer monitored: {facts.why}. The alert was open for {open_for}."
     value = _amount(facts.value, facts.unit)
     if facts.transition == "reminded":
-        now = "so" if facts.is_state else f"{value}, {_bound(facts)}"
-        return f"{what}: still {now}. The alert has been open for {open_for}."
+        now = "not resolved yet" if facts.is_state else f"still {value}, {_bound(facts)}"
+        return f"{what}: {now}. The alert has been open for {open_for}."
     return f"{what}{_lasting(facts)}." if facts.is_state else f"{what}: {value}, {_condition(facts)}."
 
 
-def _bound(facts: Facts) -> str:
+def _bound(facts: IncidentFacts) -> str:
     return f"{COMPARED[facts.comparison]} {_amount(facts.threshold, facts.unit)}"
 
 
-def _condition(facts: Facts) -> str:
+def _condition(facts: IncidentFacts) -> str:
     return (facts.metric if facts.is_state else _bound(facts)) + _lasting(facts)
 
 
-def _lasting(facts: Facts) -> str:
+def _lasting(facts: IncidentFacts) -> str:
     return f" for {_span(facts.for_seconds)}" if facts.for_seconds else ""
 
 
-def _rows(facts: Facts) -> list[tuple[str, str]]:
+def _rows(facts: IncidentFacts) -> list[tuple[str, str]]:
     rows = [
         ("Instance", facts.instance),
         ("Last value" if facts.transition == ENDED else "Value", _amount(facts.value, facts.unit)),
@@ -194,11 +195,11 @@ def _rows(facts: Facts) -> list[tuple[str, str]]:
         ("Opened", _when(facts.opened_at)),
     ]
     rows += [(name, value) for name, value in _explained(facts) if value]
-    ends = {"resolved": [("Resolved", _when(facts.at))], ENDED: [("Ended", _when(facts.at)), ("Because", facts.why)]}
+    ends = {"resolved": [("Resolved", _when(facts.at))], ENDED: [("Ended", _when(facts.at)), ("Reason", facts.why)]}
     return rows + ends.get(facts.transition, [])
 
 
-def _explained(facts: Facts) -> list[tuple[str, str]]:
+def _explained(facts: IncidentFacts) -> list[tuple[str, str]]:
     """Returns what was seen, likely cause and next action while the incident is open; empty afterwards."""
     if facts.transition not in ("opened", "reminded"):
         return []

@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from controlplane.alerts.letters import Letter, Line, bundle_letter, message_of, test_letter
+from controlplane.alerts.letters import BundleRow, MailContent, bundle_content, content_of_test, message_of
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
 from controlplane.alerts.outbox import MOST_ALONE, MOST_ATTEMPTS, is_due, is_stuck, next_try
 from controlplane.alerts.states import MEASURES
@@ -58,19 +58,19 @@ def test_mail_send(*, to: list[str]) -> str:
         )
     server = replace(mail_server(row), password=smtp_password(row))
     now = timezone.now()
-    letter = test_letter(server.place, process_settings.PUBLIC_URL, now)
+    content = content_of_test(server.place, process_settings.PUBLIC_URL, now)
     message = message_of(
-        letter, sender=row.mail_from, recipients=to, message_id=_message_id(new_id("test")), thread_id=None, at=now
+        content, sender=row.mail_from, recipients=to, message_id=_message_id(new_id("test")), thread_id=None, at=now
     )
     connection_give_back()
     deliver(message, to, server)
     return server.place
 
 
-def mail_of(*, incident: Incident, transition: str, letter: Letter, recipients: list[str]) -> Mail:
+def mail_of(*, incident: Incident, transition: str, content: MailContent, recipients: list[str]) -> Mail:
     return Mail(
         incident=incident, transition=f"{incident.pk}.{transition}", recipients=recipients, due_at=timezone.now(),
-        subject=letter.subject, text=letter.text, html=letter.html,
+        subject=content.subject, text=content.text, html=content.html,
     )  # fmt: skip
 
 
@@ -153,16 +153,16 @@ def _message(mails: list[Mail], sender: str) -> EmailMessage:
     )  # fmt: skip
 
 
-def _letter(mails: list[Mail]) -> Letter:
+def _letter(mails: list[Mail]) -> MailContent:
     if len(mails) == 1:
-        return Letter(mails[0].subject, mails[0].text, mails[0].html)
+        return MailContent(mails[0].subject, mails[0].text, mails[0].html)
     lines = [_line(mail.incident) for mail in mails if mail.incident]
-    return bundle_letter(mails[0].kind, lines, incidents_page())
+    return bundle_content(mails[0].kind, lines, incidents_page())
 
 
-def _line(incident: Incident) -> Line:
+def _line(incident: Incident) -> BundleRow:
     unit = MEASURES[incident.metric].unit
-    return Line(incident.instance_name, incident.rule_name, incident.severity, incident.last_value, unit)
+    return BundleRow(incident.instance_name, incident.rule_name, incident.severity, incident.last_value, unit)
 
 
 @transaction.atomic
@@ -191,7 +191,7 @@ def _move(mails: list[Mail], **facts: object) -> None:
 
 @transaction.atomic
 def _abandon_stuck() -> None:
-    detail = "the process sending it died: it may have arrived, and is not sent again"
+    detail = "the process that was sending it died: it may have arrived, and is not sent again"
     stuck = list(Mail.objects.select_for_update().filter(is_stuck(timezone.now()), state=MailState.SENDING))
     _move(stuck, state=MailState.FAILED, error=detail)
     _note(stuck, EventKind.MAIL_FAILED, detail)

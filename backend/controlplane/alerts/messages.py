@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from controlplane.alerts.letters import ENDED, HEADINGS, Facts, colour_of, sentence_of, subject_of
+from controlplane.alerts.letters import ENDED, HEADINGS, IncidentFacts, colour_of, sentence_of, subject_of
 from controlplane.alerts.vocabulary import ChannelKind
 
 VERSION = 1
@@ -31,7 +31,9 @@ class Message:
     headers: dict[str, str]
 
 
-def facts_sent(facts: Facts, *, incident_id: str, instance_id: str, metric: str, tags: dict[str, str]) -> FactsSent:
+def facts_sent(
+    facts: IncidentFacts, *, incident_id: str, instance_id: str, metric: str, tags: dict[str, str]
+) -> FactsSent:
     return {
         "version": VERSION,
         "event": facts.transition,

@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from controlplane.alerts.letters import Facts
+from controlplane.alerts.letters import IncidentFacts
 from controlplane.alerts.messages import FactsSent, facts_of_test, facts_sent, message_for
 from controlplane.alerts.models import Channel, Incident, IncidentEvent, Notification
 from controlplane.alerts.outbox import LONGEST_DELAY, MOST_ALONE, MOST_ATTEMPTS, is_due, is_stuck, next_try
@@ -65,7 +65,7 @@ class Outcome:
 
 
 def notification_of(
-    *, channel: Channel, incident: Incident, transition: str, facts: Facts, tags: dict[str, str]
+    *, channel: Channel, incident: Incident, transition: str, facts: IncidentFacts, tags: dict[str, str]
 ) -> Notification:
     sent = facts_sent(
         facts, incident_id=incident.pk, instance_id=incident.instance_id or "", metric=incident.metric, tags=tags
@@ -186,8 +186,8 @@ def _send(batch: Batch) -> Outcome:
             Exception
             # contained, or the results of the other channels would be lost and all their notifications sent again
         ) as error:
-            log.exception("notification_broke", channel=batch.channel.pk)
-            told = ReceiverDelayed(f"{type(error).__name__}: the log of the worker says more.")
+            log.exception("notification_crashed", channel=batch.channel.pk)
+            told = ReceiverDelayed(f"{type(error).__name__}: see the worker's log.")
             outcome.failed.append((each, told))
             outcome.untried = _flat(messages[position + 1 :])
             break

@@ -3,7 +3,7 @@
 Missing data changes nothing: a server that does not answer neither breaks a rule nor resolves an incident. With too
 little traffic the rule is not broken. An open incident resolves only after the condition has been false for a while, so
 a value that hovers around the threshold opens one incident, not twenty. No clock is used, so a jump of the clock makes
-nothing last longer or shorter.
+nothing last longer or shorter; except for a state whose beginning is stored, which has lasted since then.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Stand:
-    """The state of a rule on an instance. Durations are seconds covered by samples, not read from a clock."""
+class RuleState:
+    """The state of a rule on an instance. Durations are seconds covered by samples, not read from a clock.
+
+    Of a state whose beginning is stored, the duration before an incident opens is read from a clock.
+    """
 
     phase: str = OK
     # How long the condition has held; in the phase open, since the last report.
@@ -57,31 +60,41 @@ def is_broken(condition: Condition, value: float | None, traffic: float | None) 
 
 
 # The first sample that shows a breach, or its end, only marks the start; its own interval does not count.
-def step(stand: Stand, condition: Condition, broken: bool | None, seen_seconds: float) -> tuple[Stand, str | None]:
+def step(
+    stand: RuleState,
+    condition: Condition,
+    broken: bool | None,
+    seen_seconds: float,
+    lasted_seconds: float | None = None,
+) -> tuple[RuleState, str | None]:
     """Returns the state that follows, and the transition to report (None: none).
 
     `broken` says whether the condition holds now (None: unknown, nothing changes); `seen_seconds` is the time that new
-    samples cover.
+    samples cover. `lasted_seconds` is for how long the condition has held, if that is known without counting samples.
     """
     if broken is None:
         return stand, None
     if stand.phase == OPEN:
         return _while_open(stand, condition, broken, seen_seconds)
     if not broken:
-        return Stand(), None
+        return RuleState(), None
     held = stand.broken_seconds + seen_seconds if stand.phase == PENDING else 0
+    if lasted_seconds is not None:
+        held = lasted_seconds
     if held >= condition.for_seconds:
-        return Stand(OPEN), OPENED
-    return Stand(PENDING, held), None
+        return RuleState(OPEN), OPENED
+    return RuleState(PENDING, held), None
 
 
-def _while_open(stand: Stand, condition: Condition, broken: bool, seen_seconds: float) -> tuple[Stand, str | None]:
+def _while_open(
+    stand: RuleState, condition: Condition, broken: bool, seen_seconds: float
+) -> tuple[RuleState, str | None]:
     if not broken:
         good = 0 if stand.good_seconds is None else stand.good_seconds + seen_seconds
         if good >= min(condition.for_seconds, LONGEST_RECOVERY_SECONDS):
-            return Stand(), RESOLVED
-        return Stand(OPEN, stand.broken_seconds, good), None
+            return RuleState(), RESOLVED
+        return RuleState(OPEN, stand.broken_seconds, good), None
     held = stand.broken_seconds + (stand.good_seconds or 0) + seen_seconds
     if condition.reminder_seconds and held >= condition.reminder_seconds:
-        return Stand(OPEN), REMINDED
-    return Stand(OPEN, held), None
+        return RuleState(OPEN), REMINDED
+    return RuleState(OPEN, held), None

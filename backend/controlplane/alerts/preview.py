@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from controlplane.alerts.judging import columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule
-from controlplane.alerts.phases import OPENED, RESOLVED, Condition, Stand, step
+from controlplane.alerts.phases import OPENED, RESOLVED, Condition, RuleState, step
 from controlplane.alerts.readings import state_reading
 from controlplane.alerts.selectors import rule_instances
 from controlplane.alerts.states import STATES, VALUE
@@ -62,7 +62,8 @@ def _firings(rule: AlertRule, instances: list[Instance], overrides: dict[str, di
 
 
 def _holding(rule: AlertRule, instances: list[Instance], overrides: dict[str, dict[str, Any]]) -> Iterator[Firing]:
-    reading, now = state_reading(rule.metric), timezone.now()
+    now = timezone.now()
+    reading = state_reading(rule.metric, now.timestamp())
     for instance in instances:
         override = overrides.get(instance.pk, {})
         seen, _ = reading.of(instance.pk)
@@ -80,7 +81,7 @@ def _minutes(metric: str, instance_ids: list[str]) -> Iterator[dict[str, Any]]:
 def _replayed(
     condition: Condition, metric: str, instance: Instance, minutes: Iterator[dict[str, Any]]
 ) -> Iterator[Firing]:
-    stand, firing = Stand(), None
+    stand, firing = RuleState(), None
     for row in minutes:
         end = row["at"] + MINUTE
         value, broken = judged(condition, metric, row)

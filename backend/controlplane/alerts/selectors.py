@@ -21,7 +21,7 @@ def rule_list() -> QuerySet[AlertRule]:
 def rule_get(pk: str) -> AlertRule:
     found = rule_list().filter(Q(pk=pk) | Q(name=pk)).first()
     if found is None:
-        raise NotFound(f"There is no alert rule {pk}. It may have been deleted: the list has those that there are.")
+        raise NotFound(f"There is no alert rule {pk}. It may have been deleted: see the list.")
     return found
 
 
@@ -40,7 +40,7 @@ def incident_list() -> QuerySet[Incident]:
 def incident_get(pk: str) -> Incident:
     found = Incident.objects.filter(pk=pk).first()
     if found is None:
-        raise NotFound(f"There is no incident {pk}. It may have been deleted: the list has those that there are.")
+        raise NotFound(f"There is no incident {pk}. It may have been deleted: see the list.")
     return found
 
 
@@ -51,7 +51,7 @@ def channel_list() -> QuerySet[Channel]:
 def channel_get(pk: str) -> Channel:
     found = Channel.objects.filter(Q(pk=pk) | Q(name=pk)).first()
     if found is None:
-        raise NotFound(f"There is no channel {pk}. It may have been deleted: the list has those that there are.")
+        raise NotFound(f"There is no channel {pk}. It may have been deleted: see the list.")
     return found
 
 
@@ -62,7 +62,7 @@ def silence_list() -> QuerySet[Silence]:
 def silence_get(pk: str) -> Silence:
     found = Silence.objects.filter(pk=pk).first()
     if found is None:
-        raise NotFound(f"There is no silence {pk}. It may have been deleted: the list has those that there are.")
+        raise NotFound(f"There is no silence {pk}. It may have been deleted: see the list.")
     return found
 
 

@@ -27,23 +27,24 @@ STATES: Mapping[str, MetricDefinition] = {
         ),
         _state(
             "engine_lost", "Plugin lost", "1 while a server that had the plugin runs without it, else 0",
-            "The server answers, but the plugin that it had is not loaded any more.",
+            "The server answers, but the plugin that it had is no longer loaded.",
         ),
         _state(
-            "drifted_parameters", "Parameters that drifted", "parameters that run with another value than configured",
-            "Somebody changed a parameter on the server itself, or a restart lost it.",
+            "drifted_parameters", "Parameters that drifted",
+            "parameters whose running value differs from the configured one",
+            "A parameter was changed directly on the server, or lost with a restart.",
         ),
         _state(
             "change_failed", "Change failed", "1 if the last change failed or was rolled back within 24 h, else 0",
             "The instance runs as it did before the change, unless the change says otherwise.",
         ),
         _state(
-            "answers_unusable", "Answers that cannot be used", "kinds of answers that the control plane cannot use",
-            "The server answers, but not as a server does: its figures or reports cannot be read or stored.",
+            "answers_unusable", "Unusable responses", "kinds of responses that the control plane cannot use",
+            "The server responds, but its figures or reports cannot be parsed or stored.",
         ),
         _state(
             "samples_missing", "Samples missing", "1 while a running server lacks the last three samples, else 0",
-            "The server runs, but no counters of it are stored, so its charts and alerts stand still.",
+            "The server runs, but no counters of it are stored, so its charts and alerts are not updated.",
         ),
     )
 }  # fmt: skip

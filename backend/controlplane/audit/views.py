@@ -28,7 +28,7 @@ class MomentField(IsoDateTimeField):
             found = super().to_python(value)
             return found and found.astimezone(UTC)
         except OverflowError as error:
-            raise ValidationError("There is no such moment in UTC.", code="overflow") from error
+            raise ValidationError("This time is out of range in UTC.", code="overflow") from error
 
 
 class MomentFilter(django_filters.IsoDateTimeFilter):

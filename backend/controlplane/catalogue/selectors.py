@@ -35,7 +35,10 @@ def line_list() -> list[Line]:
 
 
 def known_server_lines(ids: Iterable[str]) -> set[str]:
-    """Returns those of the ids whose lines were read from a server; shipped lines are not among them."""
+    """Returns those of these engine lines whose parameters were read from a server of the fleet.
+
+    Lines that the catalogue is shipped with are not among them.
+    """
     return set(EngineLine.objects.filter(id__in=set(ids)).values_list("id", flat=True))
 
 

@@ -103,7 +103,7 @@ def running_bytes(situation: Situation, name: str) -> int:
         raise Refused(detail, code="server_silent")
     value = whole(text)
     if value is None:
-        raise NotUsable(f"The server says that its {name} is {text[:40]!r}, which is no number of bytes.")
+        raise NotUsable(f"The server reports that its {name} is {text[:40]!r}, which is not a number of bytes.")
     return value
 
 

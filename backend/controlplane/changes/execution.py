@@ -79,7 +79,7 @@ def _put_off(change: ChangeSet, now: datetime) -> bool:
         return False
     waiting = ChangeSet.objects.filter(pk=change.pk, state=ChangeState.APPROVED, when=When.WINDOW)
     if waiting.update(not_before=opening):
-        log.info("change_put_off", change=change.pk, until=opening.isoformat())
+        log.info("change_postponed", change=change.pk, until=opening.isoformat())
     return True
 
 
@@ -135,7 +135,7 @@ def _run(change: ChangeSet) -> None:
     except LeaseLost:
         raise
     except Exception as error:
-        log.exception("change_broke", change=change.pk)
+        log.exception("change_crashed", change=change.pk)
         undo(run, "internal", f"{type(error).__name__}: {error}")
     finally:
         run.close()
@@ -147,7 +147,7 @@ def _advance(run: Run, done: ChangeStep | None) -> None:
     run.change.state = ChangeState.VERIFYING
     _held(run.change).update(state=ChangeState.VERIFYING)
     _keep_done(done)
-    outcome.tell(run.change)
+    outcome.publish(run.change)
 
 
 def _do(run: Run, step: ChangeStep, done: ChangeStep | None) -> None:
@@ -161,14 +161,14 @@ def _do(run: Run, step: ChangeStep, done: ChangeStep | None) -> None:
         _keep_done(done)
         _refuse_if_aborted(run.change)
         _mark(step, StepState.RUNNING, started_at=timezone.now())
-        outcome.tell(run.change)
+        outcome.publish(run.change)
     try:
         do_step(run, step)
     except Problem as error:
         with transaction.atomic():
             run.renew()
             _mark(step, StepState.FAILED, detail=error.detail, finished_at=timezone.now())
-            outcome.tell(run.change)
+            outcome.publish(run.change)
         raise
     step.state, step.finished_at = StepState.DONE, timezone.now()
 
@@ -221,7 +221,7 @@ def undo(run: Run, code: str, detail: str) -> None:
 @transaction.atomic
 def _mark_undone(run: Run, step: ChangeStep, state: StepState, **facts: object) -> None:
     _mark(step, state, **facts)
-    outcome.tell(run.change)
+    outcome.publish(run.change)
 
 
 def undo_order(steps: list[ChangeStep]) -> list[ChangeStep]:

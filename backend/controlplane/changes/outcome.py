@@ -27,7 +27,7 @@ from controlplane.gateway.errors import NoTls, Unreachable
 MEANWHILE = {Kind.CREATE: State.CREATING, Kind.DELETE: State.DELETING}
 
 
-def tell(change: ChangeSet) -> None:
+def publish(change: ChangeSet) -> None:
     """Publishes an event with the change's state and, once it has started, its progress.
 
     Callers at every step should have the steps prefetched.
@@ -43,7 +43,7 @@ def tell(change: ChangeSet) -> None:
 def begin(change: ChangeSet) -> None:
     if change.instance is not None:
         fleet.instance_state_set(change.instance, MEANWHILE.get(Kind(change.kind), State.CHANGING))
-    tell(change)
+    publish(change)
 
 
 @transaction.atomic
@@ -111,7 +111,7 @@ def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
     """
     change = run.change
     state = ChangeState.FAILED if failures else ChangeState.ROLLED_BACK
-    left = f" Could not be undone: {'; '.join(failures)}. Look at the server." if failures else ""
+    left = f" Could not be undone: {'; '.join(failures)}. Check the server." if failures else ""
     if _end(change, state, code, detail + left):
         _keep_running(run)
         _leave_instance(change, run.instance, is_lost=bool(failures) or code in (Unreachable.code, NoTls.code))
@@ -147,5 +147,5 @@ def _end(change: ChangeSet, state: ChangeState, code: str = "", detail: str = ""
     audit_record(
         f"change.{state.value}", change, before={"state": before}, after={**facts, "instance": change.instance_name}
     )
-    tell(change)
+    publish(change)
     return True

@@ -181,8 +181,9 @@ def _not_there(name: str) -> Finding:
 
 def _not_confirmed(name: str) -> Finding:
     return Finding(
-        Severity.BLOCKING, "not_confirmed", name, f"the server does not answer, so nobody knows whether it has {name}",
-        "an answer of this server", "Try again when the server answers.",
+        Severity.BLOCKING, "not_confirmed", name,
+        f"the server does not respond, so it is not known whether it has {name}",
+        "a response of this server", "Try again when the server responds.",
     )  # fmt: skip
 
 
@@ -202,7 +203,7 @@ def _taken_off(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
     return [
         Finding(
             Severity.NOTICE, "taken_off", line.name, f"{line.name} is no longer configured",
-            "a new start, at which the server takes its own value", "Restart the server at a convenient time.",
+            "a restart, after which the server uses its own value", "Restart the server at a convenient time.",
         )
         for line in lines
         if is_taken_off(situation, line)

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from controlplane.audit.services import audit_record
 from controlplane.changes.models import ChangeSet
-from controlplane.changes.outcome import tell
+from controlplane.changes.outcome import publish
 from controlplane.changes.services import refuse_unless_admin
 from controlplane.changes.states import ChangeState, When
 from controlplane.core.errors import Conflict
@@ -26,5 +26,5 @@ def change_reschedule(change: ChangeSet, at: datetime) -> ChangeSet:
     change.version += 1
     change.save(update_fields=["when", "at", "not_before", "version"])
     audit_record("change.rescheduled", change, before=before, after={"when": change.when, "not_before": at})
-    tell(change)
+    publish(change)
     return change

@@ -35,7 +35,7 @@ def change_get(pk: str) -> ChangeSet:
     found = ChangeSet.objects.select_related("instance__instance_class", "template").prefetch_related("lines", "steps")
     change = found.filter(pk=pk).first()
     if change is None:
-        raise NotFound(f"There is no change set {pk}. It may have been deleted: the list has those that there are.")
+        raise NotFound(f"There is no change set {pk}. It may have been deleted: see the list.")
     return change
 
 

@@ -16,7 +16,7 @@ from controlplane.audit.services import audit_record
 from controlplane.changes import cache_planning, planning, resize_planning
 from controlplane.changes.delivery import deliver
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
-from controlplane.changes.outcome import tell
+from controlplane.changes.outcome import publish
 from controlplane.changes.plan import Step
 from controlplane.changes.planning import Preview
 from controlplane.changes.selectors import is_due
@@ -32,11 +32,11 @@ from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import Provider, State
 from controlplane.parameters.models import TemplateVersion
 from controlplane.parameters.selectors import template_get, template_version_get
-from controlplane.prerequisites.gate import ELSEWHERE, engine_obstacle, install_statements
+from controlplane.prerequisites.gate import USE_REPLICA, engine_obstacle, install_statements
 from controlplane.settings.selectors import settings_get
 
 AT_ONCE: dict[str, Any] = {"apply": True, "when": When.NOW, "at": None}
-SECOND_PERSON = "This change needs a second person: have somebody else approve it."
+SECOND_PERSON = "This change needs a second person: have someone else approve it."
 
 
 @transaction.atomic
@@ -88,7 +88,7 @@ def change_make(
     )
     ChangeStep.objects.bulk_create(ChangeStep(change=change, **step) for step in preview.steps)
     audit_record("change.previewed", change, after=_facts(change, lines))
-    tell(change)
+    publish(change)
     return change
 
 
@@ -145,7 +145,7 @@ def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | 
     change.version += 1
     change.save(update_fields=["state", "when", "at", "approved_by", "not_before", "version"])
     audit_record("change.approved", change, after={"when": when, "not_before": change.not_before.isoformat()})
-    tell(change)
+    publish(change)
 
 
 def refuse_unless_admin(change: ChangeSet) -> None:
@@ -218,7 +218,7 @@ def change_abort(change: ChangeSet) -> ChangeSet:
     elif not ChangeSet.objects.filter(pk=change.pk, state__in=AT_WORK).update(is_abort_requested=True):
         raise Conflict(f"{change.pk} is {change.state}: there is nothing to abort.", code="wrong_state")
     audit_record("change.aborted", change, before={"state": change.state})
-    tell(change)
+    publish(change)
     return change
 
 
@@ -286,7 +286,7 @@ def change_of_steps(instance: Instance, kind: Kind, steps: list[Step], note: str
 
 
 def change_restart(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
-    _refuse_unless_local(instance, "Restart it with its own tools; what is pending is noticed at the next poll.")
+    _refuse_unless_local(instance, "Restart it with its own tools; the next poll notices the restart.")
     return change_of_steps(instance, Kind.RESTART, [Step("write_configuration"), Step("restart")], note, timing)
 
 
@@ -296,7 +296,7 @@ def change_upgrade(instance: Instance, *, note: str, **timing: Any) -> ChangeSet
 
 def upgrade_preview(instance: Instance) -> Preview:
     if obstacle := engine_obstacle(instance):
-        raise Conflict(f"{obstacle[0].upper()}{obstacle[1:]}. {ELSEWHERE}", code="no_engine_there")
+        raise Conflict(f"{obstacle[0].upper()}{obstacle[1:]}. {USE_REPLICA}", code="no_engine_there")
     _refuse_unless_local(instance, "\n".join(["Run on the server, then check again:", *install_statements(instance)]))
     # A loaded library stays in memory until the server restarts.
     replaces = instance.minor_version is not None

@@ -314,7 +314,7 @@ def _leave(run: Run, step: ChangeStep) -> None:
 
 
 def _cannot(run: Run, step: ChangeStep) -> None:
-    raise StepFailed("data that was deleted does not come back.")
+    raise StepFailed("deleted data cannot be restored.")
 
 
 DO: dict[str, Callable[[Run, ChangeStep], None]] = {

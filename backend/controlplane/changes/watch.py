@@ -31,7 +31,7 @@ from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.definitions import instance_lines
-from controlplane.fleet.isolation import Work, isolated
+from controlplane.fleet.isolation import DutyRound, isolated
 from controlplane.fleet.kept_connections import PROCESS, Connections
 from controlplane.fleet.local import accounts_ensure
 from controlplane.fleet.models import Instance
@@ -48,7 +48,7 @@ from controlplane.fleet.observation import (
     parameters_keep,
 )
 from controlplane.fleet.selectors import instance_list, server_line_id
-from controlplane.fleet.services import instance_state_set, instance_tell
+from controlplane.fleet.services import instance_publish, instance_state_set
 from controlplane.fleet.states import Duty, Provider, State
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.name_values import Values
@@ -57,7 +57,7 @@ from controlplane.gateway.server import quoted
 
 log = structlog.get_logger(__name__)
 TURN, SILENT_TURN = "watch", "watch_silent"
-EVERY_SECONDS, LEASE_SECONDS = 15.0, 120.0
+EVERY_SECONDS, SILENT_EVERY_SECONDS, LEASE_SECONDS = 15.0, 5.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
 LEARN_SECONDS = 10.0  # per server, since the others wait for it
 WRITE_BATCH = 5000
@@ -68,7 +68,7 @@ SILENT = Q(state__in=(State.UNREACHABLE, State.STOPPED)) | Q(state=State.FAILED,
 
 
 @dataclass(frozen=True)
-class Sighting:
+class ServerSnapshot:
     """What one server answered in a round: its identity, and its running values by variable."""
 
     identity: Identity
@@ -76,20 +76,36 @@ class Sighting:
 
 
 def watch_if_due() -> None:
-    _if_due(TURN, watch)
+    watch_closed()
+    _if_due(TURN, watch, EVERY_SECONDS)
 
 
 def watch_silent_if_due() -> None:
-    _if_due(SILENT_TURN, watch_silent)
+    _if_due(SILENT_TURN, watch_silent, SILENT_EVERY_SECONDS)
 
 
-def _if_due(turn: str, work: Callable[[], None]) -> None:
+def _if_due(turn: str, work: Callable[[], None], every_seconds: float) -> None:
     now = clock.shared_time()
     if turn_claim(turn, now, LEASE_SECONDS):
         try:
             work()
         finally:
-            turn_end(turn, now + EVERY_SECONDS)
+            turn_end(turn, now + every_seconds)
+
+
+def watch_closed(connections: Connections = PROCESS) -> None:
+    """Looks at once at the running instances whose servers have closed the kept connection, since they may have ended.
+
+    The new connections are not kept. A server that closes idle connections soon is thus looked at early only once
+    between two rounds.
+    """
+    closed = connections.drop_closed()
+    if not closed:
+        return
+    own = Connections()
+    with isolated(Duty.WATCH) as work:
+        _look(list(instance_list().filter(state=State.RUNNING, pk__in=closed)), own, work)
+    own.keep_only(())
 
 
 def watch(connections: Connections = PROCESS) -> None:
@@ -101,12 +117,12 @@ def watch(connections: Connections = PROCESS) -> None:
         _look(instances, connections, work)
 
 
-def _ensure_accounts(instance: Instance, work: Work) -> None:
+def _ensure_accounts(instance: Instance, work: DutyRound) -> None:
     with work.on(instance.pk):
         try:
             accounts_ensure(instance)
         except Problem as error:
-            log.warning("accounts_not_made", instance=instance.pk, code=error.code, detail=error.detail)
+            log.warning("accounts_not_created", instance=instance.pk, code=error.code, detail=error.detail)
 
 
 def watch_silent() -> None:
@@ -118,10 +134,20 @@ def watch_silent() -> None:
         instances = list(instance_list().filter(SILENT, pk__in=waiting[first : first + SILENT_BATCH]))
         with isolated(Duty.WATCH) as work:
             _look(instances, connections, work)
+        _missed_again(instances)
         connections.keep_only(())
 
 
-def _look(instances: list[Instance], connections: Connections, work: Work) -> None:
+def _missed_again(instances: list[Instance]) -> None:
+    """Notes for those of these instances that are still unreachable after a probe that they missed a second one, unless
+    it is noted already.
+    """
+    silent = [instance.pk for instance in instances if instance.state == State.UNREACHABLE]
+    missed = Instance.objects.filter(pk__in=silent, state=State.UNREACHABLE, missed_again_at=None)
+    missed.update(missed_again_at=clock.shared_now())
+
+
+def _look(instances: list[Instance], connections: Connections, work: DutyRound) -> None:
     if not instances:
         return
     prefetch_related_objects(instances, "parameters")
@@ -160,12 +186,12 @@ def _statements(instance: Instance) -> list[str]:
     ]
 
 
-def _sighting(variables: Values, clocks: Values, status: Values) -> Sighting:
+def _sighting(variables: Values, clocks: Values, status: Values) -> ServerSnapshot:
     running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
-    return Sighting(identity_of(variables, status, clock_of(clocks.get("clock"))), running)
+    return ServerSnapshot(identity_of(variables, status, clock_of(clocks.get("clock"))), running)
 
 
-def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
+def _note(instance: Instance, sighting: ServerSnapshot, line: Line) -> None:
     was_running = instance.state == State.RUNNING
     is_new_start = has_restarted(instance, sighting.identity)
     moved = moved_parameters(instance, line, sighting.running, has_restarted=is_new_start)
@@ -180,7 +206,7 @@ def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
         note_identity(instance, sighting.identity)
         parameters_keep(moved)
         if moved:
-            instance_tell(instance)
+            instance_publish(instance)
     if is_new_start:
         _answer_restart(instance, sighting.identity)
 
@@ -215,7 +241,7 @@ def _is_as_loaded(instance: Instance) -> bool:
     return same.values_list("pk", flat=True).first() is not None
 
 
-def _learn_lines(instances: list[Instance], work: Work) -> None:
+def _learn_lines(instances: list[Instance], work: DutyRound) -> None:
     """Reads the definitions of each line (product and release) that is unknown, or known without such an engine, from
     the first trusted server of that line that can describe it.
 
@@ -231,7 +257,7 @@ def _learn_lines(instances: list[Instance], work: Work) -> None:
         any(_learn(each, work) for each in news[:MOST_ASKED])
 
 
-def _learn(instance: Instance, work: Work) -> bool:
+def _learn(instance: Instance, work: DutyRound) -> bool:
     with work.on(instance.pk), connected(instance, seconds=LEARN_SECONDS) as server:
         return learn_line(instance, server, server.value("SELECT @@version"), instance.minor_version)
     return False

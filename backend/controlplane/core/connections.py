@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import connection
 
-from controlplane.core.places import PLACE
+from controlplane.core.request_slots import REQUEST_SLOT
 
 
 def connection_give_back() -> None:
@@ -14,7 +14,7 @@ def connection_give_back() -> None:
     Call it before waiting for anything other than the database, so that others can use them; the next query gets a
     connection again.
     """
-    if place := PLACE.get():
+    if place := REQUEST_SLOT.get():
         place.give_back()
     if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
         connection.close()

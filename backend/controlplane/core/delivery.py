@@ -21,7 +21,7 @@ class Broker:
     def __init__(self) -> None:
         self._again_at = 0.0  # on the monotonic clock
 
-    def tell(self, name: str, subject: str | int) -> None:
+    def send(self, name: str, subject: str | int) -> None:
         started = time.monotonic()
         if started < self._again_at:
             return
@@ -38,4 +38,4 @@ BROKER = Broker()
 
 
 def task_send(name: str, subject: str | int) -> None:
-    BROKER.tell(name, subject)
+    BROKER.send(name, subject)

@@ -24,15 +24,15 @@ from django.db import DatabaseError, connection, connections
 from django.db.utils import load_backend
 
 from controlplane.core.event_seen import AT_ONCE, Seen, unseen, up_to_now
-from controlplane.core.events import events_told
+from controlplane.core.events import event_payloads
 from controlplane.core.models import Event
-from controlplane.core.standing import Holder, still_standing
+from controlplane.core.stream_credentials import Holder, still_valid
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 LOOK_EVERY_SECONDS = 0.5
 LOOKING_UP_AT_ONCE = 4
-MOST_UNTOLD = 2 * AT_ONCE  # events waiting for one slow stream; beyond that the stream queries the database itself
+MOST_UNSENT = 2 * AT_ONCE  # events waiting for one slow stream; beyond that the stream queries the database itself
 FAILING_SECONDS = 30  # then all streams end, because it is unknown who may still receive events
 
 
@@ -48,13 +48,13 @@ class Reader:
     def __init__(self, holder: Holder) -> None:
         self.holder = holder
         self.is_over = self.is_behind = False
-        self._untold: list[News] = []
+        self._unsent: list[News] = []
         self._woken = asyncio.Event()
 
     def tell(self, news: list[News]) -> None:
-        self._untold += news
-        if len(self._untold) > MOST_UNTOLD:
-            self._untold, self.is_behind = [], True
+        self._unsent += news
+        if len(self._unsent) > MOST_UNSENT:
+            self._unsent, self.is_behind = [], True
         self._woken.set()
 
     def end(self) -> None:
@@ -70,8 +70,8 @@ class Reader:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
         self._woken.clear()
-        untold, self._untold = self._untold, []
-        return untold
+        unsent, self._unsent = self._unsent, []
+        return unsent
 
 
 class Hub:
@@ -129,9 +129,9 @@ class Hub:
                 if seen is None:
                     seen = await loop.run_in_executor(thread, up_to_now)
                     has_begun.set()
-                news, standing = await loop.run_in_executor(thread, look, seen, holders)
+                news, standing = await loop.run_in_executor(thread, poll_events, seen, holders)
             except DatabaseError as error:
-                log.warning("event_look_failed", reason=str(error))
+                log.warning("event_poll_failed", reason=str(error))
                 await loop.run_in_executor(thread, connection.close)
             else:
                 worked = time.monotonic()
@@ -146,13 +146,13 @@ class Hub:
             reader.end()
 
 
-def look(seen: Seen, holders: set[Holder]) -> tuple[list[News], set[Holder]]:
+def poll_events(seen: Seen, holders: set[Holder]) -> tuple[list[News], set[Holder]]:
     events = unseen(seen)
-    told = events_told(events, ())
+    told = event_payloads(events, ())
     for event in events:
         seen.add(event.pk)
     news = [News(event, json.dumps(says)) for event, says in zip(events, told, strict=True)]
-    return news, still_standing(holders)
+    return news, still_valid(holders)
 
 
 def _own_connection() -> None:

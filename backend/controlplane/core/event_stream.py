@@ -19,9 +19,9 @@ from controlplane.core.errors import Invalid
 from controlplane.core.event_hub import News, hub
 from controlplane.core.event_seen import AT_ONCE, Seen, unseen, up_to_now
 from controlplane.core.event_serializers import EVENT
-from controlplane.core.events import TOPICS, events_told, has_teller, is_about
+from controlplane.core.events import TOPICS, event_payloads, has_computed_facts, is_about
 from controlplane.core.models import Event
-from controlplane.core.standing import Holder, holder_of
+from controlplane.core.stream_credentials import Holder, holder_of
 from controlplane.core.views import AnyAccept, ApiView
 
 KEEP_ALIVE_SECONDS = 15
@@ -64,7 +64,7 @@ class Wanted:
 
 
 class WantedSerializer(serializers.Serializer[Any]):
-    """Beside `topic`, which may be said several times."""
+    """In addition to `topic`, which may be repeated."""
 
     instances = serializers.CharField(
         default="",
@@ -86,16 +86,16 @@ def fetch(seen: Seen, wanted: Wanted) -> list[tuple[Event, str | None]]:
     reader did not ask for it.
     """
     try:
-        return tell(unseen(seen), wanted)
+        return payloads_of(unseen(seen), wanted)
     finally:
         close_old_connections()
 
 
-def tell(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
+def payloads_of(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
     asked = [event for event in events if event in wanted]
-    told = map(json.dumps, events_told(asked, wanted.instances))
-    said = dict(zip([event.pk for event in asked], told, strict=True))
-    return [(event, said.get(event.pk)) for event in events]
+    told = map(json.dumps, event_payloads(asked, wanted.instances))
+    texts = dict(zip([event.pk for event in asked], told, strict=True))
+    return [(event, texts.get(event.pk)) for event in events]
 
 
 def frames(events: Iterable[tuple[Event, str | None]], seen: Seen) -> Iterator[str]:
@@ -119,7 +119,7 @@ async def stream(seen: Seen, wanted: Wanted = EVERYTHING, holder: Holder = None)
     told = time.monotonic()
     ends = told + wanted.seconds
     if not wanted.seconds:
-        async for text in missed(seen, wanted):
+        async for text in stored_frames(seen, wanted):
             yield text
         return
     async with hub().reading(holder) as reader:
@@ -127,12 +127,14 @@ async def stream(seen: Seen, wanted: Wanted = EVERYTHING, holder: Holder = None)
         while not reader.is_over and (left := ends - time.monotonic()) > 0:
             if reader.is_behind:
                 reader.is_behind = False
-                async for text in missed(seen, wanted):
+                async for text in stored_frames(seen, wanted):
                     yield text
             news = await reader.wait(min(left, told + KEEP_ALIVE_SECONDS - time.monotonic()))
             if reader.is_over:  # events that arrive with the end are not sent any more
                 return
-            if text := "".join(frames(await said([each for each in news if each.event.pk not in seen], wanted), seen)):
+            if text := "".join(
+                frames(await reader_payloads([each for each in news if each.event.pk not in seen], wanted), seen)
+            ):
                 told = time.monotonic()
                 yield text
             elif time.monotonic() - told >= KEEP_ALIVE_SECONDS:
@@ -140,7 +142,7 @@ async def stream(seen: Seen, wanted: Wanted = EVERYTHING, holder: Holder = None)
                 yield f": still here\nid: {seen}\n\n"
 
 
-async def missed(seen: Seen, wanted: Wanted) -> AsyncIterator[str]:
+async def stored_frames(seen: Seen, wanted: Wanted) -> AsyncIterator[str]:
     """Yields, as text of the stream, all stored events that are not in `seen`, and adds them to it."""
     while events := await hub().looked_up(fetch, seen, wanted):
         if text := "".join(frames(events, seen)):
@@ -149,19 +151,19 @@ async def missed(seen: Seen, wanted: Wanted) -> AsyncIterator[str]:
             return
 
 
-async def said(news: list[News], wanted: Wanted) -> list[tuple[Event, str | None]]:
+async def reader_payloads(news: list[News], wanted: Wanted) -> list[tuple[Event, str | None]]:
     """Returns each event with its text for this reader, or None if it did not ask for it.
 
     The database is only queried for values of instances that the reader named.
     """
-    if wanted.instances and any(has_teller(each.event.topic) for each in news):
-        return await hub().looked_up(tell_apart, [each.event for each in news], wanted)
+    if wanted.instances and any(has_computed_facts(each.event.topic) for each in news):
+        return await hub().looked_up(payloads_in_thread, [each.event for each in news], wanted)
     return [(each.event, each.data if each.event in wanted else None) for each in news]
 
 
-def tell_apart(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
+def payloads_in_thread(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
     try:
-        return tell(events, wanted)
+        return payloads_of(events, wanted)
     finally:
         close_old_connections()
 

@@ -11,8 +11,8 @@ from controlplane.core.models import Event
 TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
 # A function of a topic. Given events of it and the instances that a reader named, it returns further facts by event id,
 # which would be too much to store with each event.
-Teller = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
-TELLERS: Hook[Teller] = Hook("core.events.TELLERS")
+FactsOfEvents = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
+EVENT_FACTS: Hook[FactsOfEvents] = Hook("core.events.EVENT_FACTS")
 
 
 def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
@@ -27,16 +27,16 @@ def events_publish(topic: str, told: Iterable[tuple[str, dict[str, Any]]]) -> No
     Event.objects.bulk_create(Event(topic=topic, subject=subject, facts=facts) for subject, facts in told)
 
 
-def has_teller(topic: str) -> bool:
-    return topic in TELLERS.parts
+def has_computed_facts(topic: str) -> bool:
+    return topic in EVENT_FACTS.parts
 
 
-def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dict[str, Any]]:
+def event_payloads(events: Sequence[Event], instances: Collection[str]) -> list[dict[str, Any]]:
     """Returns the data of each event, in the same order, for a reader who named these instances; empty: none in
     particular.
     """
     more: dict[int, dict[str, Any]] = {}
-    for topic, teller in TELLERS.parts.items():
+    for topic, teller in EVENT_FACTS.parts.items():
         if theirs := [event for event in events if event.topic == topic]:
             more |= teller(theirs, instances)
     return [

@@ -29,7 +29,7 @@ DISK = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY}
 DATABASE = {"25006": READ_ONLY, "53100": FULL, "SQLITE_READONLY": READ_ONLY, "SQLITE_FULL": FULL}
 
 
-class Written:
+class LastWrite:
     """The time at which this process last wrote successfully to the database, or to the disk, so that not every health
     check has to try again.
     """
@@ -44,7 +44,7 @@ class Written:
         self._at = time.monotonic()
 
 
-DISK_WRITTEN, DATABASE_WRITTEN = Written(), Written()
+DISK_WRITTEN, DATABASE_WRITTEN = LastWrite(), LastWrite()
 
 
 @require_safe

@@ -46,5 +46,5 @@ _DECLARED: dict[str, Hook[Any]] = {}
 
 
 def declared() -> Mapping[str, Hook[Any]]:
-    """Returns every declared hook by its path, such as `core.events.TELLERS`; the result cannot be changed."""
+    """Returns every declared hook by its path, such as `core.events.EVENT_FACTS`; the result cannot be changed."""
     return MappingProxyType(_DECLARED)

@@ -52,15 +52,15 @@ class Replay(Exception):
 
         if kept.status == ANSWER_LOST:
             raise Conflict(
-                f"The first request with this Idempotency-Key acted on {kept.made}, then its answer was lost. Look at "
-                "what it did; to do more, ask with a new key.",
+                f"The first request with this Idempotency-Key acted on {kept.made}, but its response was lost. Check "
+                "what it changed; for another change, use a new key.",
                 code="answer_lost",
             )
         answer = _opened(kept)
         if made := answer.get("made"):
             raise Conflict(
-                f"The first request with this Idempotency-Key made {made}, whose secret was in that answer alone. "
-                "If it was lost, delete what was made, and make another with a new key.",
+                f"The first request with this Idempotency-Key created {made}, whose secret was only in that response. "
+                "If it was lost, delete what was created, and create another with a new key.",
                 code="secret_shown_once",
             )
         headers = {**answer["headers"], "Idempotency-Replayed": "true"}
@@ -116,7 +116,7 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
     if is_stuck and mine.update(created_at=now):
         return kept
     raise Conflict(
-        "The first request with this Idempotency-Key is still at work: wait, then repeat.", code="in_progress"
+        "The first request with this Idempotency-Key is still being processed: wait, then repeat.", code="in_progress"
     )
 
 

@@ -19,7 +19,7 @@ from controlplane.core.request_context import caller
 log = structlog.get_logger(__name__)
 CONTENT_TYPE = "application/problem+json"
 # A check passed, but then a constraint of the database failed because of what another request wrote in the meantime.
-CHANGED_BESIDE = "Something that this depends on was changed at the same moment: read it again and repeat."
+CHANGED_BESIDE = "A resource that this request depends on was changed at the same time: read it again and repeat."
 RETRY = {"Retry-After": "2"}  # the default if nothing better is known
 CODES = {
     400: ("invalid", "The request is not valid"),
@@ -27,7 +27,7 @@ CODES = {
     403: ("denied", "Not allowed"),
     404: ("not_found", "Not found"),
     405: ("method_not_allowed", "Method not allowed"),
-    406: ("not_acceptable", "No such representation"),
+    406: ("not_acceptable", "The requested format is not available"),
     413: ("too_large", "The request is too large"),
     415: ("unsupported_media_type", "Unsupported media type"),
     429: ("rate_limited", "Too many requests"),

@@ -24,7 +24,7 @@ NONCE_BYTES = 12
 class CannotOpen(Problem):
     """A sealed secret cannot be decrypted: it is damaged, belongs to another row, or its sealing key is not given."""
 
-    code, title = "secret_not_opened", "A stored secret cannot be opened"
+    code, title = "secret_not_opened", "A stored secret cannot be decrypted"
 
 
 def _key(secret: str) -> bytes:
@@ -50,7 +50,9 @@ def _decrypt(key: bytes, sealed: str, context: str) -> bytes:
 
 
 def _damaged(context: str) -> CannotOpen:
-    return CannotOpen(f"The secret of {context} cannot be opened: it is damaged or from elsewhere. Set it again.")
+    return CannotOpen(
+        f"The secret of {context} cannot be decrypted: it is damaged or from another installation. Set it again."
+    )
 
 
 def seal(plain: str, keys: Sequence[str], context: str) -> str:
@@ -66,8 +68,8 @@ def _unwrap(sealed: str, keys: Sequence[str], context: str) -> tuple[bytes, str]
     name, wrapped, body = rest.split(".")
     known = {key_name(key): key for key in keys}
     if name not in known:
-        why = f"it was sealed with key {name}, which is not among FQC_SEALING_KEYS: add it after the newest"
-        raise CannotOpen(f"The secret of {context} cannot be opened: {why}.")
+        why = f"it was encrypted with key {name}, which is not among FQC_SEALING_KEYS: add it after the newest"
+        raise CannotOpen(f"The secret of {context} cannot be decrypted: {why}.")
     return _decrypt(_key(known[name]), wrapped, context), body
 
 

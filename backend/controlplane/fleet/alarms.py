@@ -6,6 +6,8 @@ A number of None means that the state is unknown at the moment, so no incident o
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.fleet.selectors import look_faults
 from controlplane.fleet.states import State
@@ -14,17 +16,23 @@ MOST_NAMED = 5
 Alarms = dict[str, tuple[float | None, str]]
 
 
-def unreachable() -> Alarms:
-    """Returns the unreachable instances by id.
+def unreachable() -> dict[str, tuple[float | None, str, datetime | None]]:
+    """Returns the unreachable instances by id, each also with the time at which it became unreachable; None if that is
+    not known.
 
-    Those that are being created, changed or deleted have None, since a change may restart the server. A server that a
-    user stopped, or that has never been reached, does not count.
+    Those that are being created, changed or deleted have None, since a change may restart the server; so have those
+    whose server has missed only one probe. A server that a user stopped, or that has never been reached, does not
+    count.
     """
-    unsure = (State.CREATING, State.CHANGING, State.DELETING)  # a change may restart the server
+    unsure = (State.CREATING, State.CHANGING, State.DELETING)
     found = Instance.objects.filter(state__in=(State.UNREACHABLE, *unsure))
+    facts = found.values_list("pk", "state", "state_reason", "state_since", "missed_again_at")
     return {
-        pk: (1.0, reason) if state == State.UNREACHABLE else (None, "")
-        for pk, state, reason in found.values_list("pk", "state", "state_reason")
+        # without `since` the state began before second probes were noted
+        pk: (1.0, reason, since)
+        if state == State.UNREACHABLE and (since is None or missed_again_at)
+        else (None, "", None)
+        for pk, state, reason, since, missed_again_at in facts
     }
 
 

@@ -7,8 +7,8 @@ class FleetConfig(AppConfig):
 
     def ready(self) -> None:
         from controlplane.fleet.selectors import fleet_line
-        from controlplane.fleet.showing import place_of
-        from controlplane.parameters.selectors import FLEET_LINE, PLACE_OF
+        from controlplane.fleet.showing import evaluation_context
+        from controlplane.parameters.selectors import EVALUATION_CONTEXT, FLEET_LINE
 
-        PLACE_OF.fill("fleet", place_of)
+        EVALUATION_CONTEXT.fill("fleet", evaluation_context)
         FLEET_LINE.fill("fleet", fleet_line)

@@ -30,7 +30,7 @@ class EndpointCheckThrottle(CallerThrottle):
     scope = "endpoint_check"
 
 
-def endpoint_look(*, host: str, port: int, **account: Any) -> dict[str, Any]:
+def endpoint_probe(*, host: str, port: int, **account: Any) -> dict[str, Any]:
     _note(host, port, account["username"])
     endpoint_check(host)
     same = Instance.objects.filter(host__iexact=host, port=port).order_by("name")

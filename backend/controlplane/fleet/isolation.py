@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 
-class Work:
+class DutyRound:
     """One round of a duty (a kind of periodic work, such as polling) over many instances.
 
     It collects which instances succeeded and which failed; `note` stores that at the end.
@@ -53,7 +53,7 @@ class Work:
             raise
         except Exception as error:
             log.exception("instance_failed", duty=self.duty.value, instance=instance_id)
-            self._failed[instance_id] = f"{type(error).__name__}; the log says more."
+            self._failed[instance_id] = f"{type(error).__name__}; see the log."
         else:
             self._done.add(instance_id)
 
@@ -113,7 +113,7 @@ def _keep(faults: Iterator[LookFault]) -> None:
 
 
 @contextmanager
-def isolated(duty: Duty) -> Iterator[Work]:
-    work = Work(duty)
+def isolated(duty: Duty) -> Iterator[DutyRound]:
+    work = DutyRound(duty)
     yield work
     work.note()

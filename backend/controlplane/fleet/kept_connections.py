@@ -7,6 +7,7 @@ it takes a thread.
 
 from __future__ import annotations
 
+import select
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +18,8 @@ from typing import TypeVar
 import structlog
 
 from controlplane.fleet.connection import address_of
-from controlplane.fleet.latecomers import Latecomers
 from controlplane.fleet.models import Instance
+from controlplane.fleet.skipped_instances import SkippedInstances
 from controlplane.gateway import bulk
 from controlplane.gateway.errors import GatewayError, NotUsable, PrivilegeMissing, Unreachable
 from controlplane.gateway.name_values import Values
@@ -42,7 +43,7 @@ class Connections:
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[Key, Server]] = {}
-        self.latecomers = Latecomers()
+        self.skipped_instances = SkippedInstances()
 
     def _get(self, instance: Instance, limits: Limits, until: float) -> Server:
         key, (kept_key, server) = _key(instance), self._open.get(instance.pk, (None, None))
@@ -104,16 +105,16 @@ class Connections:
             return ask(instance)
         except GatewayError as error:
             if error.is_late:
-                self.latecomers.note(instance.pk)
+                self.skipped_instances.note(instance.pk)
             return error
         except Exception as error:
             # Anything may listen at that address. One instance must not break the round.
             log.exception("ask_failed", instance=instance.pk)
             self.drop(instance.pk)
-            return NotUsable(f"{instance.host}:{instance.port}: {type(error).__name__}; the log says more.")
+            return NotUsable(f"{instance.host}:{instance.port}: {type(error).__name__}; see the log.")
 
     def _late(self, instance: Instance) -> GatewayError:
-        self.latecomers.note(instance.pk)
+        self.skipped_instances.note(instance.pk)
         return Unreachable(f"{instance.host}:{instance.port}: the answer did not arrive in time.")
 
     def _answer(self, instance: Instance, limits: Limits, statements: list[str]) -> bulk.Answer:
@@ -161,6 +162,20 @@ class Connections:
             self.drop(instance.pk)
             raise
 
+    def drop_closed(self) -> set[str]:
+        """Closes the kept connections that their servers have closed, and returns the ids of those instances.
+
+        A server that ends closes its connections, so this notices it without a query. Does not block.
+        """
+        kept = {server.file_number: instance_id for instance_id, (_, server) in list(self._open.items())}
+        poll = select.poll()
+        for file_number in kept.keys() - {-1}:
+            poll.register(file_number, select.POLLRDHUP)
+        closed = {kept[file_number] for file_number, _ in poll.poll(0)}
+        for instance_id in closed:
+            self.drop(instance_id)
+        return closed
+
     def drop(self, instance_id: str) -> None:
         _, server = self._open.pop(instance_id, (None, None))
         if server is not None:
@@ -168,7 +183,7 @@ class Connections:
 
     def in_time(self, instances: Iterable[Instance]) -> list[Instance]:
         """Returns the instances without those that are skipped for a while because their answers came too late."""
-        return [each for each in instances if not self.latecomers.is_out(each.pk)]
+        return [each for each in instances if not self.skipped_instances.is_out(each.pk)]
 
     def keep_only(self, instance_ids: Collection[str]) -> None:
         for instance_id in set(self._open) - set(instance_ids):

@@ -37,7 +37,7 @@ class Lookout:
         self.lanes: defaultdict[str, list[Duty]] = defaultdict(list)
         self._thread: threading.Thread | None = None
 
-    def knock(self) -> None:
+    def ensure_running(self) -> None:
         """Takes the lease and starts the thread that looks at the servers, unless this process runs it already or
         another one holds the lease. Only tasks call this, one after the other, so it needs no lock.
         """

@@ -94,6 +94,9 @@ class Instance(models.Model):
     tags = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.CREATING)
     state_reason = models.CharField(max_length=500, blank=True)
+    state_since = models.DateTimeField(null=True)  # when the state began; none if it began before this was noted
+    # when the server of an unreachable instance missed a second probe; none until then, and in other states
+    missed_again_at = models.DateTimeField(null=True)
     window_weekday = models.PositiveSmallIntegerField(
         null=True, validators=[MaxValueValidator(6)], help_text="0 is Monday; none means every day."
     )

@@ -83,14 +83,14 @@ def identity_of(variables: Mapping[str, str], status: Mapping[str, str], clock: 
     return Identity(
         product=product_of(version).name,
         edition=edition_of(variables),
-        engine_version=_told(version, "engine_version"),
-        compatibility=_told(variables.get("fqc_compatibility", ""), "compatibility"),
-        fqc_version=_told(variables.get("fqc_version", ""), "fqc_version"),
+        engine_version=_storable(version, "engine_version"),
+        compatibility=_storable(variables.get("fqc_compatibility", ""), "compatibility"),
+        fqc_version=_storable(variables.get("fqc_version", ""), "fqc_version"),
         minor_version=whole(variables.get("fqc_minor_version"), MOST_MINOR_VERSION),
-        cache_type=_told(variables.get("fqc_type", ""), "cache_type"),
+        cache_type=_storable(variables.get("fqc_type", ""), "cache_type"),
         cache_size_bytes=whole(variables.get("fqc_size")),
-        engine_obstacle=_told(status.get("Fqc_obstacle", ""), "engine_obstacle"),
-        untested_server=_told(status.get("Fqc_untested_server", ""), "untested_server"),
+        engine_obstacle=_storable(status.get("Fqc_obstacle", ""), "engine_obstacle"),
+        untested_server=_storable(status.get("Fqc_untested_server", ""), "untested_server"),
         started_at=datetime.fromtimestamp(clock - (whole(status.get("Uptime", "0"), clock) or 0), UTC),
     )
 
@@ -99,11 +99,11 @@ def clock_of(text: str | None) -> int:
     """Parses epoch seconds, as a server's UNIX_TIMESTAMP() returns them. Raises NotAServer if `text` is not a time."""
     found = whole(text, MOST_CLOCK)
     if found is None:
-        raise NotAServer("the server does not say what time it is: what it answers is not what it was asked.")
+        raise NotAServer("the server did not report its time: the response does not match the query.")
     return found
 
 
-def _told(text: str, column: str) -> str:
+def _storable(text: str, column: str) -> str:
     """Returns a server's text, cut to the length of this column of Instance and without unprintable characters."""
     return printable(text)[: Instance._meta.get_field(column).max_length]
 

@@ -89,7 +89,7 @@ def instance_get(pk: str, *, counted: bool = False) -> Instance:
     every = instance_list_counted() if counted else instance_list()
     found = every.filter(Q(pk=pk) | Q(name=pk)).order_by("created_at").first()
     if found is None:
-        raise NotFound(f"There is no instance {pk}. It may have been deleted: the list has those that there are.")
+        raise NotFound(f"There is no instance {pk}. It may have been deleted: see the list.")
     return found
 
 
@@ -118,7 +118,5 @@ def server_line_id(version: str) -> str:
 def class_get(name: str) -> InstanceClass:
     found = InstanceClass.objects.filter(Q(pk=name) | Q(name=name)).first()
     if found is None:
-        raise NotFound(
-            f"There is no instance class {name}. It may have been deleted: the list has those that there are."
-        )
+        raise NotFound(f"There is no instance class {name}. It may have been deleted: see the list.")
     return found

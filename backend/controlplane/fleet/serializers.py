@@ -49,14 +49,14 @@ def rsa_key(pem: str) -> None:
     try:
         public_key_check(pem)
     except ValueError as error:
-        raise serializers.ValidationError(f"no public key of RSA in PEM: {error}") from error
+        raise serializers.ValidationError(f"not an RSA public key in PEM format: {error}") from error
 
 
 def certificates(pem: str) -> None:
     try:
         authorities(pem)
     except OSError as error:
-        raise serializers.ValidationError(f"no certificates in PEM: {error}") from error
+        raise serializers.ValidationError(f"not certificates in PEM format: {error}") from error
 
 
 class InstanceClassSerializer(serializers.ModelSerializer[InstanceClass]):
@@ -250,7 +250,11 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
         endpoint = ("host", "port", "username", "password")
         if given["provider"] == Provider.EXTERNAL:
             missing = {name: "an external instance needs it" for name in endpoint if name not in given}
-            missing |= {"product": "of an external instance, the server says it"} if "product" in given else {}
+            missing |= (
+                {"product": "only for a local instance; an external server reports its own"}
+                if "product" in given
+                else {}
+            )
         else:
             own = (*endpoint, "trial_username", "trial_password")
             missing = {name: "a local instance gets its own" for name in own if name in given}

@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from controlplane.accounts.roles import is_by_admin
 from controlplane.accounts.services import reporters_end
 from controlplane.audit.services import audit_record
+from controlplane.core import clock
 from controlplane.core.errors import Conflict, Denied, FieldError, Invalid, PasswordRequired
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.events import event_publish
@@ -132,7 +133,7 @@ def instance_record(*, password: str = "", trial_password: str = "", **facts: An
 
 def instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch = ANY_VERSION) -> Instance:
     if instance.provider == "local" and (changes.keys() & OWN_OF_LOCAL or _moved(instance, changes)):
-        raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
+        raise Conflict("The endpoint and account of a local instance cannot be changed.", code="local_endpoint")
     if changes.get("is_catalogue_source", instance.describes_line) != instance.describes_line:
         _refuse_as_source(instance)
     if "host" in changes:
@@ -195,15 +196,17 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", *, is
     `is_version_moved` invalidates plans made before.
     """
     before = {"state": instance.state, "reason": instance.state_reason}
-    moved = {"version": F("version") + 1} if is_version_moved else {}
+    moved: dict[str, Any] = {"version": F("version") + 1} if is_version_moved else {}
+    if before["state"] != state:
+        moved |= {"state_since": clock.shared_now(), "missed_again_at": None}
     Instance.objects.filter(pk=instance.pk).update(state=state, state_reason=reason[:500], **moved)
     instance.state, instance.state_reason = state, reason[:500]
     if before["state"] != state:
         audit_record("instance.state_changed", instance, before=before, after={"state": state, "reason": reason})
-        instance_tell(instance)
+        instance_publish(instance)
 
 
-def instance_tell(instance: Instance) -> None:
+def instance_publish(instance: Instance) -> None:
     """Publishes an event with the instance's state, so that pages that show the instance refresh."""
     event_publish("instance", instance.pk, {"state": instance.state, "name": instance.name})
 

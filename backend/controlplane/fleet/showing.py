@@ -15,7 +15,7 @@ from controlplane.fleet.selectors import instance_get
 from controlplane.fleet.states import Provider
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.product import is_managed, product_of
-from controlplane.parameters.evaluation import Place
+from controlplane.parameters.evaluation import EvaluationContext
 from controlplane.parameters.resolution import bounded
 
 
@@ -58,7 +58,7 @@ def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool
         return False, False
 
 
-def place_of(instance_id: str) -> Place:
+def evaluation_context(instance_id: str) -> EvaluationContext:
     """Returns what a value for this instance is checked against, the same as in a preview: definitions, class,
     configured and running values.
 
@@ -67,7 +67,7 @@ def place_of(instance_id: str) -> Place:
     instance = instance_get(instance_id)
     rows = list(instance.parameters.all())
     known = {row.name: row.running for row in rows if row.running is not None}
-    return Place(
+    return EvaluationContext(
         line=instance_line(instance),
         variables=instance.instance_class.variables,
         configured={row.name: row.submitted for row in rows},

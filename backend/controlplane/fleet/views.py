@@ -17,7 +17,7 @@ from controlplane.core.etag import if_match
 from controlplane.core.throttling import CallerThrottle
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.fleet import selectors, services, showing
-from controlplane.fleet.endpoints import EndpointCheckThrottle, endpoint_look
+from controlplane.fleet.endpoints import EndpointCheckThrottle, endpoint_probe
 from controlplane.fleet.filters import InstanceFilter
 from controlplane.fleet.models import Instance, InstanceClass, InstanceParameter, TemplateUse
 from controlplane.fleet.serializers import (
@@ -72,7 +72,7 @@ class EndpointCheckView(ApiView):
         """Connect to a server as it would be registered, and say what it is. That it was tried is on record."""
         given = EndpointCheckSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        return Response(EndpointSeenSerializer(endpoint_look(**given.validated_data)).data)
+        return Response(EndpointSeenSerializer(endpoint_probe(**given.validated_data)).data)
 
 
 class InstanceReading(mixins.ListModelMixin, ApiViewSet):

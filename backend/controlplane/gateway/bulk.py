@@ -50,7 +50,7 @@ def ask_all(asked: Mapping[str, Question], seconds: float) -> dict[str, Answer |
 
 
 @dataclass(eq=False)
-class _Talk:
+class _Exchange:
     """One connection of the round: the statements that it is asked, and the answers that have arrived so far."""
 
     key: str
@@ -66,7 +66,7 @@ class _Round:
     def __init__(self, asked: Mapping[str, Question], seconds: float, selector: selectors.BaseSelector) -> None:
         self.seconds, self.selector = seconds, selector
         self.waiting = deque(asked.items())
-        self.at_work: set[_Talk] = set()
+        self.at_work: set[_Exchange] = set()
         self.found: dict[str, Answer | None] = {}
         self.looked_at = time.monotonic()
 
@@ -81,35 +81,35 @@ class _Round:
 
     def _begin(self, key: str, question: Question) -> None:
         deadline = time.monotonic() + self.seconds
-        talk = _Talk(key, question.sock, question.statements, question.sock.gettimeout(), deadline)
-        talk.sock.setblocking(False)
-        self.selector.register(talk.sock, selectors.EVENT_READ, talk)
-        self.at_work.add(talk)
+        exchange = _Exchange(key, question.sock, question.statements, question.sock.gettimeout(), deadline)
+        exchange.sock.setblocking(False)
+        self.selector.register(exchange.sock, selectors.EVENT_READ, exchange)
+        self.at_work.add(exchange)
         try:
-            self._ask(talk)
+            self._ask(exchange)
         except OSError:
-            self._end(talk)
+            self._end(exchange)
 
-    def _ask(self, talk: _Talk) -> None:
-        talk.sock.sendall(query_packet(talk.statements[len(talk.answers)]))
+    def _ask(self, exchange: _Exchange) -> None:
+        exchange.sock.sendall(query_packet(exchange.statements[len(exchange.answers)]))
 
-    def _receive(self, talk: _Talk) -> None:
+    def _receive(self, exchange: _Exchange) -> None:
         try:
-            values = talk.reader.read(talk.sock.recv(CHUNK_BYTES))
+            values = exchange.reader.read(exchange.sock.recv(CHUNK_BYTES))
             if values is None:
                 return
-            talk.answers.append(values)
-            if len(talk.answers) < len(talk.statements):
-                self._ask(talk)
+            exchange.answers.append(values)
+            if len(exchange.answers) < len(exchange.statements):
+                self._ask(exchange)
                 return
-            self.found[talk.key] = Answer(time.time(), talk.answers)
+            self.found[exchange.key] = Answer(time.time(), exchange.answers)
         except BlockingIOError:
             return
         except (OSError, NotNameValues, IndexError):  # IndexError: the data is not MySQL's protocol
             pass
         except Exception:  # an unforeseen error must not cost the others their answers
-            log.exception("answer_not_read", instance=talk.key)
-        self._end(talk)
+            log.exception("answer_not_read", instance=exchange.key)
+        self._end(exchange)
 
     def _give_up_overdue(self) -> None:
         """Records None for connections whose deadline has passed, and stops reading them; looks at most every
@@ -120,11 +120,11 @@ class _Round:
         now = time.monotonic()
         if now - self.looked_at >= LOOK_EVERY_SECONDS:
             self.looked_at = now
-            for talk in [each for each in self.at_work if each.deadline < now]:
-                self.found[talk.key] = None
-                self._end(talk)
+            for exchange in [each for each in self.at_work if each.deadline < now]:
+                self.found[exchange.key] = None
+                self._end(exchange)
 
-    def _end(self, talk: _Talk) -> None:
-        self.selector.unregister(talk.sock)
-        self.at_work.discard(talk)
-        talk.sock.settimeout(talk.timeout)
+    def _end(self, exchange: _Exchange) -> None:
+        self.selector.unregister(exchange.sock)
+        self.at_work.discard(exchange)
+        exchange.sock.settimeout(exchange.timeout)

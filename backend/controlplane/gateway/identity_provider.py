@@ -39,25 +39,25 @@ LOGGED_OUT = "http://schemas.openid.net/event/backchannel-logout"
 
 
 class ProviderUnavailable(Problem):
-    status, code, title = 503, "provider_unavailable", "The identity provider cannot be asked"
+    status, code, title = 503, "provider_unavailable", "The identity provider is not available"
 
 
 class ProviderRefused(Problem):
-    status, code, title = 403, "provider_refused", "The identity provider did not prove who signs in"
+    status, code, title = 403, "provider_refused", "The identity provider did not confirm the user's identity"
 
 
 class SignInExpired(Problem):
-    status, code, title = 403, "sign_in_expired", "The sign-in was begun too long ago, or in another browser"
+    status, code, title = 403, "sign_in_expired", "The sign-in was started too long ago, or in another browser"
 
 
-class NoLonger(Problem):
+class ProviderSessionEnded(Problem):
     """The identity provider refuses to renew the tokens: the person's session there has ended, or the account has."""
 
     status, code, title = 403, "provider_ended", "The identity provider has ended the session"
 
 
 @dataclass(frozen=True)
-class Proof:
+class IdentityProof:
     subject: str
     session_id: str  # the provider's session; empty if it sent none
     username: str
@@ -91,7 +91,7 @@ def sign_in_url(request: HttpRequest, back: str) -> str:
         return str(begun["url"])
 
 
-def signed_in(request: HttpRequest) -> Proof:
+def signed_in(request: HttpRequest) -> IdentityProof:
     """Exchanges the code that the browser brought back for tokens, and returns the verified facts about the person.
 
     Raises SignInExpired if this browser did not begin the sign-in, else ProviderRefused or ProviderUnavailable.
@@ -103,11 +103,11 @@ def signed_in(request: HttpRequest) -> Proof:
         return _proof(token, token["userinfo"])
 
 
-def confirmed(refresh_token: str) -> Proof:
+def confirmed(refresh_token: str) -> IdentityProof:
     """Renews the tokens and returns the facts about the person with the present groups, and the refresh token to use
     next.
 
-    Raises NoLonger if the provider has ended the session, ProviderUnavailable if it cannot be asked.
+    Raises ProviderSessionEnded if the provider has ended the session, ProviderUnavailable if it cannot be asked.
     """
     with _asking():
         app = _app()
@@ -128,7 +128,7 @@ def logged_out(logout_token: str) -> LoggedOut:
         claims = _app().parse_id_token({"id_token": logout_token}, None, required, _LogoutToken, LEEWAY_SECONDS)
     told = LoggedOut(_text(claims, "sub", LONGEST_SUBJECT), _text(claims, "sid", LONGEST_SUBJECT))
     if "nonce" in claims or not (told.subject or told.session_id):
-        raise ProviderRefused("This is no logout token.")
+        raise ProviderRefused("This is not a logout token.")
     return told
 
 
@@ -204,28 +204,32 @@ def _asking() -> Iterator[None]:
     try:
         yield
     except MismatchingStateError as error:
-        raise SignInExpired("This sign-in was begun too long ago, or in another browser: begin again.") from error
+        raise SignInExpired("This sign-in was started too long ago, or in another browser: start again.") from error
     except AuthlibBaseError as error:
         log.warning("provider_refused", error=str(error)[:500])
         if error.error == "invalid_grant":
-            raise NoLonger("The identity provider has ended the session: sign in again.") from error
+            raise ProviderSessionEnded("The identity provider has ended the session: sign in again.") from error
         if error.error in {"invalid_client", "unauthorized_client", "temporarily_unavailable", "server_error"}:
-            raise ProviderUnavailable("The identity provider refuses this control plane: see its log.") from error
-        raise ProviderRefused("The identity provider did not let you in: the log says why.") from error
+            raise ProviderUnavailable(
+                "The identity provider rejects this control plane: see the control plane's log."
+            ) from error
+        raise ProviderRefused(
+            "The identity provider rejected the sign-in: see the control plane's log for the reason."
+        ) from error
     except JoseError as error:
         log.warning("provider_token_refused", error=str(error)[:500])
-        raise ProviderRefused("What the identity provider sent does not prove who signs in.") from error
+        raise ProviderRefused("The response of the identity provider does not confirm the user's identity.") from error
     except (requests.RequestException, RuntimeError, ValueError, KeyError, TypeError) as error:
         log.warning("provider_unavailable", error=f"{type(error).__name__}: {error}"[:500])
-        raise ProviderUnavailable("The identity provider cannot be reached, or its answer is of no use.") from error
+        raise ProviderUnavailable("The identity provider cannot be reached, or its response cannot be used.") from error
 
 
-def _proof(token: dict[str, Any], claims: dict[str, Any]) -> Proof:
+def _proof(token: dict[str, Any], claims: dict[str, Any]) -> IdentityProof:
     subject = _text(claims, "sub", LONGEST_SUBJECT)
     if not subject:
         raise ProviderRefused("The identity provider sent no subject.")
     refresh_token = _text(token, "refresh_token", 64 * 1024)
-    return Proof(
+    return IdentityProof(
         subject=subject,
         session_id=_text(claims, "sid", LONGEST_SUBJECT),
         username=_text(claims, "preferred_username", 255),

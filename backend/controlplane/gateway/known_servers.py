@@ -21,7 +21,7 @@ class Admission(StrEnum):
 
     TESTED = "tested"
     WARNS = "warns"  # it loads with a warning in the server's error log
-    ASKED = "asked"  # it loads where the server was started with fqc_allow_untested_server
+    ON_REQUEST = "asked"  # it loads where the server was started with fqc_allow_untested_server
     NEVER = "never"
 
 
@@ -69,4 +69,4 @@ def is_refused(product: Product, version: str) -> bool:
 
     False if the version is unknown (empty).
     """
-    return bool(version) and admission(product, version) in (Admission.ASKED, Admission.NEVER)
+    return bool(version) and admission(product, version) in (Admission.ON_REQUEST, Admission.NEVER)

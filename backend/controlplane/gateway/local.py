@@ -348,7 +348,7 @@ class LocalServer:
         lines = said.decode(errors="replace").splitlines()
         # The first errors are the cause, later ones their consequences. The log may be gone before anybody reads it.
         telling = [self._without_data(line) for line in lines if "[ERROR]" in line][:4]
-        return f"the server in {self.folder} did not start: " + (" | ".join(telling) or "its error.log says more.")
+        return f"the server in {self.folder} did not start: " + (" | ".join(telling) or "see its error.log.")
 
     def _without_data(self, line: str) -> str:
         """Returns a line of the server's log with quoted text hidden, unless the text appears in the server's

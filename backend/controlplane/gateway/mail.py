@@ -27,10 +27,10 @@ from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
 
 TIMEOUT_SECONDS = 30.0  # for the whole session, including the lookup of the server's name
-MOST_SAID_BYTES = 64 * 1024  # of a session's replies; counted from 0 again after STARTTLS
+MOST_REPLY_BYTES = 64 * 1024  # of a session's replies; counted from 0 again after STARTTLS
 ENCRYPTED = {"starttls", "tls"}
 # The reply with which mail servers refuse an address that SMTP cannot carry.
-NOT_CARRIED = (553, b"the address has letters that SMTP cannot carry")
+NOT_CARRIED = (553, b"the address has characters that SMTP cannot carry")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,9 @@ def _answer_to_text(session: smtplib.SMTP, message: EmailMessage, server: MailSe
     except (smtplib.SMTPServerDisconnected, OSError) as error:
         raise MailUncertain(f"{server.place}: {error}. The message may arrive; it is not sent again.") from error
     if not _is_code(code):
-        raise MailUncertain(f"{server.place}: {said!r} is no answer. The message may arrive; it is not sent again.")
+        raise MailUncertain(
+            f"{server.place}: {said!r} is not a valid reply. The message may arrive; it is not sent again."
+        )
     return code, said
 
 
@@ -160,7 +162,7 @@ def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
     except smtplib.SMTPNotSupportedError as error:
         raise MailServerFailed(f"{server.place}: {error} Choose another encryption, or remove the account.") from error
     except UnicodeError as error:
-        raise MailRefused(f"{server.place}: an address has letters that SMTP cannot carry ({error}).") from error
+        raise MailRefused(f"{server.place}: an address has characters that SMTP cannot carry ({error}).") from error
     except (smtplib.SMTPException, OSError) as error:
         why = f"not done within {server.timeout_seconds:g} s" if time.monotonic() >= until else error
         raise MailServerFailed(f"{server.place}: {why}. Check the address, and that the server is running.") from error
@@ -177,25 +179,25 @@ class _Session(smtplib.SMTP):
         return self._given
 
     def getreply(self) -> tuple[int, bytes]:
-        """Like smtplib's, but the bytes of all replies together are limited (MOST_SAID_BYTES): smtplib only limits the
+        """Like smtplib's, but the bytes of all replies together are limited (MOST_REPLY_BYTES): smtplib only limits the
         length of each line.
         """
         if self.file is None and self.sock is not None:
-            self.file = _Words(self.sock.makefile("rb"))
+            self.file = _LimitedReplies(self.sock.makefile("rb"))
         return super().getreply()
 
 
-class _Words:
-    """The mail server's replies as a file that raises SMTPServerDisconnected beyond MOST_SAID_BYTES."""
+class _LimitedReplies:
+    """The mail server's replies as a file that raises SMTPServerDisconnected beyond MOST_REPLY_BYTES."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file, self._left = file, MOST_SAID_BYTES
+        self._file, self._left = file, MOST_REPLY_BYTES
 
     def readline(self, most_bytes: int) -> bytes:
         line = self._file.readline(most_bytes)
         self._left -= len(line)
         if self._left < 0:
-            raise smtplib.SMTPServerDisconnected(f"it said more than {MOST_SAID_BYTES:,} bytes")
+            raise smtplib.SMTPServerDisconnected(f"it sent more than {MOST_REPLY_BYTES:,} bytes")
         return line
 
     def close(self) -> None:
@@ -242,9 +244,9 @@ def _log_in(session: smtplib.SMTP, server: MailServer) -> None:
             raise MailRefused(f"{server.place}: the server denied {account} ({error.smtp_code}).") from None
         raise MailServerFailed(f"{server.place} cannot check {account} now ({error.smtp_code}).") from None
     except UnicodeError:
-        raise MailRefused(f"{server.place}: the name or password of {account} has letters beyond ASCII.") from None
+        raise MailRefused(f"{server.place}: the name or password of {account} has characters beyond ASCII.") from None
     except (smtplib.SMTPException, ValueError):
-        raise MailServerFailed(f"{server.place} does not check {account} as SMTP servers do.") from None
+        raise MailServerFailed(f"{server.place} does not authenticate {account} as SMTP servers do.") from None
 
 
 def _quit(session: smtplib.SMTP) -> None:
@@ -266,7 +268,7 @@ def _bytes(said: bytes | str) -> bytes:
 def _expect(answer: tuple[int, bytes], step: str, server: MailServer) -> None:
     code, said = answer
     if not _is_code(code):
-        raise MailServerFailed(f"{server.place}: {said!r} is no answer to {step}. Does it speak SMTP?")
+        raise MailServerFailed(f"{server.place}: {said!r} is not a valid reply to {step}. Does it speak SMTP?")
     if code < 400:
         return
     kind = MailRefused if code >= 500 else MailDelayed

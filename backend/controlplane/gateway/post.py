@@ -25,7 +25,7 @@ from controlplane.gateway.numbers import whole
 from controlplane.gateway.public import is_public
 
 TIMEOUT_SECONDS = 10.0  # for everything, including the lookup of the receiver's name
-MOST_SAID_BYTES = 4096
+MOST_REPLY_BYTES = 4096
 MOST_QUOTED = 200
 LONGEST_RETRY_SECONDS = 3600
 TRY_AGAIN = {408, 425, 429}
@@ -144,8 +144,8 @@ def _begin_of_body(answer: http.client.HTTPResponse) -> bytes:
     Only the first part of a chunked body is read, because to http.client a chunk of negative length has no end.
     """
     if not answer.chunked:
-        return answer.read(MOST_SAID_BYTES)
-    return answer.fp.read1(MOST_SAID_BYTES).partition(b"\r\n")[2]
+        return answer.read(MOST_REPLY_BYTES)
+    return answer.fp.read1(MOST_REPLY_BYTES).partition(b"\r\n")[2]
 
 
 def _judge(answer: http.client.HTTPResponse, receiver: Receiver) -> None:

@@ -116,7 +116,7 @@ def stop(pid: int, *, force: bool = False) -> None:
                 if not _ended(handle, STOP_SECONDS):
                     raise GatewayError(f"process {pid} does not end even when killed: check the machine.")
     except PermissionError as error:
-        raise GatewayError(f"process {pid} is not this account's to end: {error}") from error
+        raise GatewayError(f"process {pid} cannot be ended by this account: {error}") from error
     finally:
         os.close(handle)
 

@@ -61,7 +61,7 @@ TABLE_NUMBERS = {
 
 SIZE_BYTES, HIT_RATIO = "Size_bytes", "Hit_ratio"
 
-NEAR_NAME, NEAR_ADDRESS = "Name", "Address"
+NEAR_NAME, NEAR_ADDRESS, NEAR_OBSTACLE = "Name", "Address", "Obstacle"
 NEAR_NUMBERS = {
     "attachment": "Attachment",
     "protocol": "Protocol",

@@ -118,7 +118,7 @@ def translate(error: Exception, place: str) -> GatewayError:
             return _privilege_missing(place, said, code)
         return RefusedStatement(f"{place}: the server answered {code}: {said}.", code)
     # The answer itself must not be shown: it may come from any service on the network.
-    return NotAServer(f"{place}: what answers there does not speak MySQL's protocol. Check host and port.")
+    return NotAServer(f"{place}: the program at this address does not speak the MySQL protocol. Check host and port.")
 
 
 def _is_of_tls(error: Exception) -> bool:
@@ -306,6 +306,12 @@ class Server:
         """
         sock: socket.socket | None = self.connection._sock
         return None if isinstance(sock, ssl.SSLSocket) else sock
+
+    @property
+    def file_number(self) -> int:
+        """The file descriptor of the connection's socket; -1 if the connection is closed."""
+        sock: socket.socket | None = self.connection._sock
+        return -1 if sock is None else sock.fileno()
 
     def close(self) -> None:
         try:

@@ -41,7 +41,7 @@ def _no_round(since: float) -> str:
     ended = moment_of(ROUND_ENDED)
     if ended is not None and ended >= since:
         return ""
-    return f"no round of polls has ended {_since(ended)}: the log of the workers says why"
+    return f"no round of polls has completed {_since(ended)}: see the workers' log"
 
 
 def _newest(at: float | None) -> str:

@@ -6,7 +6,7 @@ class MetricsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from controlplane.core.events import TELLERS
+        from controlplane.core.events import EVENT_FACTS
         from controlplane.metrics.live import sample_facts
 
-        TELLERS.fill("samples", sample_facts)
+        EVENT_FACTS.fill("samples", sample_facts)

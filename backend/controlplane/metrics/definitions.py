@@ -68,7 +68,7 @@ _ALL = (
         "hit_ratio", "Hit ratio of the server's cache",
         "hits / lookups, lookups = hits + Fqc_misses (without the engine: hits + inserts)",
         "Of the statements the cache was asked for, those it answered. Statements that can never be cached do not "
-        "count, so a good cache beside much uncacheable work still shows as good.",
+        "count, so a good cache next to much uncacheable work still shows as good.",
         {"hits": 1}, {"lookups": 1}, "lookups_per_second",
     ),
     _ratio(
@@ -101,7 +101,7 @@ _ALL = (
     ),
     _ratio(
         "write_share", "Share of writes", "writes / (writes + reads), writes = insert + update + delete + replace",
-        "Writes outdate results. Above a third, a cache rarely pays off.",
+        "Writes invalidate results. Above a third, a cache rarely pays off.",
         {"writes": 1}, {"writes": 1, "selects": 1}, "questions_per_second",
     ),
     _ratio(
@@ -124,17 +124,17 @@ _ALL = (
         {"near_hits": 1}, {"near_hits": 1, "near_misses": 1},
     ),
     MetricDefinition(
-        "near_writer_wait", "How long a writer waited for near caches", "milliseconds", "ratio",
+        "near_writer_wait", "How long a write waited for near caches", "milliseconds", "ratio",
         "Fqc_near_waited_us / Fqc_near_waits",
-        "Of the writers that had to wait until near caches had heard of their write: how long, on average.",
+        "Of the writes that had to wait until near caches were notified of them: how long, on average.",
         {"near_waited_microseconds": 1}, {"near_waits": 1000},
     ),
     MetricDefinition(
-        "p95_answer_time", "Answer time, 95th percentile", "milliseconds", "ratio",
+        "p95_answer_time", "Response time, 95th percentile", "milliseconds", "ratio",
         "95th percentile of Fqc_answered_in_*, weighted by Fqc_answered",
         "The time in which the server, with the cache, answered 95 of 100 statements, between two polls; over longer "
         "spans, and of several instances, the mean of these, each weighted by its statements. Nothing is counted "
-        "without the engine, or while it is asleep.",
+        "without the engine, or while it is suspended.",
         {P95_SUM: 1}, {"answered": 1000}, traffic="answered_per_second",
     ),
     _rate("answered_per_second", "answered", "Statements timed", "Fqc_answered"),
@@ -147,7 +147,7 @@ _ALL = (
     MetricDefinition(
         "reads_per_second", "All reads", "per second", "rate",
         "growth of hits, Qcache_inserts and Qcache_not_cached / seconds, hits with those of near caches",
-        "Reads, whoever answered them: the server's cache, a near cache, or the server.",
+        "All reads, answered by the server's cache, a near cache, or the server.",
         {"hits": 1, "near_hits": 1, "inserts": 1, "not_cached": 1}, {SECONDS: 1},
     ),
     _rate("hits_per_second", "hits", "Hits of the server's cache", "Qcache_hits"),
@@ -165,7 +165,7 @@ _ALL = (
         "invalidations_avoided_per_second", "invalidations_avoided", "Invalidations avoided",
         "Fqc_invalidations_avoided",
     ),
-    _rate("stale_hits_per_second", "stale_hits", "Outdated results served by a rule", "Fqc_stale_hits"),
+    _rate("stale_hits_per_second", "stale_hits", "Stale results served by a rule", "Fqc_stale_hits"),
     _rate("evictions_per_second", "evictions", "Evictions", "Fqc_evictions"),
     _rate("saved_bytes_per_second", "saved_bytes", "Bytes from the cache", "Fqc_bytes_saved", "bytes per second"),
     MetricDefinition(
@@ -180,19 +180,20 @@ _ALL = (
     ),
     _rate("near_hits_per_second", "near_hits", "Hits in near caches", "Fqc_near_hits and of reported hits"),
     _rate("near_misses_per_second", "near_misses", "Misses in near caches", "Fqc_near_misses and of reported misses"),
-    _rate("near_waits_per_second", "near_waits", "Writers that waited for near caches", "Fqc_near_waits"),
+    _rate("near_waits_per_second", "near_waits", "Writes that waited for near caches", "Fqc_near_waits"),
     _rate("verified_per_second", "verified", "Hits compared with the server's answer", "Fqc_verified"),
     _rate("differences_per_second", "differences", "Hits that differed from the server's answer", "Fqc_differences"),
     _rate("contained_errors_per_second", "contained_errors", "Errors caught by the engine", "Fqc_contained_errors"),
     MetricDefinition(
         "statements_per_second", "Statements", "per second", "rate",
         "growth of Questions and of hits / seconds, hits with those of near caches",
-        "Statements that clients sent, whoever answered them: a server counts only those that reach it.",
+        "All statements that clients sent, including those that near caches answered: a server counts only those that "
+        "reach it.",
         {"questions": 1, "hits": 1, "near_hits": 1}, {SECONDS: 1},
     ),
     _rate(
         "questions_per_second", "questions", "Statements that the server ran",
-        "Questions (without the engine: less hits)",
+        "Questions (without the engine: minus hits)",
     ),
     _rate("selects_per_second", "selects", "Reads that the server ran", "Com_select"),
     _rate("writes_per_second", "writes", "Writes", "Com_insert, _update, _delete, _replace and multi-table forms"),
@@ -205,7 +206,7 @@ _ALL = (
         {"deadlocks": 1}, {SECONDS: 1},
     ),
     _rate(
-        "refused_connections_per_second", "refused_connections", "Connections refused at the limit",
+        "refused_connections_per_second", "refused_connections", "Connections refused at the connection limit",
         "Connection_errors_max_connections",
     ),
     _rate("disk_reads_per_second", "disk_reads", "Reads from disk", "Innodb_data_reads"),
@@ -222,7 +223,7 @@ _ALL = (
     _gauge("near_caches", "near_caches", "Near caches attached", "Fqc_near_caches, and those that report", "count"),
     _gauge(
         "near_caches_detached", "near_caches_detached", "Near caches detached",
-        "Fqc_near_detached, and those that do not report any more", "count",
+        "Fqc_near_detached, and those that no longer report", "count",
     ),
     _gauge("connections", "connections", "Connections", "Threads_connected", "count"),
     _gauge("running_threads", "running_threads", "Running threads", "Threads_running", "count"),
@@ -237,12 +238,12 @@ _ALL = (
         {LAG: 1},
     ),
     MetricDefinition(
-        "stopped_channels", "Stopped replication", "count", "gauge", "channels of which a thread does not run",
+        "stopped_channels", "Stopped replication", "count", "gauge", "channels with a thread that is not running",
         "Replication channels that are stopped, failed, or cannot reach their source. Nothing for a server that does "
         "not replicate.",
         {STOPPED_CHANNELS: 1},
     ),
-    _gauge("most_connections", "most_connections", "Limit of connections", "max_connections", "count"),
+    _gauge("most_connections", "most_connections", "Connection limit", "max_connections", "count"),
     _gauge("uptime_seconds", "uptime_seconds", "Uptime", "Uptime", "seconds"),
 )  # fmt: skip
 

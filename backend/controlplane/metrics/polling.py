@@ -16,7 +16,7 @@ from controlplane.core import clock
 from controlplane.core.events import event_publish
 from controlplane.core.turns import moment_note, turn_claim, turn_end
 from controlplane.fleet.connection import limits as usual_limits
-from controlplane.fleet.isolation import Work, isolated
+from controlplane.fleet.isolation import DutyRound, isolated
 from controlplane.fleet.kept_connections import PROCESS, Connections, answered
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
@@ -31,8 +31,8 @@ from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.replication import PROCESS_REPLICATION, Replication
 from controlplane.metrics.writing import Found, round_write
-from controlplane.near_caches.reports import Reported, reported_take
-from controlplane.near_caches.services import Listed, near_caches_note
+from controlplane.near_caches.reports import ReportSums, report_sums_take
+from controlplane.near_caches.services import NearCacheListing, near_caches_note
 from controlplane.settings.selectors import settings_get
 
 TURN = "poll"
@@ -52,14 +52,14 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Round:
+class PollRound:
     at: int
     answered_count: int
     failed_count: int
     seconds: float
 
 
-def poll_if_due(now: float | None = None) -> Round | None:
+def poll_if_due(now: float | None = None) -> PollRound | None:
     """Runs a round of polls if it is due, and returns its figures.
 
     None if it is not due or another process runs it. `now` is in epoch seconds; None: the shared clock.
@@ -78,7 +78,9 @@ def poll_if_due(now: float | None = None) -> Round | None:
     return done
 
 
-def poll_round(at: int, connections: Connections = PROCESS, replication: Replication = PROCESS_REPLICATION) -> Round:
+def poll_round(
+    at: int, connections: Connections = PROCESS, replication: Replication = PROCESS_REPLICATION
+) -> PollRound:
     started = time.perf_counter()
     instances = list(endpoint_list())
     connections.keep_only({instance.pk for instance in instances})
@@ -93,7 +95,7 @@ def poll_round(at: int, connections: Connections = PROCESS, replication: Replica
     with isolated(Duty.NEAR_CACHES) as work:
         work.together(_near_caches(asked, readings, connections, work), near_caches_note)
     event_publish("samples", "fleet", {"sampled_at": at, "answered": len(readings), "fleet": fleet_values(at)})
-    done = Round(at, len(readings), len(instances) - len(readings), time.perf_counter() - started)
+    done = PollRound(at, len(readings), len(instances) - len(readings), time.perf_counter() - started)
     log.info("poll_round", answered=done.answered_count, failed=done.failed_count, seconds=round(done.seconds, 3))
     return done
 
@@ -102,7 +104,7 @@ def _limits() -> Limits:
     return replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
 
 
-def _read_all(instances: Sequence[Instance], connections: Connections, work: Work) -> dict[str, Reading]:
+def _read_all(instances: Sequence[Instance], connections: Connections, work: DutyRound) -> dict[str, Reading]:
     readings = {}
     for pk, outcome in connections.ask_all(instances, _limits(), lambda _: STATEMENTS).items():
         with work.on(pk):
@@ -112,24 +114,26 @@ def _read_all(instances: Sequence[Instance], connections: Connections, work: Wor
 
 
 def _near_caches(
-    instances: Sequence[Instance], readings: Mapping[str, Reading], connections: Connections, work: Work
-) -> dict[str, Listed]:
+    instances: Sequence[Instance], readings: Mapping[str, Reading], connections: Connections, work: DutyRound
+) -> dict[str, NearCacheListing]:
     """Asks the instances that count attached near caches for the list of them.
 
     Returns the lists by instance id, for each instance that answered; it is empty for the others.
     """
-    listed = {pk: Listed(reading.at) for pk, reading in readings.items() if not reading.numbers.get("near_caches")}
+    listed = {
+        pk: NearCacheListing(reading.at) for pk, reading in readings.items() if not reading.numbers.get("near_caches")
+    }
     having = [each for each in instances if each.pk in readings and each.pk not in listed]
     for pk, rows in connections.rows_all(having, _limits(), f"SHOW FQC {NEAR}").items():
         with work.on(pk):
-            listed[pk] = Listed(time.time(), answered(rows))
+            listed[pk] = NearCacheListing(time.time(), answered(rows))
     return listed
 
 
 def _write(at: int, readings: Mapping[str, Reading]) -> None:
     """Writes the samples of a round and the newest readings, by instance id. Must be called in a transaction."""
     before = _readings_before(readings)
-    reported = reported_take(at, readings)
+    reported = report_sums_take(at, readings)
     longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
     grown = {pk: growth(before.get(pk), reading, longest) for pk, reading in readings.items()}
     for pk in reported.keys() & grown.keys():
@@ -137,7 +141,7 @@ def _write(at: int, readings: Mapping[str, Reading]) -> None:
     round_write(at, {pk: Found(reading, grown[pk]) for pk, reading in readings.items()})
 
 
-def _add_reported(grown: Numbers, reported: Reported) -> None:
+def _add_reported(grown: Numbers, reported: ReportSums) -> None:
     """Adds what near caches reported themselves to an instance's sample, in place, next to the counts of the attached
     ones.
 

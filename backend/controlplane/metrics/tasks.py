@@ -16,7 +16,7 @@ LOOKOUT.lanes["living"].append(polling.poll_if_due)
 @shared_task(name="metrics.look")
 def look() -> None:
     """Starts the thread that polls and watches the servers in this process, unless a process runs it already."""
-    LOOKOUT.knock()
+    LOOKOUT.ensure_running()
 
 
 @shared_task(name="metrics.rollup")

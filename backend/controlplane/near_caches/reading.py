@@ -13,6 +13,7 @@ NAME = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 ADDRESS = re.compile(r"[!-~]{0,80}")
 MOST_ROWS = 1000  # per server
 MOST_PROTOCOL = 2**31 - 1
+MOST_OBSTACLE = 200
 
 Row = Mapping[str, str | None]  # the server's text by column
 
@@ -35,4 +36,6 @@ def _fields(row: Row) -> dict[str, Any] | None:
     counts = {field: whole(row.get(reports.NEAR_NUMBERS[field]) or "0", limit) for field, limit in most.items()}
     times = {field: decimal(row.get(column) or "0") for field, column in reports.NEAR_MILLISECONDS.items()}
     is_sound = None not in (*counts.values(), *times.values())
-    return {"name": name, "address": address, **counts, **times} if is_sound else None
+    # a plugin without this column reports to near caches whatever its state is
+    obstacle = (row.get(reports.NEAR_OBSTACLE) or "")[:MOST_OBSTACLE]
+    return {"name": name, "address": address, "obstacle": obstacle, **counts, **times} if is_sound else None

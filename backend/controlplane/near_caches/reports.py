@@ -31,7 +31,7 @@ MOST_PER_SECOND = 10_000_000
 
 
 @dataclass
-class Reported:
+class ReportSums:
     """Sums of the reports of an instance's near caches since its newest sample: growth of hits and misses, and how many
     report now or are missed.
     """
@@ -68,7 +68,7 @@ def _make_room(instance: Instance) -> None:
         mine.filter(is_attached=False).delete()
     if mine.count() > MOST_ROWS:
         raise Conflict(
-            f"{MOST_ROWS} near caches report to {instance.name} already: one more is not noted.",
+            f"{MOST_ROWS} near caches report to {instance.name} already: another one is not recorded.",
             code="too_many_near_caches",
         )
 
@@ -95,7 +95,7 @@ def _grown(before: int, now: int, seconds: float) -> int:
     return int(max(0, min(now - before, seconds * MOST_PER_SECOND)))
 
 
-def reported_take(at: float, sampled: Collection[str]) -> dict[str, Reported]:
+def report_sums_take(at: float, sampled: Collection[str]) -> dict[str, ReportSums]:
     """Returns, by instance id, what near caches reported since the last call.
 
     Must be called once in the transaction of a round of polls, which stores a sample for each instance in `sampled`:
@@ -112,11 +112,11 @@ def reported_take(at: float, sampled: Collection[str]) -> dict[str, Reported]:
     return _added_up(rows, at)
 
 
-def _added_up(rows: Iterable[NearCache], at: float) -> dict[str, Reported]:
+def _added_up(rows: Iterable[NearCache], at: float) -> dict[str, ReportSums]:
     here = {(near.instance_id, near.name) for near in rows if near.is_attached}
-    found: dict[str, Reported] = {}
+    found: dict[str, ReportSums] = {}
     for near in rows:
-        told = found.setdefault(near.instance_id, Reported())
+        told = found.setdefault(near.instance_id, ReportSums())
         told.hits += near.unsampled_hits
         told.misses += near.unsampled_misses
         told.reporting += near.is_attached

@@ -20,7 +20,7 @@ from controlplane.near_caches.models import (
 )
 from controlplane.near_caches.reading import NAME
 
-# An attached near cache reports these itself, too (engine/crates/near-core/src/obstacle.rs).
+# The plugin has the first one for attached near caches, too (engine/crates/session/src/nears.rs).
 SERVER_CACHE_OFF = "the server's cache is off"
 SERVER_SILENT = "its server does not respond"
 NO_LEASE = "it has no lease: its last message to the server is too old"
@@ -75,6 +75,8 @@ def obstacle_of(near: NearCache) -> str:
         return near.obstacle if near.is_attached else ""
     if near.instance.state not in ANSWERING:
         return SERVER_SILENT
+    if near.is_attached and near.obstacle:
+        return near.obstacle  # in the words of its server
     if is_server_cache_off(near.instance):
         return SERVER_CACHE_OFF
     return NO_LEASE if near.is_attached and near.lease_ms <= 0 else ""

@@ -23,14 +23,14 @@ Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class Listed:
+class NearCacheListing:
     """The rows of SHOW FQC NEAR of one server, one per near cache. `at` is when it was asked, in epoch seconds."""
 
     at: float
     rows: Sequence[Row] = ()
 
 
-def near_caches_note(found: Mapping[str, Listed]) -> None:
+def near_caches_note(found: Mapping[str, NearCacheListing]) -> None:
     """Stores the near caches that servers list, by instance id.
 
     Those of these instances that are no longer listed are marked detached, and deleted a day later. Must be called in a
@@ -51,7 +51,7 @@ def near_caches_note(found: Mapping[str, Listed]) -> None:
     NearCache.objects.filter(is_attached=False, seen_at__lt=now - KEPT).delete()
 
 
-def _read(found: Mapping[str, Listed], kept: Mapping[Key, NearCache]) -> Iterable[NearCache]:
+def _read(found: Mapping[str, NearCacheListing], kept: Mapping[Key, NearCache]) -> Iterable[NearCache]:
     for instance_id, listed in found.items():
         now = moment(listed.at)
         for fields in near_rows(listed.rows):

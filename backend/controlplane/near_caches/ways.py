@@ -89,7 +89,7 @@ ONE_STATEMENT = re.compile(r"(?!0+$)[0-9a-f]{32}")  # the row for all other stat
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedStatement:
     """A statement without its literals that was run more than once, and its digest."""
 
     digest: str
@@ -152,7 +152,7 @@ def _account(user: str) -> str:
     return f"CREATE USER '{user}'@'%' IDENTIFIED BY '{PASSWORD}';"
 
 
-def file_lines(mode: str, repeated: Sequence[Repeated] = ()) -> tuple[str, ...]:
+def file_lines(mode: str, repeated: Sequence[RepeatedStatement] = ()) -> tuple[str, ...]:
     """Returns the lines of the rules file, for the mode that needs one: rules for the statements that repeat most, or
     else an example.
 
@@ -165,19 +165,19 @@ def file_lines(mode: str, repeated: Sequence[Repeated] = ()) -> tuple[str, ...]:
     return tuple(line for each in repeated for line in _rule(each))
 
 
-def _rule(repeated: Repeated) -> tuple[str, ...]:
+def _rule(repeated: RepeatedStatement) -> tuple[str, ...]:
     shape = " ".join(repeated.shape.split())
     return (f"# {shape[:LONGEST_SHAPE]}", "[[rule]]", f'digest = "{repeated.digest}"', *SERVED_FOR_A_WHILE)
 
 
-def repeated_of(rows: Iterable[Mapping[str, str | None]]) -> list[Repeated]:
+def repeated_statements(rows: Iterable[Mapping[str, str | None]]) -> list[RepeatedStatement]:
     """Returns the statements that ran most often, at most MOST_RULES, from the rows of SHOW FQC QUERIES.
 
     Those that ran once are left out.
     """
     counted = [(whole(row.get(reports.EXECUTIONS)) or 0, row) for row in rows]
     often = sorted((each for each in counted if each[0] > 1), key=lambda each: -each[0])
-    found = [Repeated(row.get(reports.DIGEST) or "", row.get(reports.QUERY) or "") for _, row in often]
+    found = [RepeatedStatement(row.get(reports.DIGEST) or "", row.get(reports.QUERY) or "") for _, row in often]
     return [each for each in found if ONE_STATEMENT.fullmatch(each.digest)][:MOST_RULES]
 
 

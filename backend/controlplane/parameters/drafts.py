@@ -28,7 +28,7 @@ def _value_errors(line: Line, name: str, text: str) -> list[FieldError]:
     field, definition = f"values.{name}", line.definitions.get(name)
     if definition is None:
         like = line.like(name)
-        instead = f"did you mean {like}?" if like else "the list of parameters has those that there are"
+        instead = f"did you mean {like}?" if like else "see the list of parameters"
         detail = f"{line.name} has no parameter {name}: {instead}"
         return [FieldError(field, "unknown_parameter", detail)]
     if not definition.is_modifiable:

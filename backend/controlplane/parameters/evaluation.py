@@ -13,7 +13,7 @@ from .resolution import resolve
 
 
 @dataclass(frozen=True)
-class Place:
+class EvaluationContext:
     """The instance or class that a value is tried for: the definitions of its line, the numbers of its class, and the
     values of its other parameters, since these share the memory with the tried one.
     """
@@ -34,7 +34,7 @@ class Evaluation:
     findings: list[Finding] = field(default_factory=list)
 
 
-def evaluate(text: str, place: Place, parameter: str | None) -> Evaluation:
+def evaluate(text: str, place: EvaluationContext, parameter: str | None) -> Evaluation:
     try:
         expression = compile_expression(text)
     except ExpressionSyntaxError as error:
@@ -50,7 +50,7 @@ def evaluate(text: str, place: Place, parameter: str | None) -> Evaluation:
     return replace(spelled, value=str(value), findings=findings)
 
 
-def _findings(text: str, place: Place, variables: Mapping[str, int], parameter: str) -> list[Finding]:
+def _findings(text: str, place: EvaluationContext, variables: Mapping[str, int], parameter: str) -> list[Finding]:
     """Returns the findings that a preview would have if only this parameter were changed, to the expression `text`."""
     values = {**place.configured, parameter: text}
     found = resolve(place.line, values, variables, running=place.running).findings

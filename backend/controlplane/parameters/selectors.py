@@ -8,11 +8,11 @@ from django.db.models import Q, QuerySet
 
 from controlplane.core.errors import NotFound
 from controlplane.core.hooks import Hook
-from controlplane.parameters.evaluation import Place
+from controlplane.parameters.evaluation import EvaluationContext
 from controlplane.parameters.models import Template, TemplateVersion
 
 # Returns the place of an instance, given by its id or name, for a value that is tried there.
-PLACE_OF: Hook[Callable[[str], Place]] = Hook("parameters.selectors.PLACE_OF")
+EVALUATION_CONTEXT: Hook[Callable[[str], EvaluationContext]] = Hook("parameters.selectors.EVALUATION_CONTEXT")
 # Returns the line of a new template that names none.
 FLEET_LINE: Hook[Callable[[], str]] = Hook("parameters.selectors.FLEET_LINE")
 
@@ -26,7 +26,7 @@ def template_get(pk: str) -> Template:
     found = Template.objects.filter(Q(pk=pk) | Q(name=pk)).first()
     if found is None:
         raise NotFound(
-            f"There is no template {pk}. It may have been deleted: the list has those that there are.",
+            f"There is no template {pk}. It may have been deleted: see the list.",
             code="template_not_found",
         )
     return found

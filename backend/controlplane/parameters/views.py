@@ -17,7 +17,7 @@ from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.parameters import selectors, services
 from controlplane.parameters import serializers as shapes
 from controlplane.parameters.difference import differences
-from controlplane.parameters.evaluation import Place, evaluate
+from controlplane.parameters.evaluation import EvaluationContext, evaluate
 from controlplane.parameters.models import Template
 from controlplane.parameters.resolution import resolve
 
@@ -132,9 +132,9 @@ class ExpressionEvaluate(ApiView):
         """Try an expression out. A wrong one is an answer, not an error: `error` points at the column."""
         given = _given(shapes.ExpressionRequestSerializer, request.data)
         place = (
-            selectors.PLACE_OF.part(given["instance"])
+            selectors.EVALUATION_CONTEXT.part(given["instance"])
             if "instance" in given
-            else Place(line_get(given["engine_line"]), given.get("variables"))
+            else EvaluationContext(line_get(given["engine_line"]), given.get("variables"))
         )
         found = evaluate(given["expression"], place, given.get("parameter"))
         return Response(shapes.EvaluationSerializer(found).data)

@@ -13,7 +13,7 @@ from controlplane.metrics.headlines import past_hour_sums
 from controlplane.prerequisites.check import observe
 from controlplane.prerequisites.gate import engine_obstacle
 from controlplane.prerequisites.readings import Readings, TableUse, statistics_of
-from controlplane.prerequisites.recommendation import Observed, counted, grown, recommendation
+from controlplane.prerequisites.recommendation import ObservedReads, counted, grown, recommendation
 from controlplane.prerequisites.rules import (
     advice_findings,
     is_cache_on,
@@ -56,7 +56,7 @@ def is_observing(readings: Readings) -> bool:
     return readings.variables.get("fqc_observe") in ("ON", "1")
 
 
-def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed | None:
+def observed(instance: Instance, readings: Readings, curve: Curve) -> ObservedReads | None:
     """Returns what a running observation (the engine counts what the cache would do while it is off) has counted so
     far, or the result of an ended one; None if there is neither.
     """
@@ -65,9 +65,9 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
         return None
     size = _knee(curve)
     if found.result is not None:  # the size is read from the curve shown next to it, as long as the engine has one
-        return Observed(**{**found.result, "size_bytes": size or found.result["size_bytes"]})
+        return ObservedReads(**{**found.result, "size_bytes": size or found.result["size_bytes"]})
     numbers = grown(found.counted_before, counted(readings.status))
-    return Observed(
+    return ObservedReads(
         **numbers,
         seconds=(timezone.now() - found.started_at).total_seconds(),
         size_bytes=size,
@@ -75,13 +75,13 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
     )
 
 
-def _served(instance: Instance, curve: Curve) -> Observed:
+def _served(instance: Instance, curve: Curve) -> ObservedReads:
     """Returns the reads of the past hour and how many of them the server's cache and near caches answered, from the
     same columns as the headlines.
     """
     sums = past_hour_sums(instance.pk)
     hits, others = ("hits", "near_hits"), ("inserts", "not_cached")
-    return Observed(
+    return ObservedReads(
         requests=_total(sums, (*hits, *others)),
         hits=_total(sums, hits),
         microseconds=_total(sums, ("saved_microseconds",)),
@@ -123,7 +123,7 @@ def curve_or_kept(instance: Instance) -> list[tuple[int, float]]:
     Empty if there is neither.
     """
     found = Observation.objects.filter(instance=instance).first()
-    kept = Observed(**found.result) if found and found.result else None
+    kept = ObservedReads(**found.result) if found and found.result else None
     points = cache_curve(instance).points
     if points or kept is None or kept.suggested_bytes is None:
         return points
@@ -156,7 +156,7 @@ def _sizes(readings: Readings, curve: Curve, *, suggested_bytes: int | None) -> 
 def table_advice(table: TableUse, readings: Readings) -> dict[str, Any]:
     advice, explanation = "neutral", "Neither read-heavy nor write-heavy."
     if is_read_mostly(table) and runs_well(readings):
-        advice, explanation = "keep", "Read often and written rarely: its results stay valid for long."
+        advice, explanation = "keep", "Read often and written rarely: its results stay valid for a long time."
     elif is_read_mostly(table) and takes_no_engine(readings):
         advice, explanation = "near_rule", "Read often and written rarely: a good candidate for a near cache."
     elif is_read_mostly(table):
@@ -165,7 +165,7 @@ def table_advice(table: TableUse, readings: Readings) -> dict[str, Any]:
             "Read often and written rarely: a good candidate for SQL_CACHE with query_cache_type 2.",
         )
     elif is_write_heavy(table):
-        advice, explanation = "leave_out", "Written so often that results become outdated before they are read again."
+        advice, explanation = "leave_out", "Written so often that results are invalidated before they are read again."
     return {
         "schema": table.schema,
         "table": table.table,

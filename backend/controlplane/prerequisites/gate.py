@@ -18,18 +18,20 @@ COMPATIBILITY = "5.7"  # of the managed service's dialect, which the engine uses
 # The findings about an instance's engine. They are only valid once the server was reached.
 OF_ENGINE = ("minor_version", "no_engine_there", "engine_idle")
 TAKES_ENGINE = "a server that the engine can be loaded into"
-WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the engine."
-BESIDE = "Let a near cache (fqc-near) beside the application answer repeated reads: the page Near caches says how."
-ELSEWHERE = (
+WORKS_WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the engine."
+USE_NEAR_CACHE = (
+    "Use a near cache (fqc-near) next to the application to answer repeated reads: see the page Near caches."
+)
+USE_REPLICA = (
     f"For the cache, let a {DEFAULT_PRODUCT.name} server of your own replicate the data, and load the engine there."
 )
-ASKED = (
-    "On a server of your own the engine also loads where the server is started with fqc_allow_untested_server, and "
+ALLOW_UNTESTED = (
+    "On a server of your own the engine also loads if the server is started with fqc_allow_untested_server, and "
     "serves if its self-test passes."
 )
 
 
-class Gated(Protocol):
+class EngineFacts(Protocol):
     engine_line: str
     engine_version: str
     compatibility: str
@@ -44,7 +46,7 @@ class Gated(Protocol):
     last_seen_at: datetime | None
 
 
-def gate_findings(instance: Gated) -> list[InstanceFinding]:
+def gate_findings(instance: EngineFacts) -> list[InstanceFinding]:
     """Returns the findings that decide whether the cache may be enabled: one per condition, whether it holds or not,
     and those about rare obstacles if there are any.
 
@@ -55,7 +57,7 @@ def gate_findings(instance: Gated) -> list[InstanceFinding]:
     return [*_server(instance), _minor_version(instance), *idle, *proxy]
 
 
-def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
+def known_gate_findings(instance: EngineFacts) -> list[InstanceFinding]:
     """Like `gate_findings`, but without those about the engine if the server was never reached, since it is unknown
     whether it has one.
     """
@@ -63,7 +65,7 @@ def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
     return [each for each in found if each.code not in OF_ENGINE or instance.last_seen_at]
 
 
-def _server(instance: Gated) -> list[InstanceFinding]:
+def _server(instance: EngineFacts) -> list[InstanceFinding]:
     """Returns a finding that says which server this is, if the engine is there or can be loaded; none otherwise, since
     another finding says that it cannot.
     """
@@ -85,14 +87,16 @@ def _server(instance: Gated) -> list[InstanceFinding]:
     ]
 
 
-def _minor_version(instance: Gated) -> InstanceFinding:
+def _minor_version(instance: EngineFacts) -> InstanceFinding:
     version = instance.minor_version
     is_met = version is not None and version >= LEAST_MINOR_VERSION
     needed = f"the engine, of {_day(LEAST_MINOR_VERSION)} or later"
     obstacle = "" if is_met else engine_obstacle(instance)
     if obstacle:
         seen = f"no engine is installed, and {obstacle}"
-        remedy = " ".join([BESIDE, WITHOUT_ENGINE, *([ASKED] if may_be_asked(instance) else [])])
+        remedy = " ".join(
+            [USE_NEAR_CACHE, WORKS_WITHOUT_ENGINE, *([ALLOW_UNTESTED] if can_load_untested(instance) else [])]
+        )
         facts = {"server": instance.edition or server_name(instance)}
         return InstanceFinding(Severity.BLOCKING, "no_engine_there", "", seen, TAKES_ENGINE, remedy, facts=facts)
     is_local = instance.provider == "local"
@@ -110,12 +114,12 @@ def _minor_version(instance: Gated) -> InstanceFinding:
     )
 
 
-def server_name(instance: Gated) -> str:
+def server_name(instance: EngineFacts) -> str:
     """Returns a name such as MariaDB 10.11.19; empty until the server was reached."""
     return f"{instance.product} {instance.engine_version.partition('-')[0]}".strip()
 
 
-def engine_name(instance: Gated) -> str:
+def engine_name(instance: EngineFacts) -> str:
     """Returns the engine's name and date, such as FQC 1.0.0 (2026-11-20): its minor version is a date, as in the
     managed service.
 
@@ -131,35 +135,35 @@ def _day(minor_version: int) -> str:
     return f"{text[:-4]}-{text[-4:-2]}-{text[-2:]}"
 
 
-def _idle(instance: Gated) -> InstanceFinding:
+def _idle(instance: EngineFacts) -> InstanceFinding:
     return InstanceFinding(
         Severity.BLOCKING,
         "engine_idle",
         "",
-        seen=f"the engine is installed, but serves nothing here: {instance.engine_obstacle}",
+        seen=f"the engine is installed, but does not serve here: {instance.engine_obstacle}",
         needed="an engine that serves",
-        remedy=f"Remove what is in the way, if it can be removed. {WITHOUT_ENGINE}",
+        remedy=f"Remove the obstacle, if possible. {WORKS_WITHOUT_ENGINE}",
         facts={"obstacle": instance.engine_obstacle},
     )
 
 
-def engine_obstacle(instance: Gated) -> str:
+def engine_obstacle(instance: EngineFacts) -> str:
     """Returns why the engine cannot be loaded into this instance's server, as a clause; empty if it can."""
     if is_managed(instance.edition):
-        return f"{instance.edition} loads no plugins of its customers"
+        return f"{instance.edition} does not load customer plugins"
     name = server_name(instance) or local_product(instance.product).name
     return "" if instance.takes_engine else f"this engine cannot be loaded into {name}"
 
 
-def may_be_asked(instance: Gated) -> bool:
+def can_load_untested(instance: EngineFacts) -> bool:
     """Returns whether the engine would load into this server if it is started with fqc_allow_untested_server, although
     it was not tested with that server.
     """
     known = admission(local_product(instance.product), instance.engine_version)
-    return known is Admission.ASKED and not is_managed(instance.edition)
+    return known is Admission.ON_REQUEST and not is_managed(instance.edition)
 
 
-def install_statements(instance: Gated) -> tuple[str, ...]:
+def install_statements(instance: EngineFacts) -> tuple[str, ...]:
     return (
         "-- copy fqc.so into the folder that this names:",
         "SELECT @@plugin_dir;",

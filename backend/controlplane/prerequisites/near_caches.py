@@ -30,12 +30,12 @@ from controlplane.near_caches.ways import (
     BOUNDED,
     EXACT,
     LogSetting,
-    Repeated,
+    RepeatedStatement,
     file_lines,
     has_own_cache_on,
     is_cluster_node,
     makes_its_certificate,
-    repeated_of,
+    repeated_statements,
     settings_missing,
     statements,
 )
@@ -98,7 +98,7 @@ def build_findings(instance: Instance) -> list[InstanceFinding]:
                 "",
                 seen="fqc-near is being built on this machine",
                 needed="fqc-near",
-                remedy="Wait some minutes: it is started before this server as soon as it is built.",
+                remedy="Wait a few minutes: it is started in front of this server as soon as it is built.",
             )
         ]
     if state == "failed":
@@ -109,7 +109,7 @@ def build_findings(instance: Instance) -> list[InstanceFinding]:
                 "",
                 seen="fqc-near could not be built on this machine",
                 needed="fqc-near",
-                remedy="Read near-build.log beside the other logs (make status names them), then run make up again.",
+                remedy="Read near-build.log next to the other logs (make status names them), then run make up again.",
             )
         ]
     return []
@@ -121,7 +121,9 @@ def _live(instance: Instance) -> tuple[list[Way], list[InstanceFinding]]:
         variables = server.variables()
         listed = report(server, reports.NEAR) if EXACT in near_modes(instance) else Report()
         unlisted = _unlisted(instance, server, listed) if listed.note else []
-        repeated = repeated_of(report(server, reports.QUERIES).rows) if instance.minor_version is not None else []
+        repeated = (
+            repeated_statements(report(server, reports.QUERIES).rows) if instance.minor_version is not None else []
+        )
     findings = {EXACT: _exact(instance, unlisted), BOUNDED: log_findings(instance, variables)}
     ways = [
         _way(instance, mode, variables, [*findings.get(mode, []), *certificate_findings(instance, variables)], repeated)
@@ -135,7 +137,7 @@ def _way(
     mode: str,
     variables: Mapping[str, str],
     findings: list[InstanceFinding],
-    repeated: Sequence[Repeated] = (),
+    repeated: Sequence[RepeatedStatement] = (),
 ) -> Way:
     host, port = instance.host, instance.port
     own = near_options(instance, mode, variables)
@@ -200,8 +202,8 @@ def _log(instance: Instance, missing: Sequence[LogSetting], variables: Mapping[s
         Severity.BLOCKING if missing else Severity.NOTICE,
         "near_log",
         "",
-        seen=told or "the binary log tells of every change",
-        needed="a binary log of rows that tells of every change",
+        seen=told or "the binary log records every change",
+        needed="a row-based binary log that records every change",
         remedy=remedy if missing else "",
         action=Action(statements=lines if is_managed(instance.edition) else (file, *lines)) if missing else None,
         facts={"settings": told},
@@ -214,7 +216,7 @@ def _log_of_cluster() -> InstanceFinding:
         "near_log_of_cluster",
         "",
         seen="the server is a node of a Galera cluster",
-        needed="a server whose log alone tells of every change",
+        needed="a server whose own log records every change",
         remedy="Use rules here.",
     )
 
@@ -257,7 +259,7 @@ def cache_finding(cache_type: str, size_bytes: int | None) -> InstanceFinding:
         "near_server_cache",
         "",
         seen="the cache of the server is " + ("on" if is_on else "off"),
-        needed="the cache on: a near cache is told of what the server's own cache stores or serves",
+        needed="the cache on: a near cache is notified only of results that the server's own cache stores or serves",
         remedy="" if is_on else "Enable the cache of this instance.",
     )
 
@@ -280,7 +282,7 @@ def _present(attached: int, reporting: int) -> InstanceFinding:
         "near_attached",
         "",
         seen=f"near caches attached: {attached}, reporting: {reporting}",
-        needed="fqc-near beside the application",
+        needed="fqc-near next to the application",
         remedy="" if is_any else "Start fqc-near on each application host, in one of the ways below.",
         facts={"count": str(attached), "reporting": str(reporting)},
     )
@@ -300,7 +302,7 @@ def _hits(near: dict[str, Any]) -> InstanceFinding:
         seen=f"{near['name']} answered {near['hits']} of {reads} reads",
         needed=f"at least {least}",
         remedy="Look at why statements are not cached on the server: those are not cached by a near cache, either. If "
-        "many hosts share the reads, each of them has to see a read twice.",
+        "many hosts share the reads, each of them has to run a read once before it hits.",
         facts={"name": near["name"], "hits": str(near["hits"]), "reads": str(reads), "least": least},
     )
 
@@ -314,9 +316,9 @@ def _wait(near: dict[str, Any]) -> InstanceFinding:
         Severity.ADVICE,
         "near_writers_wait",
         "",
-        seen=f"writers waited {_wait_ms(near):.1f} ms for {near['name']} on average",
+        seen=f"writes waited {_wait_ms(near):.1f} ms for {near['name']} on average",
         needed=f"at most {LONG_WAIT_MS:.0f} ms",
         remedy="Look at the load of its host and at the network between: a write waits until each near cache that may "
-        "hold its old rows has heard of it.",
+        "hold its old rows has been notified.",
         facts={"name": near["name"], "wait": f"{_wait_ms(near):.1f}", "longest": f"{LONG_WAIT_MS:.0f}"},
     )

@@ -147,7 +147,7 @@ def _unknown(names: Iterable[str]) -> InstanceFinding:
 def _old(missing: Mapping[str, str], names: Iterable[str], age: timedelta) -> InstanceFinding:
     lacked = ", ".join(sorted(set(missing.values())))
     days, told = str(age.days), ", ".join(names)
-    found = f"it lacked {lacked}" if lacked else "it lacked nothing that was checked"
+    found = f"it lacked {lacked}" if lacked else "no privilege was missing"
     seen = f"the last check of what the account may set was {days} d ago; {found}"
     return _not_known("privileges_old", seen, {"days": days, "lacked": lacked or "none", "names": told})
 

@@ -27,7 +27,7 @@ OBSERVED = {
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedReads:
     requests: int
     hits: int
     microseconds: int
@@ -76,13 +76,13 @@ def grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
 
 
 def recommendation(
-    seen: Observed | None, *, has_engine: bool, takes_engine: bool, is_on: bool, is_observing: bool
+    seen: ObservedReads | None, *, has_engine: bool, takes_engine: bool, is_on: bool, is_observing: bool
 ) -> dict[str, Any]:
     if has_engine:
         verdict = _verdict(seen, is_on=is_on, is_observing=is_observing)
     else:
         verdict = "no_engine" if takes_engine else "no_engine_there"
-    figures = seen or Observed(0, 0, 0, 0)
+    figures = seen or ObservedReads(0, 0, 0, 0)
     return {
         "verdict": verdict,
         "text": TEXTS[verdict](figures),
@@ -97,7 +97,7 @@ def recommendation(
     }
 
 
-def _verdict(seen: Observed | None, *, is_on: bool, is_observing: bool) -> str:
+def _verdict(seen: ObservedReads | None, *, is_on: bool, is_observing: bool) -> str:
     if is_on:
         if seen is None or not seen.is_enough:
             return "too_early"
@@ -109,11 +109,11 @@ def _verdict(seen: Observed | None, *, is_on: bool, is_observing: bool) -> str:
     return "enable" if (seen.hit_ratio or 0) >= LEAST_HIT_RATIO else "do_not_enable"
 
 
-def _percent(seen: Observed) -> str:
+def _percent(seen: ObservedReads) -> str:
     return percent(seen.hit_ratio or 0)
 
 
-def _cores(seen: Observed) -> str:
+def _cores(seen: ObservedReads) -> str:
     cores = seen.saved_cores or 0
     if cores >= 1:
         return f"{cores:.1f} cores"
@@ -124,16 +124,18 @@ def size_text(size: int) -> str:
     return f"{-(-size // MIB)} MiB" if size >= MIB else f"{-(-size // KIB)} KiB"
 
 
-def _size(seen: Observed) -> str:
+def _size(seen: ObservedReads) -> str:
     return f" Suggested size: {size_text(seen.suggested_bytes)}." if seen.suggested_bytes else ""
 
 
 TEXTS: dict[str, Any] = {
     "no_engine": lambda seen: "Install the engine first: it observes what the cache would do.",
     "no_engine_there": lambda seen: (
-        "This server cannot load the engine. A near cache beside the application can answer repeated reads."
+        "This server cannot load the engine. A near cache next to the application can answer repeated reads."
     ),
-    "observe": lambda seen: "Not known yet: observe the server's reads first. Nothing is served while observing.",
+    "observe": lambda seen: (
+        "Not known yet: observe the server's reads first. Nothing is served from the cache while observing."
+    ),
     "observing": lambda seen: (
         f"Observing: {seen.requests} reads in {int(seen.seconds) // 60} minutes so far. "
         f"At least {ENOUGH_REQUESTS} reads and {ENOUGH_SECONDS // 60} minutes are needed. "
@@ -146,7 +148,7 @@ TEXTS: dict[str, Any] = {
         f"least {ENOUGH_REQUESTS} reads over {ENOUGH_SECONDS // 60} minutes are needed."
     ),
     "keep": lambda seen: (
-        f"The cache pays: in the past hour {_percent(seen)} of reads came from caches, saving {_cores(seen)}."
+        f"The cache is worthwhile: in the past hour {_percent(seen)} of reads came from caches, saving {_cores(seen)}."
         f"{_size(seen)}"
     ),
     "reconsider": lambda seen: (
@@ -155,5 +157,5 @@ TEXTS: dict[str, Any] = {
 }
 
 
-def result_of(seen: Observed) -> dict[str, Any]:
+def result_of(seen: ObservedReads) -> dict[str, Any]:
     return asdict(seen)

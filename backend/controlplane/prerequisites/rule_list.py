@@ -104,7 +104,7 @@ def parse(text: str) -> tuple[list[Rule], list[RuleError]]:
     except (ValueError, RecursionError) as error:
         return [], [_error(None, "", "rules_not_a_list", str(error))]
     if not isinstance(found, list):
-        return [], [_error(None, "", "rules_not_a_list", "this is none")]
+        return [], [_error(None, "", "rules_not_a_list", "this is not a list")]
     return check(found)
 
 
@@ -117,12 +117,12 @@ def check(found: Sequence[Any]) -> tuple[list[Rule], list[RuleError]]:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
-        raise ValueError("a field is there twice")
+        raise ValueError("a field occurs twice")
     return dict(pairs)
 
 
 def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _error(index: int | None, field: str, code: str, detail: str = "") -> RuleError:

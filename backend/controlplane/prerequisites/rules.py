@@ -22,7 +22,7 @@ LEAST_TABLE_ROWS = 1000
 LEAST_READS = 1000
 GOOD_HIT_RATIO = 0.5
 LEFT_OUT_OR_DEMANDED = (
-    "Leave it out by a rule, or use query_cache_type 2 and SQL_CACHE only on tables that are read much and written "
+    "Exclude it with a rule, or use query_cache_type 2 and SQL_CACHE only on tables that are read much and written "
     "little."
 )
 SWITCH_IT_OFF = (
@@ -184,8 +184,8 @@ def takes_no_engine(readings: Readings) -> bool:
 
 def _how_to_leave_out(readings: Readings) -> str:
     if takes_no_engine(readings):
-        return "Leave it out of near caches by a rule in their file of rules."
-    return "Leave it out by a rule." if runs_well(readings) else LEFT_OUT_OR_DEMANDED
+        return "Exclude it from near caches with a rule in their rules file."
+    return "Exclude it with a rule." if runs_well(readings) else LEFT_OUT_OR_DEMANDED
 
 
 def _left_out(readings: Readings, table: TableUse) -> Action:

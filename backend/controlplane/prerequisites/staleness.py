@@ -35,8 +35,8 @@ def stale_reads(readings: Readings) -> InstanceFinding | None:
         "stale_reads",
         "fqc_rules",
         seen="by fqc_rules, despite writes: " + "; ".join(map(_said, told)) + _served(readings),
-        needed=f"only reads that can be outdated, by table, schema, statement or account; {LONGEST_SECONDS} s at most",
-        remedy="Limit these rules to reads that can be outdated; all other reads never are." if unlimited else "",
+        needed=f"only reads that may be stale, by table, schema, statement or account; {LONGEST_SECONDS} s at most",
+        remedy="Limit these rules to reads that may be stale; all other reads never are." if unlimited else "",
         action=_without(rules, unlimited) if unlimited else None,
         facts={
             "rules": "; ".join(f"{_what(rule) or '*'}: {_seconds(rule)} s" for rule in told),
@@ -80,7 +80,7 @@ def _what(rule: Mapping[str, Any]) -> str:
 
 def _served(readings: Readings) -> str:
     count = readings.number("Fqc_stale_hits")
-    return f"; {count} of {readings.number('Fqc_hits')} hits were outdated" if count else ""
+    return f"; {count} of {readings.number('Fqc_hits')} hits were stale" if count else ""
 
 
 def _without(rules: list[dict[str, Any]], unlimited: list[dict[str, Any]]) -> Action:

@@ -32,7 +32,7 @@ from controlplane.gateway.product import PRODUCTS, TimeLimit
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.status import report
 from controlplane.prerequisites.trial_account import trial_account_check
-from controlplane.prerequisites.trial_errors import told_in_own_words
+from controlplane.prerequisites.trial_errors import without_server_text
 from controlplane.prerequisites.trial_statement import statement_check
 from controlplane.settings.selectors import settings_get
 
@@ -130,7 +130,7 @@ def _time_limit(server: Server) -> TimeLimit | None:
 def _prepare(server: Server, database: str | None, limit: TimeLimit | None) -> None:
     server.run("SET ROLE NONE")
     if database:
-        with told_in_own_words(server.place):
+        with without_server_text(server.place):
             server.use(database)
     server.run("SET SESSION TRANSACTION READ ONLY")
     if limit:
@@ -171,7 +171,7 @@ def _settled(server: Server, before: Counts, repetitions: int) -> tuple[Counts, 
 
 
 def _read(server: Server, statement: str) -> None:
-    with told_in_own_words(server.place):
+    with without_server_text(server.place):
         server.skip(statement)
 
 
@@ -227,9 +227,9 @@ def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int, *, can_le
     if size_bytes == 0 and not can_lend:
         return (
             "query_cache_size is 0, so nothing could be kept. Upgrade the engine: a newer engine lends a trial "
-            "memory. Or set query_cache_size and leave query_cache_type at 0: nothing is served to anybody yet."
+            "memory. Or set query_cache_size and leave query_cache_type at 0: nothing is served to other sessions yet."
         )
-    lent = " query_cache_size is 0: the engine lent this one session memory for it." if size_bytes == 0 else ""
+    lent = " query_cache_size is 0: the engine lent memory to this session." if size_bytes == 0 else ""
     if delta["hits"] >= repetitions:
         return "All repetitions were served from the cache." + lent
     if delta["not_cached"] >= repetitions:

@@ -37,7 +37,7 @@ MEANINGS = {
     1242: "a subquery returns more than one row",
     1140: "columns and aggregates are mixed without GROUP BY",
     1055: "a column is neither grouped nor aggregated",
-    1111: "an aggregate stands where none may",
+    1111: "an aggregate function is used where none is allowed",
     1792: "it writes, and a trial only reads",  # the error of a read-only transaction
     1205: TOO_LONG,
     1317: TOO_LONG,
@@ -45,7 +45,7 @@ MEANINGS = {
 
 
 @contextmanager
-def told_in_own_words(place: str) -> Iterator[None]:
+def without_server_text(place: str) -> Iterator[None]:
     """Wraps code that runs a user's statement.
 
     GatewayErrors are raised again without the server's text, which may quote data. `place` is the server's address.

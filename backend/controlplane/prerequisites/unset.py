@@ -17,7 +17,7 @@ def no_longer_set(instance: Instance) -> list[InstanceFinding]:
             Severity.ADVICE,
             "no_longer_set",
             each.name,
-            seen=f"{each.name} is configured, but not set any more. {each.access.reason}",
+            seen=f"{each.name} is configured, but no longer set. {each.access.reason}",
             needed="only parameters that may be changed",
             remedy=f"Reset {each.name}; if the server needs it, set it there.",
             action=Action(route="changes", body={"parameters": {each.name: None}}),

@@ -6,7 +6,7 @@ class RolloutsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from controlplane.core.events import TELLERS
+        from controlplane.core.events import EVENT_FACTS
         from controlplane.rollouts.selectors import progress_facts
 
-        TELLERS.fill("fleet_apply", progress_facts)
+        EVENT_FACTS.fill("fleet_apply", progress_facts)

@@ -41,7 +41,7 @@ from controlplane.gateway.engine import library_digest
 from controlplane.parameters.models import TemplateVersion
 from controlplane.rollouts.delivery import deliver_advance, deliver_item
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
-from controlplane.rollouts.services import tell
+from controlplane.rollouts.services import publish
 from controlplane.rollouts.states import AT_WORK, NOT_BEGUN, ApplyKind, ApplyState, ItemState
 from controlplane.rollouts.upgrading import Wave
 
@@ -130,7 +130,7 @@ def _end(row: FleetApply, state: ApplyState) -> None:
     FleetApply.objects.filter(pk=row.pk).update(state=state, finished_at=timezone.now(), version=row.version + 1)
     audit_record(f"fleet_apply.{state.value}", row, before={"state": row.state}, after={"state": state.value})
     row.state = state
-    tell(row)
+    publish(row)
 
 
 def run_items(first: int) -> None:
@@ -208,7 +208,7 @@ def _upgrade_for(item: FleetApplyItem, instance: Instance) -> ChangeSet | None:
         return None
     preview = upgrade_preview(instance)
     if preview.needs_restart and not row.allow_restart:
-        raise Conflict("A restart loads the new engine: allow it.", code="restart_needed")
+        raise Conflict("A restart is needed to load the new engine: allow it.", code="restart_needed")
     with transaction.atomic():
         _refuse_if_given_up(item)
         note = f"fleet apply {row.pk} of the engine's minor version {row.minor_version}"
@@ -261,7 +261,7 @@ def record_outcome(item: FleetApplyItem, ended: ChangeSet | None = None) -> None
 @transaction.atomic
 def _finish(item: FleetApplyItem, state: ItemState, detail: str) -> None:
     if _held(item).update(state=state, detail=detail, finished_at=timezone.now()):
-        tell(item.fleet_apply)
+        publish(item.fleet_apply)
 
 
 @transaction.atomic
@@ -276,7 +276,7 @@ def _put_back(item: FleetApplyItem) -> None:
         lost.update(state=ItemState.PENDING, dispatched_at=None)
     else:
         lost.update(state=ItemState.SKIPPED, detail=row.state, finished_at=timezone.now())
-    tell(row)
+    publish(row)
 
 
 def _is_older(age: timedelta) -> Q:

@@ -73,7 +73,7 @@ class FleetApplyItem(models.Model):
     finished_at = models.DateTimeField(null=True)
     passed_at = models.DateTimeField(null=True, help_text="When the gates let an upgraded instance pass.")
     p95_before_ms = models.FloatField(
-        null=True, help_text="Answer time, 95th percentile, in the hour before an upgrade."
+        null=True, help_text="Response time, 95th percentile, in the hour before an upgrade."
     )
     p95_after_ms = models.FloatField(null=True, help_text="The same after it.")
 

@@ -16,7 +16,7 @@ from controlplane.rollouts.states import ItemState
 def fleet_apply_get(pk: str) -> FleetApply:
     found = FleetApply.objects.filter(pk=pk).first()
     if found is None:
-        raise NotFound(f"There is no fleet apply {pk}. It may have been deleted: the list has those that there are.")
+        raise NotFound(f"There is no fleet apply {pk}. It may have been deleted: see the list.")
     return found
 
 

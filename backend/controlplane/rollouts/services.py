@@ -107,7 +107,7 @@ def fleet_apply_create(
     )
     FleetApplyItem.objects.bulk_create([_item(row, preview) for preview in previews], batch_size=500)
     audit_record("fleet_apply.previewed", row, after={**subject.facts, "instances": len(previews)})
-    tell(row)
+    publish(row)
     return fleet_apply_start(row) if start else row
 
 
@@ -122,7 +122,7 @@ def fleet_apply_rollback(row: FleetApply) -> FleetApply:
     if row.state not in OVER:
         raise Conflict(f"{row.pk} is {row.state}: let it finish, or abort it.", code="wrong_state")
     if row.kind == ApplyKind.UPGRADE:
-        told = f"{row.pk} replaced the engine: put the older library in place, and upgrade the same instances to it."
+        told = f"{row.pk} replaced the engine: install the older library, and upgrade the same instances to it."
         raise Conflict(told, code="nothing_to_restore")
     made = row.reverted_by.exclude(state__in=OVER).first()
     if made is not None:
@@ -131,7 +131,7 @@ def fleet_apply_rollback(row: FleetApply) -> FleetApply:
     restored = ChangeSet.objects.filter(state=ChangeState.APPLIED, reverts__isnull=False).values("reverts")
     items = list(applied.exclude(change__in=restored).select_related("instance"))
     if not items:
-        raise Conflict(f"{row.pk} changed nothing that is still there to restore.", code="nothing_to_restore")
+        raise Conflict(f"{row.pk} changed nothing that can still be restored.", code="nothing_to_restore")
     who = caller()
     back = FleetApply.objects.create(
         template_name=row.template_name,
@@ -187,11 +187,11 @@ def _move(row: FleetApply, froms: Sequence[ApplyState], to: ApplyState, action: 
         raise Conflict(f"{row.pk} is {row.state}: it cannot be {action} now.", code="wrong_state")
     audit_record(f"fleet_apply.{action}", row, before={"state": row.state}, after={"state": to})
     row.refresh_from_db()
-    tell(row)
+    publish(row)
     return row
 
 
-def tell(row: FleetApply) -> None:
+def publish(row: FleetApply) -> None:
     event_publish("fleet_apply", row.pk, {"state": row.state})
 
 

@@ -46,7 +46,7 @@ def authenticate(call: Call) -> tuple[User, str]:
 def _by_token(call: Call) -> tuple[User, str]:
     token = token_find(call.headers.get("x-acs-bearer-token") or call.arguments.get("BearerToken", ""))
     if token is None:
-        raise RpcError("InvalidBearerToken", "The token is unknown, expired or revoked: make a new one.", 401)
+        raise RpcError("InvalidBearerToken", "The token is unknown, expired or revoked: create a new one.", 401)
     token_touch(token)
     role = lesser(token.user.role, token.scope)
     caller_is(token.user.username, token.user.pk, role, token.prefix, f"{token.pk} {role}")
@@ -91,7 +91,7 @@ def _key(key_id: str) -> AccessKey:
     key = access_key_find(key_id)
     if key is None:
         raise RpcError("InvalidAccessKeyId.NotFound", "There is no such access key: list yours in the console.", 404)
-    if not key.is_active or not key.user.is_standing:
+    if not key.is_active or not key.user.has_access:
         raise RpcError("InvalidAccessKeyId.Inactive", f"Access key {key.pk} is disabled, or its owner may not log in.")
     return key
 

@@ -24,7 +24,7 @@ AT_A_TIME = 8
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # polls wait until this is over
 
 
-class Noting:
+class StatementRecorder:
     """Stores each instance's counts per statement once an hour, a few instances at a time.
 
     Kept by the one process that looks at the servers.
@@ -68,4 +68,4 @@ def _keep(notes: Mapping[str, StatementNote]) -> None:
     StatementNote.objects.bulk_create(notes.values(), ignore_conflicts=True)
 
 
-NOTING = Noting(PROCESS)
+NOTING = StatementRecorder(PROCESS)

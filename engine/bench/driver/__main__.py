@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from driver import bench, ideal, instructions, machine, near, plots, summary, traces
+from driver import bench, ideal, instructions, machine, near, near_instructions, plots, summary, traces
 from driver.configuration import PLUGIN
 from driver.kept import read_folder
 from driver.product import PRODUCTS, Product
@@ -31,6 +31,8 @@ def main() -> int:
         return 0
     if arguments.what == "instructions":
         return count(PRODUCTS[arguments.product], arguments.only or list(instructions.SCRIPTS))
+    if arguments.what == "near-instructions":
+        return count_near()
     programs = {PLUGIN: "engine", ideal.PROGRAM: "listeners"}
     if arguments.what in ("near", "away", "rules", "rules-away"):
         programs |= {near.PROGRAM: "near", near.DISTANCE: "listeners"}
@@ -69,6 +71,7 @@ def parse() -> argparse.Namespace:
     again.add_argument("folder", type=Path)
     recording = commands.add_parser("traces", help="record which reads the published workloads ask for")
     recording.add_argument("folder", type=Path)
+    commands.add_parser("near-instructions", help="count the instructions of a near cache for a read, in each mode")
     counting = commands.add_parser("instructions", help="count instead of timing: instructions, kernel calls, locks")
     counting.add_argument("--product", choices=PRODUCTS, default="MariaDB")
     scripts = ", ".join(instructions.SCRIPTS)
@@ -85,6 +88,16 @@ def count(product: Product, scripts: list[str]) -> int:
         print(f"no such script: {', '.join(unknown)}", file=sys.stderr)
         return 2
     print(instructions.measure(product, scripts, lambda line: print(line, file=sys.stderr, flush=True)))
+    return 0
+
+
+def count_near() -> int:
+    missing = [tool for tool in near_instructions.TOOLS if not shutil.which(tool)]
+    missing += [str(path) for path in (PLUGIN, near.PROGRAM) if not path.exists()]
+    if missing:
+        print(f"not there: {', '.join(missing)}; run `make ready-bench engine near` first", file=sys.stderr)
+        return 2
+    print(near_instructions.measure(lambda line: print(line, file=sys.stderr, flush=True)))
     return 0
 
 

@@ -99,7 +99,7 @@ def measure(product: Product, scripts: list[str], say: Callable[[str], None]) ->
     states = [state for state in STATES if product is MARIADB or not state.dozes]
     rows = {(state.name, name): Row(state.name, name) for state in states for name in scripts}
     try:
-        first = _load(folder, product)
+        first = load(folder, product)
         for kind in ("OFF", "LOADED"):
             say(f"{kind}: instructions")
             server = first.copy(folder / f"{kind}-callgrind")
@@ -115,7 +115,8 @@ def measure(product: Product, scripts: list[str], say: Callable[[str], None]) ->
     return render(list(rows.values()))
 
 
-def _load(folder: Path, product: Product) -> Server:
+def load(folder: Path, product: Product) -> Server:
+    """Creates a server with the table that the scripts use. It is not running; start copies of it."""
     make_certificates(folder / "certificates")
     server = Server(folder / "loaded", folder / "certificates", product)
     server.install()

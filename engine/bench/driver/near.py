@@ -53,16 +53,21 @@ def distance(port: int, each_way_us: int, *more: str) -> Listening:
 
 
 class Near:
-    def __init__(self, name: str, folder: Path, server: Server, right: Sequence[str | Path]) -> None:
-        """Starts a near cache before the server, and returns when it serves.
+    def __init__(
+        self, name: str, folder: Path, server: Server, right: Sequence[str | Path], under: Sequence[str] = ()
+    ) -> None:
+        """Starts a near cache before the server, and returns when it serves, or, without `right`, when it relays.
 
-        `right`: the options for the way in which it keeps results current, such as those of `by_feed`.
+        `right`: the options for the way in which it keeps results current, such as those of `by_feed`. `under`: the
+        command of a program that runs it, such as valgrind.
         """
+        self.folder, self.product = folder, server.product
+        self._ready = b"\nfqc_near_serving 1\n" if right else b"\nfqc_near_serving "
         self._socket, self._log = folder / f"{name}.sock", folder / f"{name}.log"
         self.port, self._metrics = free_port(), f"127.0.0.1:{free_port()}"
         loopback = ("--mysql-host=127.0.0.1", f"--mysql-port={self.port}")
         self.place = (f"--mysql-socket={self._socket}",) if name == SOCKET else loopback
-        command = [PROGRAM, "--server", f"127.0.0.1:{server.reached_at}", "--size", f"{SIZE_MB}M"]
+        command = [*under, PROGRAM, "--server", f"127.0.0.1:{server.reached_at}", "--size", f"{SIZE_MB}M"]
         command += ["--listen", f"127.0.0.1:{self.port},{self._socket}", "--metrics", self._metrics, *right]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -104,7 +109,7 @@ class Near:
     def _serves(self) -> bool:
         try:
             with urllib.request.urlopen(f"http://{self._metrics}/metrics") as answer:
-                return b"\nfqc_near_serving 1\n" in answer.read()
+                return self._ready in answer.read()
         except OSError:
             return False
 

@@ -9,11 +9,12 @@ import random
 import struct
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 import pymysql
 
-from driver.server import SCHEMA, USER, Server
+from driver.product import Product
+from driver.server import SCHEMA, USER
 
 ROWS = 100_000
 HOT_ROWS = 100
@@ -33,8 +34,15 @@ ANSWER_SECONDS = 300
 _serial = count(1000)
 
 
+class Reached(Protocol):
+    """A server, or a near cache in front of one, that a client can connect to."""
+
+    port: int
+    product: Product
+
+
 class Client:
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Reached) -> None:
         self.connection = pymysql.connect(
             host="127.0.0.1",
             port=server.port,

@@ -5,10 +5,10 @@
 use feed::Frame;
 use libfuzzer_sys::fuzz_target;
 use near_core::follow::Follower;
-use near_core::leases::Leases;
+use near_core::leases::ByLeases;
 use near_core::memory::Memory;
-use near::pump::seen_of_server;
-use near_core::session::{Session, Then};
+use near::pump::server_bytes;
+use near_core::session::{Session, Route};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
@@ -19,31 +19,31 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
     let (capabilities, steps) = input;
     let memory = Arc::new(Memory::new(4 << 20));
     let mut follower = Follower::new(capabilities);
-    let leases = Leases::new(&memory, CONNECTION, GREETING, capabilities, true);
+    let leases = ByLeases::new(&memory, CONNECTION, GREETING, capabilities, true);
     let mut session = Some(Session::new(&memory, leases));
     for (kind, bytes) in steps {
         match kind % 3 {
             0 => {
                 let Some(session) = &mut session else { continue };
-                let then = match session.is_holding() {
+                let route = match session.is_holding() {
                     true => session.take_held(&mut Context::from_waker(Waker::noop()), &mut follower),
-                    false => Some(session.of_client(&mut follower, &bytes, kind < 128)),
+                    false => Some(session.client_bytes(&mut follower, &bytes, kind < 128)),
                 };
-                if let Some(Then::Answer(answer)) = then {
+                if let Some(Route::Answer(answer)) = route {
                     let all: usize = wire::packets(&answer).map(|packet| packet.payload.len() + 4).sum();
                     assert_eq!(all, answer.len());
                 }
             }
             1 => {
-                seen_of_server(&mut follower, &mut session, &bytes);
+                server_bytes(&mut follower, &mut session, &bytes);
             }
             _ => match Frame::decode(&bytes) {
                 Ok(frame) => {
-                    if memory.hear(frame).is_err() {
-                        memory.lose();
+                    if memory.receive(frame).is_err() {
+                        memory.detach();
                     }
                 }
-                Err(_) => memory.lose(),
+                Err(_) => memory.detach(),
             },
         }
         if follower.why_unread().is_some() {

@@ -9,10 +9,10 @@ fuzz_target!(|input: (u64, Vec<(bool, Vec<u8>)>)| {
     let mut follower = Follower::new(capabilities);
     for (is_of_client, bytes) in pieces {
         if is_of_client {
-            follower.from_client(&bytes)
+            follower.client_bytes(&bytes)
         } else {
             let mut seen = 0;
-            let rest = follower.from_server(&bytes, |part| seen += part.bytes.len());
+            let rest = follower.server_bytes(&bytes, |part| seen += part.bytes.len());
             assert_eq!(seen + rest.len(), bytes.len());
         }
         follower.is_at_rest();

@@ -33,7 +33,7 @@ const AWAKE: &str = "SET GLOBAL fqc_size = 33554432";
 
 /// The memory that the process held after each round, and how much the workers did.
 #[derive(Debug, Default)]
-pub struct Course {
+pub struct MemoryCurve {
     /// For each round: the time since the start of the run, and the server's resident bytes.
     pub moments: Vec<(Duration, u64)>,
     /// The number of hits over all rounds.
@@ -41,7 +41,7 @@ pub struct Course {
     pub statements: u64,
 }
 
-impl Course {
+impl MemoryCurve {
     /// The growth of the server's memory in bytes a minute, by least squares over the last two thirds of the rounds. The first third is a
     /// warm-up.
     pub fn slope(&self) -> f64 {
@@ -68,7 +68,7 @@ impl Course {
     }
 }
 
-impl fmt::Display for Course {
+impl fmt::Display for MemoryCurve {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         for (time, bytes) in &self.moments {
             writeln!(out, "  {:7.1} s {:9} KiB", time.as_secs_f64(), bytes / 1024)?;
@@ -80,13 +80,13 @@ impl fmt::Display for Course {
 
 /// Runs rounds until `goes_on`, which gets the number of rounds so far, returns false. Equal seeds give equal statements. The server must
 /// be fresh, and needs no plugin.
-pub fn run(server: &Server, seed: u64, mut goes_on: impl FnMut(usize) -> bool) -> io::Result<Course> {
+pub fn run(server: &Server, seed: u64, mut goes_on: impl FnMut(usize) -> bool) -> io::Result<MemoryCurve> {
     let begun = Instant::now();
     let mut admin = server.admin()?;
     admin.must("CREATE DATABASE IF NOT EXISTS churn")?;
     admin.must("CREATE TABLE churn.base (id INT PRIMARY KEY, v INT)")?;
     admin.must("INSERT INTO churn.base SELECT seq, seq FROM churn.seq_1_to_1000")?;
-    let mut course = Course::default();
+    let mut course = MemoryCurve::default();
     while goes_on(course.moments.len()) {
         let round = course.moments.len();
         admin.query(AWAKE)?;
@@ -139,14 +139,14 @@ impl Worker {
     }
 
     fn work(mut self) -> io::Result<u64> {
-        for deed in 0..DEEDS {
+        for commands in 0..DEEDS {
             match self.random.below(9) {
                 0 => self.connections()?,
-                1 => self.prepared(deed)?,
-                2 => self.tables(deed)?,
+                1 => self.prepared(commands)?,
+                2 => self.tables(commands)?,
                 3 => self.fill()?,
                 4 => self.settings()?,
-                5 => self.shapes(deed)?,
+                5 => self.shapes(commands)?,
                 6 => self.transactions()?,
                 7 => self.switches()?,
                 _ => (0..20).try_for_each(|_| self.ask("SELECT v FROM base WHERE id = 7"))?,
@@ -177,10 +177,10 @@ impl Worker {
         Ok(())
     }
 
-    fn prepared(&mut self, deed: usize) -> io::Result<()> {
+    fn prepared(&mut self, commands: usize) -> io::Result<()> {
         let mut all = Vec::new();
         for n in 0..20 {
-            let text = format!("SELECT v AS {}_{deed}_{n} FROM base WHERE id = ?", self.name);
+            let text = format!("SELECT v AS {}_{commands}_{n} FROM base WHERE id = ?", self.name);
             let statement = self.client.prepare(&text)?.1.ok_or_else(|| io::Error::other(text))?;
             for _ in 0..2 {
                 self.client.execute(&statement, &[Param::Int(n)])?;
@@ -190,9 +190,9 @@ impl Worker {
         all.iter().try_for_each(|statement| self.client.close(statement))
     }
 
-    fn tables(&mut self, deed: usize) -> io::Result<()> {
+    fn tables(&mut self, commands: usize) -> io::Result<()> {
         for n in 0..3 {
-            let table = format!("{}_{deed}_{n}", self.name);
+            let table = format!("{}_{commands}_{n}", self.name);
             self.ask(&format!("CREATE TABLE {table} (id INT PRIMARY KEY, v INT) ENGINE = Aria TRANSACTIONAL = 0"))?;
             self.ask(&format!("INSERT INTO {table} VALUES (1, 1), (2, 2)"))?;
             (0..4).try_for_each(|_| self.ask(&format!("SELECT v FROM {table} WHERE id = 1")))?;
@@ -220,9 +220,9 @@ impl Worker {
         self.ask("SET group_concat_max_len = DEFAULT")
     }
 
-    fn shapes(&mut self, deed: usize) -> io::Result<()> {
+    fn shapes(&mut self, commands: usize) -> io::Result<()> {
         for n in 0..20 {
-            let read = format!("SELECT v AS {}_{deed}_{n} FROM base WHERE id = 9", self.name);
+            let read = format!("SELECT v AS {}_{commands}_{n} FROM base WHERE id = 9", self.name);
             (0..2).try_for_each(|_| self.ask(&read))?;
         }
         Ok(())

@@ -481,9 +481,9 @@ fn version(program: &Path) -> io::Result<Vec<u8>> {
     static KNOWN: Mutex<BTreeMap<PathBuf, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if !known.contains_key(program) {
-        let said = Command::new(program).args(["--no-defaults", "--version"]).output();
-        let said = said.map_err(|error| io::Error::other(format!("{}: {error}", program.display())))?.stdout;
-        known.insert(program.into(), said);
+        let rows_text = Command::new(program).args(["--no-defaults", "--version"]).output();
+        let rows_text = rows_text.map_err(|error| io::Error::other(format!("{}: {error}", program.display())))?.stdout;
+        known.insert(program.into(), rows_text);
     }
     Ok(known[program].clone())
 }

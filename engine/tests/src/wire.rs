@@ -8,7 +8,7 @@ use std::thread;
 
 /// A direction: `There` is from the client to the server, `Back` from the server to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     There,
     Back,
 }
@@ -29,7 +29,7 @@ struct Inside {
 struct State {
     /// The port that new connections lead to.
     far: u16,
-    held: Vec<Way>,
+    held: Vec<Direction>,
     streams: Vec<TcpStream>,
     is_over: bool,
 }
@@ -69,7 +69,7 @@ impl Wire {
 
     /// Holds back everything that is sent in these directions, on all connections, and releases the others. `hold(&[])` releases both; what
     /// was held then arrives.
-    pub fn hold(&self, ways: &[Way]) {
+    pub fn hold(&self, ways: &[Direction]) {
         self.inside.state.lock().unwrap().held = ways.to_vec();
         self.inside.changed.notify_all();
     }
@@ -98,7 +98,10 @@ impl Drop for Wire {
 
 fn connect(inside: &Arc<Inside>, near: TcpStream, far: TcpStream) -> io::Result<()> {
     [&near, &far].into_iter().try_for_each(|stream| stream.set_nodelay(true))?;
-    let ways = [(Way::There, near.try_clone()?, far.try_clone()?), (Way::Back, far.try_clone()?, near.try_clone()?)];
+    let ways = [
+        (Direction::There, near.try_clone()?, far.try_clone()?),
+        (Direction::Back, far.try_clone()?, near.try_clone()?),
+    ];
     inside.state.lock().unwrap().streams.extend([near, far]);
     for (way, from, to) in ways {
         let inside = inside.clone();
@@ -108,7 +111,7 @@ fn connect(inside: &Arc<Inside>, near: TcpStream, far: TcpStream) -> io::Result<
 }
 
 /// Forwards bytes in one direction until the sender closes, or the receiver has gone.
-fn carry(inside: &Inside, way: Way, mut from: TcpStream, mut to: TcpStream) {
+fn carry(inside: &Inside, way: Direction, mut from: TcpStream, mut to: TcpStream) {
     let mut bytes = [0; 16 << 10];
     loop {
         let count = from.read(&mut bytes).unwrap_or(0);
@@ -133,7 +136,7 @@ mod tests {
         let mut near = TcpStream::connect(("127.0.0.1", wire.port())).unwrap();
         let (mut far, _) = listener.accept().unwrap();
         let mut bytes = [0; 1];
-        wire.hold(&[Way::There]);
+        wire.hold(&[Direction::There]);
         near.write_all(b"a").unwrap();
         far.write_all(b"b").unwrap();
         near.read_exact(&mut bytes).unwrap();

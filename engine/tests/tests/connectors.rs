@@ -34,8 +34,8 @@ fn scenario(db: &str, ways: &[&str], command: &mut Command) {
 /// Runs a program, and checks that it prints the right answers in these ways. Returns the number of its hits.
 fn hits_of(db: &str, ways: &[&str], command: &mut Command) -> u64 {
     let (mut arena, port) = stage(db);
-    let (said, hits) = arena.counted(|| run(command.env("FQC_PORT", port.to_string())));
-    assert_eq!(said, expected(ways));
+    let (rows_text, hits) = arena.counted(|| run(command.env("FQC_PORT", port.to_string())));
+    assert_eq!(rows_text, expected(ways));
     hits
 }
 
@@ -80,8 +80,8 @@ fn mariadb_client() {
         "BEGIN; UPDATE c.item SET name = 'ʎʇıʌ 🐬' WHERE id = 1; COMMIT;",
     ];
     steps.iter().for_each(|step| script += &format!("{step}\n{}", read.repeat(20)));
-    let (said, hits) = arena.counted(|| speak(port, &script));
-    let mut lines: Vec<_> = said.lines().collect();
+    let (rows_text, hits) = arena.counted(|| speak(port, &script));
+    let mut lines: Vec<_> = rows_text.lines().collect();
     assert_eq!(lines.len(), 20 * steps.len());
     lines.dedup();
     assert_eq!(lines, STEPS[..5].iter().map(|step| step.1).collect::<Vec<_>>());

@@ -7,7 +7,7 @@ mod traps;
 use fqc_tests::client::{Client, Login};
 use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
-use traps::{Arena, PATIENCE, all, plugin, said, small_table, until, with_table};
+use traps::{Arena, PATIENCE, all, plugin, rows_text, small_table, until, with_table};
 
 fn client(server: &Server, database: &str) -> Client {
     let login = Login { database: Some(database.into()), ..Login::default() };
@@ -28,11 +28,11 @@ fn the_first_connection_is_served_where_an_option_file_asks_for_it() {
     for _ in 0..5 {
         let options = ["--plugin-load-add=fqc", "--query-cache-type=1", "--query-cache-size=16M"];
         let mut first = server.restart_with(&options).unwrap();
-        assert_eq!(said(&first.must("SELECT @@fqc_type, @@GLOBAL.fqc_size").unwrap()), "ON,16777216");
+        assert_eq!(rows_text(&first.must("SELECT @@fqc_type, @@GLOBAL.fqc_size").unwrap()), "ON,16777216");
         all(&mut first, &["USE d"]);
         until("a hit of the first connection", || {
             all(&mut first, &["SELECT v FROM t WHERE id = 1"]);
-            said(&first.must("SHOW GLOBAL STATUS LIKE 'Fqc_hits'").unwrap()) != "Fqc_hits,0"
+            rows_text(&first.must("SHOW GLOBAL STATUS LIKE 'Fqc_hits'").unwrap()) != "Fqc_hits,0"
         });
     }
 }
@@ -57,10 +57,10 @@ fn one_read_of_an_unknown_table_is_enough() {
         let mut fresh = client(&server, "d");
         let read = format!("SELECT v FROM {engine} WHERE id = 1");
         let expected = if engine == "MEMORY" { "" } else { "10" };
-        assert_eq!(said(&fresh.query(&read).unwrap()), expected);
+        assert_eq!(rows_text(&fresh.query(&read).unwrap()), expected);
         let kept = format!("d,{engine},1,");
         let mut admin = server.admin().unwrap();
-        until("the result of the only read", || said(&admin.must("SHOW FQC TABLES").unwrap()).contains(&kept));
+        until("the result of the only read", || rows_text(&admin.must("SHOW FQC TABLES").unwrap()).contains(&kept));
         arena.hit(&mut fresh, &read, expected);
         all(&mut fresh, &[&format!("REPLACE INTO {engine} VALUES (1, 11)")]);
         arena.miss(&mut fresh, &read, "11");
@@ -81,12 +81,12 @@ fn a_write_outdates_a_result_that_waits_for_its_table() {
     let (mut reader, mut writer) = (client(&server, "d"), client(&server, "d"));
     for name in &names {
         let read = format!("SELECT v FROM {name} WHERE id = 1");
-        assert_eq!(said(&reader.query(&read).unwrap()), "10");
+        assert_eq!(rows_text(&reader.query(&read).unwrap()), "10");
         writer.must(&format!("UPDATE {name} SET v = 11 WHERE id = 1")).unwrap();
         for _ in 0..3 {
-            assert_eq!(said(&reader.query(&read).unwrap()), "11");
+            assert_eq!(rows_text(&reader.query(&read).unwrap()), "11");
         }
         writer.must(&format!("ALTER TABLE {name} MODIFY v VARCHAR(9)")).unwrap();
-        assert_eq!(said(&reader.query(&read).unwrap()), "11");
+        assert_eq!(rows_text(&reader.query(&read).unwrap()), "11");
     }
 }

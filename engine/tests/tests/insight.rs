@@ -6,7 +6,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use fqc_tests::client::{Client, Response};
-use traps::{Arena, all, flush_of_all, said, until, with_rule};
+use traps::{Arena, all, flush_of_all, rows_text, until, with_rule};
 
 /// The statements that restore the settings of the whole server which a test has changed.
 const RESTORE: [&str; 4] = [
@@ -26,7 +26,7 @@ fn lines(response: &Response, word: &str) -> Vec<Vec<String>> {
 
 /// A status variable of the server that is a number.
 fn status(arena: &Arena, name: &str) -> u64 {
-    let shown = said(&arena.client().query(format!("SHOW GLOBAL STATUS LIKE '{name}'").as_str()).unwrap());
+    let shown = rows_text(&arena.client().query(format!("SHOW GLOBAL STATUS LIKE '{name}'").as_str()).unwrap());
     shown.split_once(',').and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {shown}"))
 }
 
@@ -51,7 +51,7 @@ fn queries_and_tables_are_reported() {
     client.must("SELECT v, RAND() FROM i_reports.t WHERE v <> 'x''y'").unwrap();
     let report = client.must("SHOW FQC QUERIES").unwrap();
     let queries = lines(&report, "SELECT v FROM i_reports.t WHERE id = ?");
-    assert_eq!(queries.len(), 1, "{}", said(&report));
+    assert_eq!(queries.len(), 1, "{}", rows_text(&report));
     assert_eq!(queries[0][15], "i_reports.t", "the tables that it reads");
     assert_eq!((queries[0][0].len(), &queries[0][2..6]), (32, &["10", "10", "1.0000", "0"].map(String::from)[..]));
     let others = lines(&report, "SELECT v, RAND() FROM i_reports.t WHERE v <> ?");
@@ -126,7 +126,7 @@ fn what_comments_say_hides_no_statement() {
     client.must("/*! SELECT */ id FROM i_comments.t WHERE id = 1").unwrap();
     let report = client.must("SHOW FQC QUERIES").unwrap();
     let queries = lines(&report, "i_comments.t WHERE id");
-    assert_eq!(queries.len(), 1, "{}", said(&report));
+    assert_eq!(queries.len(), 1, "{}", rows_text(&report));
     assert_eq!(queries[0][1..4], ["SELECT id FROM i_comments.t WHERE id = ?", "12", "12"].map(String::from));
 }
 
@@ -198,11 +198,11 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     // A session with query_cache_type = OFF would not be served, so it is not observed either.
     client.must("SET SESSION query_cache_type = OFF").unwrap();
     client.must("SELECT SUM(v) FROM i_observes.t").unwrap();
-    assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("query_cache_type is OFF"));
+    assert!(rows_text(&client.must("SHOW FQC STATUS").unwrap()).contains("query_cache_type is OFF"));
     assert_eq!(lines(&client.query("SHOW FQC QUERIES").unwrap(), "SUM(v)"), Vec::<Vec<String>>::new());
     let mut client = arena.client();
     client.must("USE i_observes").unwrap();
-    assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("OFF, but observed"));
+    assert!(rows_text(&client.must("SHOW FQC STATUS").unwrap()).contains("OFF, but observed"));
     let reads = |arena: &Arena, client: &mut fqc_tests::client::Client, write: Option<&str>| {
         for id in 1..=400 {
             client.must(&format!("SELECT v FROM i_observes.t WHERE id = {id}")).unwrap();
@@ -231,7 +231,7 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
 
 /// Changes a value in the table's file behind the server's back, so that neither the server nor the engine notices.
 fn plant(client: &mut fqc_tests::client::Client, old: &[u8; 8], new: &[u8; 8]) {
-    let directory = said(&client.query("SELECT @@datadir").unwrap());
+    let directory = rows_text(&client.query("SELECT @@datadir").unwrap());
     let file = std::path::Path::new(&directory).join("i_verifies/t.MYD");
     let mut bytes = fs::read(&file).unwrap();
     let at = bytes.windows(8).position(|part| part == old).expect("the row is in the file");
@@ -254,13 +254,13 @@ fn verification_catches_a_wrong_result() {
     all(&mut client, &["RESET QUERY CACHE", "SET GLOBAL fqc_verify_ppm = 1000000"]);
     let verified = status(&arena, "Fqc_verified");
     until("a stored result is compared", || {
-        assert_eq!(said(&client.query(read).unwrap()), "replaced");
+        assert_eq!(rows_text(&client.query(read).unwrap()), "replaced");
         status(&arena, "Fqc_verified") > verified
     });
     assert_eq!(status(&arena, "Fqc_differences"), 0);
     plant(&mut client, b"replaced", b"modified");
     let (answer, is_hit) = arena.ask(&mut client, read);
-    assert_eq!((said(&answer).as_str(), is_hit), ("modified", false), "the server answered");
+    assert_eq!((rows_text(&answer).as_str(), is_hit), ("modified", false), "the server answered");
     // The comparison takes place after the answer was sent.
     until("the difference is counted", || status(&arena, "Fqc_differences") == 1);
     until("it is in the error log", || {
@@ -269,7 +269,7 @@ fn verification_catches_a_wrong_result() {
     });
     let verified = status(&arena, "Fqc_verified");
     until("what is stored now is compared", || {
-        assert_eq!(said(&client.query(read).unwrap()), "modified");
+        assert_eq!(rows_text(&client.query(read).unwrap()), "modified");
         status(&arena, "Fqc_verified") > verified
     });
     assert_eq!(status(&arena, "Fqc_differences"), 1, "the wrong result is gone");
@@ -290,27 +290,27 @@ fn rules_are_checked_read_back_and_obeyed() {
     for read in [t, u, both] {
         arena.warm(&mut client, read);
     }
-    assert_eq!(said(&client.query("SELECT @@fqc_rules").unwrap()), "");
+    assert_eq!(rows_text(&client.query("SELECT @@fqc_rules").unwrap()), "");
     let rules = r#"[{"table": "i_rules.t", "cache": "never"}]"#;
     client.must(&format!("SET GLOBAL fqc_rules = '{rules}'")).unwrap();
-    assert_eq!(said(&client.query("SELECT @@GLOBAL.fqc_rules").unwrap()), rules);
-    arena.never(&mut client, t, u);
-    arena.never(&mut client, both, u);
+    assert_eq!(rows_text(&client.query("SELECT @@GLOBAL.fqc_rules").unwrap()), rules);
+    arena.check_never_hit(&mut client, t, u);
+    arena.check_never_hit(&mut client, both, u);
 
     let wrong = client.query(r#"SET GLOBAL fqc_rules = '[{"table": "i_rules", "cache": "never"}]'"#).unwrap();
     let failure = wrong.failure().expect("it is refused");
     assert_eq!(failure.code, 1210);
     let message = &failure.message;
     assert!(message.contains("schema.table") && message.contains("line 1 column"), "{message}");
-    assert_eq!(said(&client.query("SET GLOBAL fqc_rules = 7").unwrap()), "error 1232");
-    assert_eq!(said(&client.query("SELECT @@fqc_rules").unwrap()), rules, "what is refused changes nothing");
+    assert_eq!(rows_text(&client.query("SET GLOBAL fqc_rules = 7").unwrap()), "error 1232");
+    assert_eq!(rows_text(&client.query("SELECT @@fqc_rules").unwrap()), rules, "what is refused changes nothing");
     let long = format!(r#"[{{"schema": "{}", "cache": "never"}}]"#, "x".repeat(100_000));
     client.must(&format!("SET GLOBAL fqc_rules = '{long}'")).unwrap();
-    assert_eq!(said(&client.query("SELECT LENGTH(@@fqc_rules)").unwrap()), long.len().to_string());
+    assert_eq!(rows_text(&client.query("SELECT LENGTH(@@fqc_rules)").unwrap()), long.len().to_string());
     arena.warm(&mut client, t);
     client.must(&format!("SET GLOBAL fqc_rules = '{rules}'")).unwrap();
     client.must("SET GLOBAL fqc_rules = DEFAULT").unwrap();
-    assert_eq!(said(&client.query("SELECT @@fqc_rules").unwrap()), "");
+    assert_eq!(rows_text(&client.query("SELECT @@fqc_rules").unwrap()), "");
     arena.warm(&mut client, both);
 }
 
@@ -323,7 +323,7 @@ fn outlive(arena: &mut Arena, client: &mut Client, read: &str) -> String {
         old = arena.warm(client, read);
         client.must(WRITE).unwrap();
         let (answer, is_hit) = arena.ask(client, read);
-        is_hit && said(&answer) == old
+        is_hit && rows_text(&answer) == old
     });
     old
 }
@@ -343,17 +343,17 @@ fn a_rule_keeps_results_alive_through_writes() {
     assert_eq!(status(&arena, "Fqc_stale_hits"), before + 10);
     let queries = lines(&client.must("SHOW FQC QUERIES").unwrap(), "SELECT v FROM i_lasting.t");
     assert!(queries[0][14].parse::<u64>().unwrap() >= 10, "{queries:?}");
-    arena.follows(&mut other, u, || drop(client.must("UPDATE u SET v = 7").unwrap()), "7");
+    arena.check_write_shows(&mut other, u, || drop(client.must("UPDATE u SET v = 7").unwrap()), "7");
     let both = "SELECT t.v + u.v FROM i_lasting.t JOIN i_lasting.u USING (id) WHERE id = 1";
     arena.warm(&mut other, both);
     client.must(WRITE).unwrap();
-    let truth = arena.truth(both);
+    let truth = arena.server_answer(both);
     arena.miss(&mut other, both, &truth);
     client.must("SET GLOBAL fqc_rules = DEFAULT").unwrap();
-    let truth = arena.truth(t);
+    let truth = arena.server_answer(t);
     arena.miss(&mut client, t, &truth);
     let next = (truth.parse::<u64>().unwrap() + 1).to_string();
-    arena.follows(&mut other, t, || drop(client.must(WRITE).unwrap()), &next);
+    arena.check_write_shows(&mut other, t, || drop(client.must(WRITE).unwrap()), &next);
 }
 
 #[test]
@@ -363,18 +363,18 @@ fn transactions_definitions_and_privileges_see_what_is_true_despite_a_rule() {
     for level in ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"] {
         let old = outlive(&mut arena, &mut client, read);
         let mut reader = arena.client_with(&[&format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"), "BEGIN"]);
-        assert_ne!(said(&reader.query(read).unwrap()), old, "{level}");
+        assert_ne!(rows_text(&reader.query(read).unwrap()), old, "{level}");
         reader.must(WRITE).unwrap();
-        let own = said(&reader.query(read).unwrap());
+        let own = rows_text(&reader.query(read).unwrap());
         assert!(own.parse::<u64>().unwrap() >= old.parse::<u64>().unwrap() + 2, "{level}: {own} after {old}");
         reader.must("ROLLBACK").unwrap();
     }
     for change in ["ALTER TABLE t ADD COLUMN w INT", "GRANT SELECT ON i_lasting_ends.* TO PUBLIC", "FLUSH TABLES"] {
         outlive(&mut arena, &mut client, read);
         client.must(change).unwrap();
-        let truth = arena.truth(read);
+        let truth = arena.server_answer(read);
         let (answer, is_hit) = arena.ask(&mut client, read);
-        assert_eq!((said(&answer), is_hit), (truth, false), "{change}");
+        assert_eq!((rows_text(&answer), is_hit), (truth, false), "{change}");
     }
     all(&mut client, &RESTORE);
 }
@@ -390,7 +390,7 @@ fn a_rule_keeps_nothing_alive_beyond_its_time() {
         client.must(WRITE).unwrap();
         let asked = Instant::now();
         let (answer, is_hit) = arena.ask(&mut client, read);
-        let answer = said(&answer);
+        let answer = rows_text(&answer);
         if answer != value {
             (value, told) = (answer, Instant::now());
             results += u64::from(stale > 0);

@@ -5,7 +5,7 @@ mod traps;
 use std::time::{Duration, Instant};
 
 use fqc_tests::client::{Client, Param, Prepared};
-use traps::{Arena, all, said, said_binary, until, with_rule};
+use traps::{Arena, all, binary_rows_text, rows_text, until, with_rule};
 
 const WRITE: &str = "UPDATE t SET v = v + 1";
 const ONE: [Param; 1] = [Param::Int(1)];
@@ -23,10 +23,10 @@ fn forget_rules(client: &mut Client) {
 fn outlive(arena: &mut Arena, client: &mut Client, read: &Prepared) -> String {
     let mut old = String::new();
     until("a prepared result outlives a write", || {
-        old = said_binary(&arena.warm_prepared(client, read, &ONE));
+        old = binary_rows_text(&arena.warm_prepared(client, read, &ONE));
         client.must(WRITE).unwrap();
         let (answer, is_hit) = arena.ask_prepared(client, read, &ONE);
-        is_hit && said_binary(&answer) == old
+        is_hit && binary_rows_text(&answer) == old
     });
     old
 }
@@ -35,9 +35,9 @@ fn outlive(arena: &mut Arena, client: &mut Client, read: &Prepared) -> String {
 #[track_caller]
 fn is_true(arena: &mut Arena, client: &mut Client, read: &Prepared, params: &[Param; 1], table: &str) {
     let Param::Int(id) = params[0] else { unreachable!("keys are numbers") };
-    let truth = arena.truth(&format!("SELECT v FROM {table} WHERE id = {id}"));
+    let truth = arena.server_answer(&format!("SELECT v FROM {table} WHERE id = {id}"));
     let (answer, is_hit) = arena.ask_prepared(client, read, params);
-    assert_eq!((said_binary(&answer), is_hit), (truth, false));
+    assert_eq!((binary_rows_text(&answer), is_hit), (truth, false));
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn prepared_results_outlive_writes_for_every_connection_and_each_parameter_by_it
     let old = outlive(&mut arena, &mut client, &read);
     let mut other = arena.client();
     let same = prepare(&mut other, "t");
-    let stale = |client: &mut Client| said(&client.query("SHOW GLOBAL STATUS LIKE 'Fqc_stale_hits'").unwrap());
+    let stale = |client: &mut Client| rows_text(&client.query("SHOW GLOBAL STATUS LIKE 'Fqc_stale_hits'").unwrap());
     let before = stale(&mut client);
     for (client, read) in [(&mut client, &read), (&mut other, &same)] {
         client.must(WRITE).unwrap();
         let (answer, is_hit) = arena.ask_prepared(client, read, &ONE);
-        assert_eq!((said_binary(&answer), is_hit), (old.clone(), true));
+        assert_eq!((binary_rows_text(&answer), is_hit), (old.clone(), true));
     }
     let count = |shown: &str| shown.split(',').nth(1).and_then(|word| word.parse::<u64>().ok()).expect("a count");
     assert_eq!(count(&stale(&mut client)), count(&before) + 2);
@@ -99,10 +99,10 @@ fn prepared_reads_in_transactions_and_after_definitions_see_what_is_true_despite
         let mut reader = arena.client_with(&[&format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")]);
         let own = prepare(&mut reader, "t");
         reader.must("BEGIN").unwrap();
-        let seen = said_binary(&reader.execute(&own, &ONE).unwrap());
+        let seen = binary_rows_text(&reader.execute(&own, &ONE).unwrap());
         assert_ne!(seen, old, "{level}");
         reader.must(WRITE).unwrap();
-        let next = said_binary(&reader.execute(&own, &ONE).unwrap());
+        let next = binary_rows_text(&reader.execute(&own, &ONE).unwrap());
         assert_eq!(next.parse::<u64>().unwrap(), seen.parse::<u64>().unwrap() + 1, "{level}");
         reader.must("ROLLBACK").unwrap();
     }
@@ -125,7 +125,7 @@ fn a_rule_keeps_no_prepared_result_alive_beyond_its_time() {
         client.must(WRITE).unwrap();
         let asked = Instant::now();
         let (answer, is_hit) = arena.ask_prepared(&mut client, &read, &ONE);
-        let answer = said_binary(&answer);
+        let answer = binary_rows_text(&answer);
         if answer != value {
             (value, told) = (answer, Instant::now());
             results += u64::from(stale > 0);

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use feed::{CommandReport, Connection, Frame, FromNear, Heard, Near, Protocol};
+use feed::{CommandReport, Connection, Frame, FromNear, NearEnd, NearEvent, Protocol};
 use fqc_tests::client::{Client, Login, command};
 use fqc_tests::server::{Options, SWITCH_ON, Server};
-use traps::{Arena, PATIENCE, all, plugin, said, small_table, until};
+use traps::{Arena, PATIENCE, all, plugin, rows_text, small_table, until};
 
 const ATTACH: &str = "ATTACH FQC NEAR 'played' PROTOCOL 1";
 
@@ -27,7 +27,7 @@ fn now() -> u64 {
 /// The state of a simulated near cache.
 #[derive(Default)]
 struct State {
-    near: Near,
+    near: NearEnd,
     /// Reports about commands that the plugin has sent and no test has taken yet.
     told: Vec<CommandReport>,
     /// The feed has ended.
@@ -99,7 +99,7 @@ impl Played {
             while Instant::now() < deadline {
                 let told = self.state.lock().unwrap().told.pop();
                 if let Some(told) = told.filter(|told| {
-                    connection.own.hear(told) && connection.own.session_context(Protocol::Text).is_some()
+                    connection.own.apply(told) && connection.own.session_context(Protocol::Text).is_some()
                 }) {
                     return (answer, told);
                 }
@@ -140,8 +140,8 @@ fn exchange(
         match feed.read_payload() {
             Ok(payload) => {
                 let mut state = state.lock().unwrap();
-                for heard in state.near.hear(Frame::decode(&payload).unwrap()).unwrap() {
-                    if let Heard::Report(told) = heard {
+                for heard in state.near.receive(Frame::decode(&payload).unwrap()).unwrap() {
+                    if let NearEvent::Report(told) = heard {
                         state.told.push(told);
                     }
                 }
@@ -175,7 +175,7 @@ impl Marked {
 
     fn ask(&mut self, statement: &str) -> String {
         self.own.forward(&[&[command::QUERY], statement.as_bytes()].concat());
-        said(&self.client.query(statement).unwrap())
+        rows_text(&self.client.query(statement).unwrap())
     }
 }
 
@@ -199,7 +199,7 @@ const READ: &str = "SELECT v FROM t WHERE id = 1";
 /// the near cache may no longer serve the result in the report.
 fn write_and_watch(arena: &Arena, played: &Played, told: &CommandReport, write: impl FnOnce(&mut Client)) {
     let mut watcher = arena.client_with(&["SET SESSION fqc_type = OFF"]);
-    let before = said(&watcher.query(READ).unwrap());
+    let before = rows_text(&watcher.query(READ).unwrap());
     let mut writer = arena.client();
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -215,7 +215,7 @@ fn write_and_watch(arena: &Arena, played: &Played, told: &CommandReport, write: 
 fn watch(mut watcher: Client, before: &str, played: &Played, told: &CommandReport, is_done: &AtomicBool) {
     loop {
         let was_done = is_done.load(Ordering::SeqCst);
-        if said(&watcher.query(READ).unwrap()) != before {
+        if rows_text(&watcher.query(READ).unwrap()) != before {
             assert!(!played.serves(told), "it is served after its successor was seen");
             return;
         }
@@ -237,10 +237,10 @@ fn attaching_takes_the_privilege() {
     let arena = Arena::enter("n_privilege");
     let mut admin = arena.client_with(&["CREATE USER nobody@'%'", "GRANT ALL ON n_privilege.* TO nobody@'%'"]);
     let mut nobody = Client::connect(&arena.server.endpoint(), &Login::user("nobody", "")).unwrap();
-    assert_eq!(said(&nobody.query(ATTACH).unwrap()), "error 1227");
-    assert_eq!(said(&nobody.query("SELECT 1").unwrap()), "1", "its connection is what it was");
+    assert_eq!(rows_text(&nobody.query(ATTACH).unwrap()), "error 1227");
+    assert_eq!(rows_text(&nobody.query("SELECT 1").unwrap()), "1", "its connection is what it was");
     for wrong in ["ATTACH FQC NEAR", "ATTACH FQC NEAR 'x'", "ATTACH FQC NEAR 'x' PROTOCOL y", "ATTACH FQC 'x'"] {
-        assert_eq!(said(&admin.query(wrong).unwrap()), "error 1064", "`{wrong}`");
+        assert_eq!(rows_text(&admin.query(wrong).unwrap()), "error 1064", "`{wrong}`");
     }
     assert_eq!(reported(&arena, "Name"), None);
     all(&mut admin, &["DROP USER nobody@'%'"]);
@@ -303,7 +303,7 @@ fn a_near_cache_whose_feed_is_cut_still_has_its_lease() {
     let (played, _connection, told) = with_result(&arena);
     // A frozen near cache does not notice that its connection is killed.
     played.freeze();
-    let kill = said(&arena.client().query("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user = 'root' AND db IS NULL AND command = 'Sleep' ORDER BY id DESC LIMIT 1").unwrap());
+    let kill = rows_text(&arena.client().query("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user = 'root' AND db IS NULL AND command = 'Sleep' ORDER BY id DESC LIMIT 1").unwrap());
     arena.client_with(&[&format!("KILL {kill}")]);
     until("it to be detached", || reported(&arena, "Name").is_none());
     write_and_watch(&arena, &played, &told, |client| _ = client.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap());
@@ -325,7 +325,7 @@ fn events_wait_like_everybody() {
         until("it to serve", || played.serves(&told));
         write_and_watch(&arena, &played, &told, |client| {
             client.must("UPDATE gate SET is_open = 1").unwrap();
-            until("the event", || said(&client.query(READ).unwrap()) != before);
+            until("the event", || rows_text(&client.query(READ).unwrap()) != before);
         });
     }
     arena.client_with(&["DROP EVENT e"]);

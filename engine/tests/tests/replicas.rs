@@ -7,7 +7,7 @@ use fqc_tests::client::{Client, Login};
 use fqc_tests::replication::{catch_up, follow, replica, source};
 use fqc_tests::server::Server;
 use std::sync::Arc;
-use traps::{Arena, all, plugin, said, small_table, until};
+use traps::{Arena, all, plugin, rows_text, small_table, until};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 const WAITS: &str = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
@@ -50,13 +50,13 @@ impl Pair {
     /// Caches a read on the replica, runs the statements on the source, and waits for the replica. The read must show `expected` then, and
     /// can be cached again.
     #[track_caller]
-    fn follows(&mut self, read: &str, statements: &[&str], expected: &str) {
+    fn check_write_shows(&mut self, read: &str, statements: &[&str], expected: &str) {
         let (writer, source, replica) = (&mut self.writer, &self.source, &self.replica);
         let write = || {
             all(writer, statements);
             catch_up(replica, source).unwrap();
         };
-        self.arena.follows(&mut self.reader, read, write, expected);
+        self.arena.check_write_shows(&mut self.reader, read, write, expected);
     }
 
     /// Repeats a write of another row on the source until the cached result of the read survives it. The engine looks up the table's key in
@@ -87,14 +87,14 @@ fn what_an_applier_writes_is_kept_once_its_transaction_has_ended() {
         let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &[]);
         small_table(&mut pair.writer, "other", "InnoDB");
         pair.catch_up();
-        pair.follows(READ, &["UPDATE t SET v = 11 WHERE id = 1"], "11");
-        pair.follows(
+        pair.check_write_shows(READ, &["UPDATE t SET v = 11 WHERE id = 1"], "11");
+        pair.check_write_shows(
             READ,
             &["BEGIN", "UPDATE t SET v = 12 WHERE id = 1", "DELETE FROM t WHERE id = 5", "COMMIT"],
             "12",
         );
         let rolled_back = ["BEGIN", "UPDATE t SET v = 13 WHERE id = 1", "ROLLBACK", "UPDATE t SET v = 14 WHERE id = 1"];
-        pair.follows(READ, &rolled_back, "14");
+        pair.check_write_shows(READ, &rolled_back, "14");
         pair.spares("SELECT v FROM d.other WHERE id = 1", &["UPDATE t SET v = 15 WHERE id = 1"]);
     }
 }
@@ -103,26 +103,30 @@ fn what_an_applier_writes_is_kept_once_its_transaction_has_ended() {
 fn what_an_applier_defines_is_followed_and_forgotten_again() {
     for format in ["ROW", "MIXED"] {
         let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &[]);
-        pair.follows(READ, &["ALTER TABLE t MODIFY v VARCHAR(9)", "UPDATE t SET v = 'a' WHERE id = 1"], "a");
-        pair.follows(READ, &["TRUNCATE t", "INSERT INTO t VALUES (1, 'b')"], "b");
-        pair.follows(
+        pair.check_write_shows(READ, &["ALTER TABLE t MODIFY v VARCHAR(9)", "UPDATE t SET v = 'a' WHERE id = 1"], "a");
+        pair.check_write_shows(READ, &["TRUNCATE t", "INSERT INTO t VALUES (1, 'b')"], "b");
+        pair.check_write_shows(
             READ,
             &["CREATE TABLE s LIKE t", "INSERT INTO s VALUES (1, 'c')", "RENAME TABLE t TO u, s TO t"],
             "c",
         );
-        pair.follows(READ, &["CREATE OR REPLACE TABLE t (id INT PRIMARY KEY, v INT) SELECT 1 AS id, 5 AS v"], "5");
-        pair.follows(
+        pair.check_write_shows(
+            READ,
+            &["CREATE OR REPLACE TABLE t (id INT PRIMARY KEY, v INT) SELECT 1 AS id, 5 AS v"],
+            "5",
+        );
+        pair.check_write_shows(
             READ,
             &["DROP DATABASE d", "CREATE DATABASE d", "USE d", "CREATE TABLE t SELECT 1 AS id, 6 AS v"],
             "6",
         );
         let routine = ["CREATE PROCEDURE raise() UPDATE t SET v = v + 1", "CALL raise()"];
-        pair.follows(READ, &routine, "7");
+        pair.check_write_shows(READ, &routine, "7");
         let trigger =
             ["CREATE TABLE log (id INT)", "CREATE TRIGGER x AFTER INSERT ON log FOR EACH ROW UPDATE t SET v = 8"];
-        pair.follows(READ, &[&trigger[..], &["INSERT INTO log VALUES (1)"]].concat(), "8");
+        pair.check_write_shows(READ, &[&trigger[..], &["INSERT INTO log VALUES (1)"]].concat(), "8");
         let user = ["CREATE USER u@localhost", "GRANT SELECT ON d.t TO u@localhost", "DROP USER u@localhost"];
-        pair.follows(READ, &[&user[..], &["UPDATE t SET v = 9"]].concat(), "9");
+        pair.check_write_shows(READ, &[&user[..], &["UPDATE t SET v = 9"]].concat(), "9");
     }
 }
 
@@ -134,10 +138,10 @@ fn an_applier_writes_tables_of_any_engine() {
             small_table(&mut pair.writer, engine, engine);
             pair.catch_up();
             let read = format!("SELECT v FROM d.{engine} WHERE id = 1");
-            pair.follows(&read, &[&format!("UPDATE {engine} SET v = 11 WHERE id = 1")], "11");
+            pair.check_write_shows(&read, &[&format!("UPDATE {engine} SET v = 11 WHERE id = 1")], "11");
             let both =
                 ["BEGIN", "UPDATE t SET v = v + 1", &format!("UPDATE {engine} SET v = 12 WHERE id = 1"), "COMMIT"];
-            pair.follows(&read, &both, "12");
+            pair.check_write_shows(&read, &both, "12");
         }
     }
 }
@@ -169,13 +173,17 @@ fn rows_that_events_leave_alone_are_kept() {
         ] {
             pair.spares(&row(first), &[&other]);
         }
-        pair.follows(&row(2), &[&format!("UPDATE {table} SET v = 22 WHERE a = 'w'")], "22");
-        pair.follows(&row(101), &[&format!("UPDATE {table} SET id = 101 WHERE id = 100")], "40");
-        pair.follows(&row(101), &[&format!("UPDATE {table} SET id = 102 WHERE v = 40")], "");
-        pair.follows(&row(7), &[&format!("INSERT INTO {table} VALUES (NULL, 70, NULL, 7)")], "70");
-        pair.follows(&row(7), &[&format!("DELETE FROM {table} WHERE v = 70")], "");
-        pair.follows(&format!("SELECT COUNT(*) FROM d.{table}"), &[&format!("DELETE FROM {table} WHERE id = 3")], "3");
-        pair.follows(&row(first), &["BEGIN", &format!("UPDATE {table} SET v = 9"), "COMMIT"], "9");
+        pair.check_write_shows(&row(2), &[&format!("UPDATE {table} SET v = 22 WHERE a = 'w'")], "22");
+        pair.check_write_shows(&row(101), &[&format!("UPDATE {table} SET id = 101 WHERE id = 100")], "40");
+        pair.check_write_shows(&row(101), &[&format!("UPDATE {table} SET id = 102 WHERE v = 40")], "");
+        pair.check_write_shows(&row(7), &[&format!("INSERT INTO {table} VALUES (NULL, 70, NULL, 7)")], "70");
+        pair.check_write_shows(&row(7), &[&format!("DELETE FROM {table} WHERE v = 70")], "");
+        pair.check_write_shows(
+            &format!("SELECT COUNT(*) FROM d.{table}"),
+            &[&format!("DELETE FROM {table} WHERE id = 3")],
+            "3",
+        );
+        pair.check_write_shows(&row(first), &["BEGIN", &format!("UPDATE {table} SET v = 9"), "COMMIT"], "9");
     }
 }
 
@@ -201,14 +209,14 @@ fn an_applier_whose_rows_are_not_known() {
         &["CREATE TRIGGER d.x AFTER UPDATE ON d.many FOR EACH ROW UPDATE d.counted SET v = v + 1 WHERE id = 2"],
     );
     pair.await_rows(READ, "UPDATE t SET v = v + 1 WHERE id = 2");
-    pair.follows(READ, &["UPDATE t SET v = 11 WHERE id = 1"], "11");
-    pair.follows("SELECT v FROM d.counted WHERE id = 2", &["UPDATE many SET v = 2 WHERE id = 3"], "1");
-    pair.follows("SELECT v FROM d.many WHERE id = 499", &["UPDATE many SET v = 3"], "3");
-    pair.follows("SELECT v FROM d.parts WHERE id = 499", &["UPDATE parts SET v = 3 WHERE id > 490"], "3");
-    pair.follows("SELECT v FROM d.parts WHERE id = 600", &["INSERT INTO parts VALUES (600, 4)"], "4");
-    pair.follows("SELECT v FROM d.keyless WHERE id = 1", &["UPDATE keyless SET v = 5 WHERE id = 1"], "5");
+    pair.check_write_shows(READ, &["UPDATE t SET v = 11 WHERE id = 1"], "11");
+    pair.check_write_shows("SELECT v FROM d.counted WHERE id = 2", &["UPDATE many SET v = 2 WHERE id = 3"], "1");
+    pair.check_write_shows("SELECT v FROM d.many WHERE id = 499", &["UPDATE many SET v = 3"], "3");
+    pair.check_write_shows("SELECT v FROM d.parts WHERE id = 499", &["UPDATE parts SET v = 3 WHERE id > 490"], "3");
+    pair.check_write_shows("SELECT v FROM d.parts WHERE id = 600", &["INSERT INTO parts VALUES (600, 4)"], "4");
+    pair.check_write_shows("SELECT v FROM d.keyless WHERE id = 1", &["UPDATE keyless SET v = 5 WHERE id = 1"], "5");
     let both = ["BEGIN", "UPDATE many SET v = 6 WHERE id = 7", "UPDATE t SET v = 12 WHERE id = 1", "COMMIT"];
-    pair.follows(READ, &both, "12");
+    pair.check_write_shows(READ, &both, "12");
 }
 
 /// Checks that rows deleted or changed through foreign keys are invalidated on a replica. They change because their parent does, and no
@@ -231,8 +239,8 @@ fn an_applier_deletes_what_hangs_on_a_row() {
             [("DELETE FROM parent WHERE id = 1", "2"), ("UPDATE parent SET id = 7 WHERE id = 2", "7")]
         {
             pair.arena.warm(&mut pair.reader, "SELECT id FROM d.child");
-            pair.follows("SELECT id FROM d.grandchild", &[statement], left);
-            assert_eq!(said(&pair.reader.query("SELECT id FROM d.child").unwrap()), left);
+            pair.check_write_shows("SELECT id FROM d.grandchild", &[statement], left);
+            assert_eq!(rows_text(&pair.reader.query("SELECT id FROM d.child").unwrap()), left);
         }
     }
 }
@@ -252,7 +260,9 @@ fn an_applier_waits_in_the_middle_of_a_transaction() {
         let mut holder = client(&pair.replica);
         all(&mut holder, &["BEGIN", "UPDATE d.gate SET v = 0"]);
         all(&mut pair.writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1", "UPDATE gate SET v = 1", "COMMIT"]);
-        until("the applier at the gate", || said(&holder.must(WAITS).unwrap()) == "Innodb_row_lock_current_waits,1");
+        until("the applier at the gate", || {
+            rows_text(&holder.must(WAITS).unwrap()) == "Innodb_row_lock_current_waits,1"
+        });
         for _ in 0..3 {
             pair.arena.miss(&mut pair.reader, READ, "10");
         }
@@ -277,13 +287,13 @@ fn an_applier_gives_up_in_the_middle_of_a_transaction() {
     all(&mut pair.writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1", "UPDATE gate SET v = 1", "COMMIT"]);
     until("the end of the applier", || {
         let status = holder.must("SHOW SLAVE STATUS").unwrap();
-        said(&status).contains("Lock wait timeout exceeded")
+        rows_text(&status).contains("Lock wait timeout exceeded")
     });
     // After the rollback the row is unchanged, and its results are stored again.
     assert_eq!(pair.arena.warm(&mut pair.reader, READ), "10");
     all(&mut holder, &["ROLLBACK", "STOP SLAVE", "START SLAVE"]);
     pair.catch_up();
-    assert_eq!(said(&pair.reader.query(READ).unwrap()), "11");
+    assert_eq!(rows_text(&pair.reader.query(READ).unwrap()), "11");
     assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
 }
 
@@ -307,7 +317,7 @@ fn what_an_applier_has_prepared_shows_when_it_is_committed() {
         all(&mut client(&pair.source), &["UPDATE d.other SET v = 12 WHERE id = 1"]);
         pair.catch_up();
         assert_eq!(pair.arena.warm(&mut pair.reader, "SELECT v FROM d.other WHERE id = 1"), "12");
-        pair.follows(READ, &["XA COMMIT 'x'"], "11");
+        pair.check_write_shows(READ, &["XA COMMIT 'x'"], "11");
         all(&mut pair.writer, &prepare("y", "12").each_ref().map(String::as_str));
         pair.catch_up();
         assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
@@ -318,7 +328,7 @@ fn what_an_applier_has_prepared_shows_when_it_is_committed() {
         all(&mut pair.writer, &prepare("z", "13").each_ref().map(String::as_str));
         pair.catch_up();
         let mut local = client(&pair.replica);
-        pair.arena.follows(&mut pair.reader, READ, || all(&mut local, &["XA COMMIT 'z'"]), "13");
+        pair.arena.check_write_shows(&mut pair.reader, READ, || all(&mut local, &["XA COMMIT 'z'"]), "13");
     }
 }
 
@@ -339,7 +349,7 @@ fn appliers_in_parallel_try_again_where_they_collide() {
     pair.catch_up();
     let retried = "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Slave_retried_transactions'";
     assert_ne!(client(&pair.replica).scalar(retried).unwrap().as_deref(), Some("0"), "none has collided");
-    pair.follows(READ, &["UPDATE t SET v = 1000 WHERE id = 1"], "1000");
+    pair.check_write_shows(READ, &["UPDATE t SET v = 1000 WHERE id = 1"], "1000");
 }
 
 #[test]
@@ -350,13 +360,13 @@ fn a_replica_of_two_sources_follows_both() {
     follow(&pair.replica, &second, "second").unwrap();
     catch_up(&pair.replica, &second).unwrap();
     for value in ["11", "12", "13"] {
-        pair.follows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
+        pair.check_write_shows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
         let (replica, read) = (pair.replica.clone(), "SELECT v FROM e.t WHERE id = 1");
         let write = || {
             all(&mut client(&second), &[&format!("UPDATE e.t SET v = {value}")]);
             catch_up(&replica, &second).unwrap();
         };
-        pair.arena.follows(&mut pair.reader, read, write, value);
+        pair.arena.check_write_shows(&mut pair.reader, read, write, value);
     }
 }
 
@@ -369,7 +379,11 @@ fn what_a_filter_keeps_out_changes_nothing() {
         // A definition invalidates everything, even one that the replica ignores.
         pair.catch_up();
         pair.spares(READ, &["INSERT INTO hidden VALUES (1)", "INSERT INTO hidden VALUES (2)"]);
-        pair.follows(READ, &["BEGIN", "INSERT INTO hidden VALUES (3)", "UPDATE t SET v = 11", "COMMIT"], "11");
+        pair.check_write_shows(
+            READ,
+            &["BEGIN", "INSERT INTO hidden VALUES (3)", "UPDATE t SET v = 11", "COMMIT"],
+            "11",
+        );
     }
 }
 
@@ -377,7 +391,7 @@ fn what_a_filter_keeps_out_changes_nothing() {
 fn a_source_that_waits_for_its_replica() {
     let mut pair = Pair::start(&["--rpl-semi-sync-master-enabled=ON"], &["--rpl-semi-sync-slave-enabled=ON"]);
     for value in ["11", "12"] {
-        pair.follows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
+        pair.check_write_shows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
     }
 }
 
@@ -394,7 +408,7 @@ fn a_replica_that_dies_and_comes_back() {
     let (arena, reader) = (Arena::on(replica.clone(), "b"), client(&replica));
     let mut pair = Pair { source, replica, arena, writer, reader };
     assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
-    pair.follows(READ, &["UPDATE t SET v = 12 WHERE id = 1"], "12");
+    pair.check_write_shows(READ, &["UPDATE t SET v = 12 WHERE id = 1"], "12");
 }
 
 /// Checks a replica whose applier was at work before the plugin was loaded.
@@ -413,7 +427,7 @@ fn a_plugin_that_comes_to_a_replica_at_work() {
         let (arena, reader) = (Arena::on(replica.clone(), "a"), client(&replica));
         let mut pair = Pair { source, replica, arena, writer, reader };
         for value in ["11", "12", "13"] {
-            pair.follows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
+            pair.check_write_shows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
         }
     }
 }

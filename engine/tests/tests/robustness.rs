@@ -517,7 +517,7 @@ fn a_flush_waits_for_the_question_that_is_under_way() {
     ];
     // The server logs the question once it has answered it.
     let answered = |question: &str| fs::read_to_string(&log).unwrap().matches(question).count();
-    let question = flavour::ask(
+    let question = flavour::fill_in(
         flavour::MARIADB.catalogue.table,
         &flavour::MARIADB.literal(b"d"),
         &flavour::MARIADB.literal(b"asked"),
@@ -573,7 +573,7 @@ fn questions_about_tables_open_none() {
             let further = if name.starts_with("of_") { &[][..] } else { &of_tables };
             for question in of_all.iter().chain(further) {
                 let before = number(&server, "Opened_tables");
-                admin.must(&flavour::ask(question, "'d'", &format!("'{name}'"))).unwrap();
+                admin.must(&flavour::fill_in(question, "'d'", &format!("'{name}'"))).unwrap();
                 opened.extend((!is_first && number(&server, "Opened_tables") != before).then_some((name, *question)));
             }
         }

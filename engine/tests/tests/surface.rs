@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fqc_tests::client::{Client, Login, Part, Response};
 use fqc_tests::server::{Options, Server};
-use traps::{Arena, all, flush_of_all, plugin, said, small_table, until};
+use traps::{Arena, all, flush_of_all, plugin, rows_text, small_table, until};
 
 /// The number of warnings in the response.
 fn warnings(response: &Response) -> u16 {
@@ -41,24 +41,30 @@ fn names_of_the_query_cache_read_and_set() {
         "SELECT @@fqc_size",
         "SELECT @@QUERY_CACHE_SIZE AS s",
     ] {
-        assert_eq!(said(&client.query(read).unwrap()), "33554432", "`{read}`");
+        assert_eq!(rows_text(&client.query(read).unwrap()), "33554432", "`{read}`");
     }
     assert_eq!(columns(&client.query("SELECT @@query_cache_size").unwrap()), ["@@query_cache_size"]);
-    assert_eq!(said(&client.query("SHOW VARIABLES LIKE 'query_cache_size'").unwrap()), "query_cache_size,33554432");
+    assert_eq!(
+        rows_text(&client.query("SHOW VARIABLES LIKE 'query_cache_size'").unwrap()),
+        "query_cache_size,33554432"
+    );
     let global = "SHOW GLOBAL VARIABLES WHERE Variable_name = 'query_cache_size'";
-    assert_eq!(said(&client.query(global).unwrap()), "query_cache_size,33554432");
+    assert_eq!(rows_text(&client.query(global).unwrap()), "query_cache_size,33554432");
     let types = [("0", "OFF"), ("ON", "ON"), ("2", "DEMAND"), ("'off'", "OFF"), ("'Demand'", "DEMAND"), ("1", "ON")];
     for (value, shown) in types {
         client.must(&format!("SET SESSION query_cache_type = {value}")).unwrap();
-        assert_eq!(said(&client.query("SELECT @@query_cache_type").unwrap()), shown);
+        assert_eq!(rows_text(&client.query("SELECT @@query_cache_type").unwrap()), shown);
         let show = "SHOW SESSION VARIABLES LIKE 'query_cache_type'";
-        assert_eq!(said(&client.query(show).unwrap()), format!("query_cache_type,{shown}"));
+        assert_eq!(rows_text(&client.query(show).unwrap()), format!("query_cache_type,{shown}"));
     }
     client.must("SET GLOBAL query_cache_limit = 5000, GLOBAL query_cache_type = DEMAND").unwrap();
-    assert_eq!(said(&client.query("SELECT @@query_cache_limit, @@GLOBAL.query_cache_type").unwrap()), "5000,DEMAND");
-    assert_eq!(said(&client.query("SHOW VARIABLES LIKE 'query_cache_limit'").unwrap()), "query_cache_limit,5000");
+    assert_eq!(
+        rows_text(&client.query("SELECT @@query_cache_limit, @@GLOBAL.query_cache_type").unwrap()),
+        "5000,DEMAND"
+    );
+    assert_eq!(rows_text(&client.query("SHOW VARIABLES LIKE 'query_cache_limit'").unwrap()), "query_cache_limit,5000");
     let prepared = client.prepare("SELECT @@query_cache_size").unwrap().1.unwrap();
-    assert_eq!(traps::said_binary(&client.execute(&prepared, &[]).unwrap()), "33554432");
+    assert_eq!(traps::binary_rows_text(&client.execute(&prepared, &[]).unwrap()), "33554432");
     all(&mut client, &RESTORE);
 }
 
@@ -69,9 +75,9 @@ fn the_names_are_the_caches_in_the_grammar_of_oracle_too() {
     small_table(&mut client, "t", "InnoDB");
     for mode in ["'ORACLE'", "CONCAT('ORA', 'CLE')"] {
         client.must(&format!("SET sql_mode = {mode}, GLOBAL query_cache_type = OFF")).unwrap();
-        assert_eq!(said(&client.query("SELECT @@GLOBAL.query_cache_type, @@GLOBAL.fqc_type").unwrap()), "OFF,OFF");
+        assert_eq!(rows_text(&client.query("SELECT @@GLOBAL.query_cache_type, @@GLOBAL.fqc_type").unwrap()), "OFF,OFF");
         let show = "SHOW GLOBAL VARIABLES LIKE 'query_cache_type'";
-        assert_eq!(said(&client.query(show).unwrap()), "query_cache_type,OFF");
+        assert_eq!(rows_text(&client.query(show).unwrap()), "query_cache_type,OFF");
         all(&mut client, &["SET GLOBAL query_cache_type = ON", "SET sql_mode = DEFAULT", "SET query_cache_type = ON"]);
         arena.warm(&mut client, "SELECT v FROM t WHERE id = 1");
     }
@@ -90,13 +96,16 @@ fn names_that_are_accepted_for_compatibility() {
         ],
     );
     let read = "SELECT @@query_cache_min_res_unit, @@query_cache_wlock_invalidate, @@query_cache_strip_comments";
-    assert_eq!(said(&client.query(read).unwrap()), "2048,1,1");
+    assert_eq!(rows_text(&client.query(read).unwrap()), "2048,1,1");
     for (name, value) in [("min_res_unit", "2048"), ("wlock_invalidate", "ON"), ("strip_comments", "ON")] {
         let name = format!("query_cache_{name}");
-        assert_eq!(said(&client.query(format!("SHOW VARIABLES LIKE '{name}'")).unwrap()), format!("{name},{value}"));
+        assert_eq!(
+            rows_text(&client.query(format!("SHOW VARIABLES LIKE '{name}'")).unwrap()),
+            format!("{name},{value}")
+        );
     }
     client.must("SET GLOBAL query_cache_min_res_unit = DEFAULT").unwrap();
-    assert_eq!(said(&client.query("SELECT @@query_cache_min_res_unit").unwrap()), "4096");
+    assert_eq!(rows_text(&client.query("SELECT @@query_cache_min_res_unit").unwrap()), "4096");
 }
 
 #[test]
@@ -105,14 +114,14 @@ fn a_size_is_rounded_with_a_warning() {
     let mut client = arena.client();
     let response = client.must("SET GLOBAL query_cache_size = 1000000").unwrap();
     assert_eq!(warnings(&response), 1);
-    let told = said(&client.query("SHOW WARNINGS").unwrap());
+    let told = rows_text(&client.query("SHOW WARNINGS").unwrap());
     assert_eq!(told, "Warning,1292,Truncated incorrect query_cache_size value: '1000000'");
-    assert_eq!(said(&client.query("SELECT @@query_cache_size").unwrap()), "999424");
+    assert_eq!(rows_text(&client.query("SELECT @@query_cache_size").unwrap()), "999424");
     assert_eq!(warnings(&client.must("SET GLOBAL query_cache_size = 999424").unwrap()), 0);
     assert_eq!(warnings(&client.must("SET GLOBAL query_cache_size = 10485760001").unwrap()), 1);
-    assert_eq!(said(&client.query("SELECT @@query_cache_size").unwrap()), "10485760000");
+    assert_eq!(rows_text(&client.query("SELECT @@query_cache_size").unwrap()), "10485760000");
     assert_eq!(warnings(&client.must("SET GLOBAL query_cache_size = -1").unwrap()), 1);
-    assert_eq!(said(&client.query("SELECT @@query_cache_size").unwrap()), "0");
+    assert_eq!(rows_text(&client.query("SELECT @@query_cache_size").unwrap()), "0");
     client.must("SET GLOBAL query_cache_size = DEFAULT").unwrap();
     all(&mut client, &RESTORE);
 }
@@ -140,14 +149,15 @@ fn wrong_values_and_scopes_are_refused() {
         ("SELECT @@SESSION.query_cache_size", "error 1238"),
         ("SET GLOBAL query_cache_sizes = 1", "error 1193"),
     ];
-    let before = said(&client.query("SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit").unwrap());
+    let before =
+        rows_text(&client.query("SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit").unwrap());
     for (statement, expected) in wrong {
         let response = client.query(statement).unwrap();
-        assert_eq!(said(&response), expected, "`{statement}`");
+        assert_eq!(rows_text(&response), expected, "`{statement}`");
         let message = &response.failure().unwrap().message;
         assert!(!statement.contains("query_cache") || !message.contains("fqc_"), "`{statement}`: {message}");
     }
-    let after = said(&client.query("SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit").unwrap());
+    let after = rows_text(&client.query("SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit").unwrap());
     assert_eq!(before, after);
 }
 
@@ -167,11 +177,11 @@ fn the_servers_privileges_hold() {
         "SHOW FQC STATUS",
         "SHOW FQC REASONS",
     ];
-    refused.iter().for_each(|one| assert_eq!(said(&low.query(one).unwrap()), "error 1227", "`{one}`"));
+    refused.iter().for_each(|one| assert_eq!(rows_text(&low.query(one).unwrap()), "error 1227", "`{one}`"));
     all(&mut low, &["SET SESSION query_cache_type = OFF", "SELECT @@query_cache_size", "SHOW STATUS LIKE 'Qcache%'"]);
     root.must("GRANT PROCESS ON *.* TO low@'%'").unwrap();
     let mut low = arena.client_as(&Login::user("low", "low"));
-    assert!(said(&low.must("SHOW FQC STATUS").unwrap()).contains("Hits"));
+    assert!(rows_text(&low.must("SHOW FQC STATUS").unwrap()).contains("Hits"));
     low.must("SHOW FQC REASONS").unwrap();
 }
 
@@ -240,7 +250,7 @@ fn eight_classic_counters_in_every_listing() {
         assert!((1..=64 << 20).contains(&rows[1].1), "`{listing}`: {rows:?}");
     }
     let schema = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'QCACHE_HITS'";
-    assert!(said(&client.query(schema).unwrap()).starts_with("QCACHE_HITS,"));
+    assert!(rows_text(&client.query(schema).unwrap()).starts_with("QCACHE_HITS,"));
     let own = status(&mut client, "SHOW GLOBAL STATUS", "Fqc_");
     assert!(own.len() >= 10, "{own:?}");
 }
@@ -253,7 +263,7 @@ fn unfiltered_variables_show_the_caches_own_values() {
     for listing in ["SHOW VARIABLES", "SHOW GLOBAL VARIABLES", "SHOW VARIABLES LIKE 'query_cache%'"] {
         let expected = ["query_cache_size,67108864", "query_cache_type,ON", "query_cache_limit,7000"];
         until(&format!("{expected:?} in `{listing}`"), || {
-            let rows = said(&client.must(listing).unwrap());
+            let rows = rows_text(&client.must(listing).unwrap());
             expected.iter().all(|one| rows.split(';').any(|row| row == *one))
         });
     }
@@ -297,7 +307,7 @@ fn a_cache_without_memory_keeps_nothing_and_gives_it_back() {
     until("the end of the cache", || !arena.ask(&mut client, read).1);
     (0..5).for_each(|_| arena.miss(&mut client, read, "10"));
     until("an empty cache", || status(&mut client, "SHOW STATUS LIKE 'Qcache_queries_in_cache'", "Qcache")[0].1 == 0);
-    assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("OFF: query_cache_size is 0"));
+    assert!(rows_text(&client.must("SHOW FQC STATUS").unwrap()).contains("OFF: query_cache_size is 0"));
     all(&mut client, &RESTORE);
     assert_eq!(arena.warm(&mut client, read), "10");
 }
@@ -310,7 +320,7 @@ fn show_fqc_tells_the_state_and_the_reasons() {
     arena.warm(&mut client, "SELECT v FROM t");
     let response = client.must("SHOW FQC STATUS").unwrap();
     assert_eq!(columns(&response), ["Item", "Value"]);
-    assert!(said(&response).starts_with("Cache,ON;Size in bytes,67108864;"), "{}", said(&response));
+    assert!(rows_text(&response).starts_with("Cache,ON;Size in bytes,67108864;"), "{}", rows_text(&response));
     let flush = flush_of_all(&mut client);
     client.must(flush).unwrap();
     client.must("SELECT SUM(SLEEP(0.01)), v FROM t").unwrap();
@@ -323,10 +333,10 @@ fn show_fqc_tells_the_state_and_the_reasons() {
     assert_eq!(words[..3], ["side_effect", "1", "0.5000"]);
     assert!(words[3].parse::<u64>().unwrap() >= 50_000, "five rows, each a hundredth of a second: {words:?}");
     client.must(flush).unwrap();
-    assert_eq!(said(&client.must("SHOW FQC REASONS LIKE 'side_effect'").unwrap()), "");
+    assert_eq!(rows_text(&client.must("SHOW FQC REASONS LIKE 'side_effect'").unwrap()), "");
     client.must("SET SESSION query_cache_type = OFF").unwrap();
-    assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("SET SESSION query_cache_type = 1"));
-    assert_eq!(said(&client.query("SHOW FQC NONSENSE").unwrap()), "error 1064");
+    assert!(rows_text(&client.must("SHOW FQC STATUS").unwrap()).contains("SET SESSION query_cache_type = 1"));
+    assert_eq!(rows_text(&client.query("SHOW FQC NONSENSE").unwrap()), "error 1064");
     assert_eq!(client.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
 }
 
@@ -334,7 +344,7 @@ fn show_fqc_tells_the_state_and_the_reasons() {
 fn show_fqc_chooses_rows_as_the_server_does() {
     let arena = Arena::enter("u_choose");
     let mut client = arena.client();
-    let items: Vec<String> = said(&client.must("SHOW FQC STATUS").unwrap())
+    let items: Vec<String> = rows_text(&client.must("SHOW FQC STATUS").unwrap())
         .split(';')
         .filter_map(|row| row.split(',').next())
         .map(|item| format!("('{item}')"))
@@ -357,18 +367,18 @@ fn show_fqc_chooses_rows_as_the_server_does() {
         "Item = 0 AND Item != 1",
     ];
     for condition in conditions {
-        let expected = said(&client.must(&format!("SELECT Item FROM t WHERE {condition}")).unwrap());
-        let report = said(&client.must(&format!("SHOW FQC STATUS WHERE {condition}")).unwrap());
+        let expected = rows_text(&client.must(&format!("SELECT Item FROM t WHERE {condition}")).unwrap());
+        let report = rows_text(&client.must(&format!("SHOW FQC STATUS WHERE {condition}")).unwrap());
         let items: Vec<_> = report.split(';').filter_map(|row| row.split(',').next()).collect();
         let mut sorted: Vec<_> = expected.split(';').collect();
         sorted.sort_unstable_by_key(|item| items.iter().position(|other| other == item));
         assert!(!expected.is_empty() && items.len() == sorted.len(), "{condition}: {report}, not {expected}");
         assert_eq!(items, sorted, "{condition}");
     }
-    let like = said(&client.must("SHOW FQC STATUS LIKE 'size%'").unwrap());
+    let like = rows_text(&client.must("SHOW FQC STATUS LIKE 'size%'").unwrap());
     assert_eq!(like, "Size in bytes,67108864");
-    assert_eq!(said(&client.must("SHOW FQC STATUS WHERE Value > 67108863 AND Item LIKE 'Size%'").unwrap()), like);
-    assert_eq!(said(&client.must("SHOW FQC TABLES LIKE 'no such table'").unwrap()), "");
+    assert_eq!(rows_text(&client.must("SHOW FQC STATUS WHERE Value > 67108863 AND Item LIKE 'Size%'").unwrap()), like);
+    assert_eq!(rows_text(&client.must("SHOW FQC TABLES LIKE 'no such table'").unwrap()), "");
 }
 
 #[test]
@@ -396,7 +406,7 @@ fn show_fqc_refuses_nonsense_in_the_servers_words() {
     }
     let unsupported = message("SHOW FQC STATUS WHERE Item IN ('Hits')").expect("an error");
     assert!(unsupported.contains("1235") && unsupported.contains("SHOW FQC does not support IN"), "{unsupported}");
-    let warnings = said(&client.must("SHOW WARNINGS").unwrap());
+    let warnings = rows_text(&client.must("SHOW WARNINGS").unwrap());
     assert!(warnings.starts_with("Error,1235,SHOW FQC does not support IN"), "{warnings}");
     assert_eq!(client.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
 }
@@ -408,7 +418,7 @@ fn a_version_that_was_never_tested_is_named() {
     let environment = vec![("FQC_FAULT".to_owned(), "version:12.3.1-MariaDB".to_owned())];
     let server = Server::start(Options { plugin: Some(plugin::path()), environment, ..Options::default() }).unwrap();
     let mut admin = server.admin().unwrap();
-    let told = said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap());
+    let told = rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap());
     assert_eq!(told, "Fqc_untested_server,MariaDB 12.3.1-MariaDB");
     let log = server.error_log();
     assert_eq!(log.matches("this server version has not been tested with this engine").count(), 1, "{log}");
@@ -423,7 +433,7 @@ fn versions() {
     assert!((20_261_120..30_000_000).contains(&minor), "{minor}");
     assert!(client.scalar("SELECT @@GLOBAL.fqc_version").unwrap().unwrap().contains('.'));
     let listed = "SELECT plugin_status, plugin_license, plugin_maturity FROM information_schema.plugins WHERE plugin_name = 'fqc'";
-    let listed = said(&client.query(listed).unwrap()).to_uppercase();
+    let listed = rows_text(&client.query(listed).unwrap()).to_uppercase();
     assert!(listed.starts_with("ACTIVE,"), "{listed}");
 }
 
@@ -436,7 +446,7 @@ fn texts_that_only_look_like_the_names() {
     let read = "SELECT query_cache_size, t.query_cache_type, 'query_cache_limit' FROM t -- @@query_cache_size";
     assert_eq!(arena.warm(&mut client, read), "1,@@query_cache_size,query_cache_limit");
     client.must("SET @query_cache_size = 5, @b = 'SET query_cache_type = 0'").unwrap();
-    assert_eq!(said(&client.query("SELECT @query_cache_size, @b").unwrap()), "5,SET query_cache_type = 0");
+    assert_eq!(rows_text(&client.query("SELECT @query_cache_size, @b").unwrap()), "5,SET query_cache_type = 0");
     client.must("UPDATE t SET query_cache_size = 2, query_cache_type = 'b'").unwrap();
     assert_eq!(arena.warm(&mut client, "SELECT query_cache_size, query_cache_type FROM t"), "2,b");
 }
@@ -464,12 +474,12 @@ fn three_statements_in_one_session_then_hits_in_the_next() {
     );
     until("the settings of the old connection", || {
         let mut next = server.admin().unwrap();
-        said(&next.query("SELECT @@fqc_size, @@GLOBAL.fqc_type").unwrap()) == "67108864,ON"
+        rows_text(&next.query("SELECT @@fqc_size, @@GLOBAL.fqc_type").unwrap()) == "67108864,ON"
     });
     let own = "SHOW VARIABLES WHERE Variable_name IN ('query_cache_type', 'query_cache_size')";
     until("a connection that the engine follows", || {
         let mut next = server.admin().unwrap();
-        said(&next.query(own).unwrap()) == "query_cache_size,67108864;query_cache_type,ON"
+        rows_text(&next.query(own).unwrap()) == "query_cache_size,67108864;query_cache_type,ON"
     });
     let mut next = server.admin().unwrap();
     all(&mut next, &["CREATE DATABASE d", "USE d"]);
@@ -477,11 +487,11 @@ fn three_statements_in_one_session_then_hits_in_the_next() {
     let mut hits = || status(&mut admin, "SHOW GLOBAL STATUS LIKE 'Qcache_hits'", "Qcache")[0].1;
     let before = hits();
     until("a hit", || {
-        assert_eq!(said(&next.query("SELECT v FROM t WHERE id = 1").unwrap()), "10");
+        assert_eq!(rows_text(&next.query("SELECT v FROM t WHERE id = 1").unwrap()), "10");
         hits() > before
     });
     next.must("UPDATE t SET v = 11 WHERE id = 1").unwrap();
-    assert_eq!(said(&next.query("SELECT v FROM t WHERE id = 1").unwrap()), "11");
+    assert_eq!(rows_text(&next.query("SELECT v FROM t WHERE id = 1").unwrap()), "11");
 }
 
 #[test]
@@ -501,9 +511,9 @@ fn settings_of_the_command_line_are_taken_over() {
     until("the take-over", || {
         let mut next = server.admin().unwrap();
         let read = "SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit";
-        said(&next.query(read).unwrap()) == "ON,33554432,2000"
+        rows_text(&next.query(read).unwrap()) == "ON,33554432,2000"
     });
-    until("the server's own cache off", || said(&old.query("SELECT @@GLOBAL.query_cache_type").unwrap()) == "OFF");
+    until("the server's own cache off", || rows_text(&old.query("SELECT @@GLOBAL.query_cache_type").unwrap()) == "OFF");
     let mut arena = Arena::on(Arc::new(server), "u_over");
     let mut client = arena.client();
     assert_eq!(arena.warm(&mut client, "SELECT v FROM d.t WHERE id = 1"), "10");

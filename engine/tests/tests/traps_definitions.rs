@@ -5,7 +5,7 @@ mod traps;
 use std::sync::Arc;
 
 use fqc_tests::client::{Client, Login, Response};
-use traps::{Arena, all, said, small_table, start, until, with_table};
+use traps::{Arena, all, rows_text, small_table, start, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -14,7 +14,7 @@ const READ: &str = "SELECT v FROM t WHERE id = 1";
 #[track_caller]
 fn each_follows(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {
     for (step, expected) in steps {
-        arena.follows(reader, read, || drop(definer.must(step).unwrap()), expected);
+        arena.check_write_shows(reader, read, || drop(definer.must(step).unwrap()), expected);
     }
 }
 
@@ -25,8 +25,8 @@ fn stays_true(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read
     for (step, expected) in steps {
         (0..3).for_each(|_| drop(reader.query(read).unwrap()));
         definer.must(step).unwrap();
-        (0..3).for_each(|_| assert_eq!(said(&reader.query(read).unwrap()), *expected, "`{read}` after `{step}`"));
-        assert_eq!(arena.truth(read), *expected);
+        (0..3).for_each(|_| assert_eq!(rows_text(&reader.query(read).unwrap()), *expected, "`{read}` after `{step}`"));
+        assert_eq!(arena.server_answer(read), *expected);
     }
 }
 
@@ -97,9 +97,9 @@ fn a_view_in_the_place_of_a_table() {
     definer.must("CREATE TABLE u SELECT 1 AS id, 55 AS v").unwrap();
     arena.warm(&mut reader, READ);
     all(&mut definer, &["RENAME TABLE t TO x", "CREATE VIEW t AS SELECT * FROM u"]);
-    (0..3).for_each(|_| assert_eq!(said(&reader.query(READ).unwrap()), "55"));
+    (0..3).for_each(|_| assert_eq!(rows_text(&reader.query(READ).unwrap()), "55"));
     definer.must("UPDATE u SET v = 56").unwrap();
-    assert_eq!(said(&reader.query(READ).unwrap()), "56");
+    assert_eq!(rows_text(&reader.query(READ).unwrap()), "56");
     all(&mut definer, &["DROP VIEW t", "RENAME TABLE x TO t"]);
     assert_eq!(arena.warm(&mut reader, READ), "10");
 }
@@ -145,7 +145,7 @@ fn views_with_what_may_not_be_kept() {
         ],
     );
     for read in ["SELECT n FROM m", "SELECT n FROM r", "SELECT n FROM `R`", "SELECT d_unsafe.s.n FROM d_unsafe.s"] {
-        if said(&reader.query(read).unwrap()).starts_with("error") {
+        if rows_text(&reader.query(read).unwrap()).starts_with("error") {
             continue;
         }
         (0..4).for_each(|_| assert!(!arena.ask(&mut reader, read).1, "`{read}` was kept"));
@@ -226,7 +226,7 @@ fn partitions() {
         ("DELETE FROM p WHERE id = 40", "4"),
     ];
     each_follows(&mut arena, &mut reader, &mut definer, read, &steps);
-    assert_eq!(said(&reader.query("SELECT SUM(v) FROM x").unwrap()), "2");
+    assert_eq!(rows_text(&reader.query("SELECT SUM(v) FROM x").unwrap()), "2");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn partitions_exchanged_change_both_tables() {
     );
     let exchange = || drop(definer.must("ALTER TABLE p EXCHANGE PARTITION p0 WITH TABLE x").unwrap());
     arena.warm(&mut reader, "SELECT SUM(v) FROM p");
-    arena.follows(&mut reader, "SELECT SUM(v) FROM x", exchange, "7");
+    arena.check_write_shows(&mut reader, "SELECT SUM(v) FROM x", exchange, "7");
     assert_eq!(arena.warm(&mut reader, "SELECT SUM(v) FROM p"), "NULL");
 }
 
@@ -260,7 +260,7 @@ fn read_only_databases_and_check_constraints_change_nothing() {
     ];
     stays_true(&mut arena, &mut reader, &mut definer, READ, &steps);
     arena.warm(&mut reader, READ);
-    assert_eq!(said(&definer.query("UPDATE t SET v = 1000 WHERE id = 1").unwrap()), "error 4025");
+    assert_eq!(rows_text(&definer.query("UPDATE t SET v = 1000 WHERE id = 1").unwrap()), "error 4025");
     assert_eq!(arena.warm(&mut reader, READ), "12");
 }
 
@@ -281,13 +281,17 @@ fn granted_and_revoked_privileges() {
         ("GRANT SELECT ON d_grants.t TO ann@'%'", "REVOKE ALL PRIVILEGES, GRANT OPTION FROM ann@'%'"),
     ];
     for (grant, revoke) in scopes {
-        (0..2).for_each(|_| assert!(said(&ann.query(read).unwrap()).starts_with("error 114")));
+        (0..2).for_each(|_| assert!(rows_text(&ann.query(read).unwrap()).starts_with("error 114")));
         definer.must(grant).unwrap();
         assert_eq!(arena.warm(&mut ann, read), "10");
         definer.must(revoke).unwrap();
         (0..2).for_each(|_| {
             let (response, is_hit) = arena.ask(&mut ann, read);
-            assert!(said(&response).starts_with("error 114") && !is_hit, "after `{revoke}`: {}", said(&response));
+            assert!(
+                rows_text(&response).starts_with("error 114") && !is_hit,
+                "after `{revoke}`: {}",
+                rows_text(&response)
+            );
         });
     }
     // Privileges on a database reach sessions as the server decides: by USE or the next connection.
@@ -540,10 +544,10 @@ fn rows_that_depend_on_the_account() {
     );
     let (mut dan, mut eve) = (arena.client_as(&account(&arena, "dan")), arena.client_as(&account(&arena, "eve")));
     for _ in 0..3 {
-        assert_eq!(said(&dan.query("SELECT v FROM d_rows.own").unwrap()), "1");
-        assert_eq!(said(&eve.query("SELECT v FROM d_rows.own").unwrap()), "2");
+        assert_eq!(rows_text(&dan.query("SELECT v FROM d_rows.own").unwrap()), "1");
+        assert_eq!(rows_text(&eve.query("SELECT v FROM d_rows.own").unwrap()), "2");
     }
-    assert_eq!(said(&dan.query("SELECT v FROM d_rows.o").unwrap()), "error 1142");
+    assert_eq!(rows_text(&dan.query("SELECT v FROM d_rows.o").unwrap()), "error 1142");
 }
 
 /// Checks that no other session gains from a role that the server leaves in force when a session changes its user or resets.
@@ -604,6 +608,6 @@ fn a_storage_engine_is_never_busy_with_a_question() {
         }
         client.must(&format!("DROP TABLE {}", tables.join(", "))).unwrap();
         client.must("UNINSTALL SONAME 'ha_archive'").unwrap();
-        assert_eq!(said(&client.must("SHOW WARNINGS").unwrap()), "", "in round {round}");
+        assert_eq!(rows_text(&client.must("SHOW WARNINGS").unwrap()), "", "in round {round}");
     }
 }

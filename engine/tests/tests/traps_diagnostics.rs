@@ -6,7 +6,7 @@ mod traps;
 mod found_rows;
 
 use fqc_tests::client::{Client, Login, Part, Response, capability};
-use traps::{Arena, Pair, all, said, small_table, until};
+use traps::{Arena, Pair, all, rows_text, small_table, until};
 
 const IN_TRANSACTION: u16 = 0x0001;
 const AUTOCOMMIT: u16 = 0x0002;
@@ -76,7 +76,7 @@ fn rows_found_by_a_read_that_fails_on_its_way() {
                 arena.warm(&mut pair.served, read);
                 pair.alike("SELECT 7");
                 pair.hit(&mut arena, read);
-                assert!(said(&pair.alike(failing)).starts_with("error"), "{failing}");
+                assert!(rows_text(&pair.alike(failing)).starts_with("error"), "{failing}");
                 pair.alike(question);
             }
         }
@@ -90,7 +90,7 @@ fn many_found_rows() {
     all(&mut pair.served, &["CREATE TABLE t (a INT)", "INSERT INTO t SELECT seq FROM seq_1_to_20000"]);
     arena.warm(&mut pair.served, "SELECT a FROM t");
     pair.hit(&mut arena, "SELECT a FROM t");
-    assert_eq!(said(&pair.alike("SELECT FOUND_ROWS()")), "20000");
+    assert_eq!(rows_text(&pair.alike("SELECT FOUND_ROWS()")), "20000");
     pair.alike("SHOW WARNINGS");
 }
 
@@ -183,7 +183,7 @@ fn found_rows_by_every_way_of_asking() {
     }
     pair.hit(&mut arena, "SELECT v FROM t WHERE id < 4");
     pair.served.must("INSERT INTO t VALUES (FOUND_ROWS() + 100, 1)").unwrap();
-    assert_eq!(arena.truth("SELECT id FROM t WHERE id > 100"), "103");
+    assert_eq!(arena.server_answer("SELECT id FROM t WHERE id > 100"), "103");
 }
 
 /// Checks the warnings of a statement after a hit. The server must get the number of rows that the hit found before a statement that
@@ -272,7 +272,7 @@ fn found_rows_of_statements_that_search_without_a_result() {
                 session.must("BEGIN").unwrap();
                 let is_hit = arena.ask(session, "SELECT v FROM t").1;
                 all(session, &[between, statement]);
-                let found = said(&session.query("SELECT FOUND_ROWS()").unwrap());
+                let found = rows_text(&session.query("SELECT FOUND_ROWS()").unwrap());
                 session.must("ROLLBACK").unwrap();
                 (is_hit, found)
             };
@@ -309,7 +309,7 @@ fn reads_with_warnings_are_never_kept() {
     let mut pair = Pair::new(&arena);
     small_table(&mut pair.served, "t", "InnoDB");
     let warned = "SELECT v + 'x' FROM t WHERE id = 1";
-    arena.never(&mut pair.served, warned, "SELECT v FROM t");
+    arena.check_never_hit(&mut pair.served, warned, "SELECT v FROM t");
     for _ in 0..2 {
         pair.alike(warned);
         pair.alike("SHOW WARNINGS");
@@ -330,17 +330,17 @@ fn last_insert_id_survives_hits() {
     arena.warm(&mut pair.served, "SELECT a FROM u");
     pair.served.must("INSERT INTO t (s) VALUES (1), (2)").unwrap();
     arena.warm(&mut pair.served, "SELECT a FROM u");
-    assert_eq!(said(&pair.served.query("SELECT LAST_INSERT_ID()").unwrap()), "1");
+    assert_eq!(rows_text(&pair.served.query("SELECT LAST_INSERT_ID()").unwrap()), "1");
     pair.served.must("INSERT INTO t (s) VALUES (3)").unwrap();
     let own = "SELECT s FROM t WHERE id = LAST_INSERT_ID()";
-    assert_eq!(said(&pair.served.query(own).unwrap()), "3");
+    assert_eq!(rows_text(&pair.served.query(own).unwrap()), "3");
     pair.served.must("INSERT INTO t (s) VALUES (4)").unwrap();
     for _ in 0..3 {
-        assert_eq!(said(&pair.served.query(own).unwrap()), "4");
+        assert_eq!(rows_text(&pair.served.query(own).unwrap()), "4");
     }
     let mut other = arena.client_with(&["INSERT INTO t (s) VALUES (5)"]);
-    assert_eq!(said(&other.query(own).unwrap()), "5");
-    assert_eq!(said(&pair.served.query(own).unwrap()), "4");
+    assert_eq!(rows_text(&other.query(own).unwrap()), "5");
+    assert_eq!(rows_text(&pair.served.query(own).unwrap()), "4");
 }
 
 #[test]
@@ -514,7 +514,7 @@ fn a_read_among_several_statements() {
     arena.warm(&mut pair.served, read);
     pair.hit(&mut arena, read);
     pair.served.must("UPDATE t SET v = 11 WHERE id = 1; SELECT v FROM t WHERE id = 1").unwrap();
-    (0..3).for_each(|_| assert_eq!(said(&pair.alike(read)), "11"));
+    (0..3).for_each(|_| assert_eq!(rows_text(&pair.alike(read)), "11"));
 }
 
 #[test]
@@ -526,7 +526,7 @@ fn reads_that_are_profiled_are_run() {
     arena.warm(&mut client, read);
     client.must("SET SESSION profiling = 1").unwrap();
     (0..2).for_each(|_| arena.miss(&mut client, read, "10"));
-    let profiles = said(&client.must("SHOW PROFILES").unwrap());
+    let profiles = rows_text(&client.must("SHOW PROFILES").unwrap());
     assert_eq!(profiles.matches(read).count(), 2, "{profiles}");
     client.must("SET SESSION profiling = 0").unwrap();
     arena.hit(&mut client, read, "10");
@@ -545,11 +545,11 @@ fn rows_found_by_a_read_that_is_killed_when_it_is_run_again() {
     let is_running = format!(
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {id} AND COMMAND = 'Query' AND INFO LIKE '%GROUP BY%'"
     );
-    until("the read runs again", || said(&killer.must(&is_running).unwrap()) == "1");
+    until("the read runs again", || rows_text(&killer.must(&is_running).unwrap()) == "1");
     killer.must(&format!("KILL QUERY {id}")).unwrap();
-    assert_eq!(said(&client.read_response().unwrap()), "error 1317");
-    assert_eq!(said(&client.must("SHOW WARNINGS").unwrap()), "Error,1317,Query execution was interrupted");
-    assert_eq!(said(&client.must("SELECT FOUND_ROWS()").unwrap()), "4");
+    assert_eq!(rows_text(&client.read_response().unwrap()), "error 1317");
+    assert_eq!(rows_text(&client.must("SHOW WARNINGS").unwrap()), "Error,1317,Query execution was interrupted");
+    assert_eq!(rows_text(&client.must("SELECT FOUND_ROWS()").unwrap()), "4");
     arena.hit(&mut client, read, "4");
 }
 
@@ -580,11 +580,11 @@ fn reads_that_are_traced_are_run() {
         }
         for read in reads.repeat(3) {
             client.must(read).unwrap();
-            assert_eq!(said(&client.must(trace).unwrap()), read, "after `{way}`");
+            assert_eq!(rows_text(&client.must(trace).unwrap()), read, "after `{way}`");
         }
         client.must(off).unwrap();
         drop(client.query(reads[0]).unwrap());
-        assert_eq!(said(&client.must(trace).unwrap()), reads[1], "after `{way}` and `{off}`");
+        assert_eq!(rows_text(&client.must(trace).unwrap()), reads[1], "after `{way}` and `{off}`");
         if way.starts_with("SET") {
             arena.warm(&mut client, reads[0]);
         }
@@ -659,7 +659,7 @@ fn tracking_is_left_alone_before_it_is_known_how_sessions_begin() {
         assert_eq!(served.query(statement).unwrap(), plain.query(statement).unwrap(), "`{statement}`");
     }
     let asked = "SELECT COUNT(*) FROM mysql.general_log WHERE argument LIKE 'SELECT FOUND\\_ROWS(), %'";
-    assert_eq!(said(&maker.query(asked).unwrap()), "1", "outside of a transaction it is asked, and once");
+    assert_eq!(rows_text(&maker.query(asked).unwrap()), "1", "outside of a transaction it is asked, and once");
     let defaults = "SET GLOBAL session_track_transaction_info = DEFAULT, GLOBAL general_log = DEFAULT, GLOBAL log_output = DEFAULT";
     all(&mut maker, &[defaults, "TRUNCATE mysql.general_log"]);
     all(&mut holder, &["UNLOCK TABLES"]);
@@ -731,8 +731,8 @@ fn the_last_insert_id_under_another_name() {
         for client in [&mut pair.served, &mut pair.plain] {
             client.must("SET sql_auto_is_null = 1").unwrap();
             client.must(&format!("INSERT INTO t (s) VALUES ({value})")).unwrap();
-            assert_eq!(said(&client.query(read).unwrap()), value.to_string());
-            (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), ""));
+            assert_eq!(rows_text(&client.query(read).unwrap()), value.to_string());
+            (0..3).for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), ""));
         }
     }
 }
@@ -789,7 +789,7 @@ fn warnings_from_before_a_served_read_are_gone() {
         for statement in [warner, before, read, after] {
             drop((client.query(statement).unwrap(), plain.query(statement).unwrap()));
         }
-        let [told, truth] = [&mut client, &mut plain].map(|one| said(&one.query("SHOW WARNINGS").unwrap()));
+        let [told, truth] = [&mut client, &mut plain].map(|one| rows_text(&one.query("SHOW WARNINGS").unwrap()));
         assert_eq!(told, truth, "{before}, a hit, {after}");
     }
     arena.hit(&mut client, read, "10");
@@ -809,7 +809,7 @@ fn what_a_statement_after_a_served_read_told_is_kept_when_the_rows_found_are_put
                     pair.alike(statement);
                 }
                 pair.alike("SELECT FOUND_ROWS()");
-                assert_eq!(said(&pair.alike("SELECT @errors")), "1", "{read}, {failing}, {after}");
+                assert_eq!(rows_text(&pair.alike("SELECT @errors")), "1", "{read}, {failing}, {after}");
             }
         }
     }
@@ -846,10 +846,10 @@ fn errors_of_a_prepare_outlive_a_question_about_settings() {
     }
     for client in [&mut pair.served, &mut pair.plain] {
         let prepared = client.prepare("SELECT * FROM nowhere WHERE id = ?").unwrap().0;
-        assert_eq!(said(&prepared), "error 1146");
+        assert_eq!(rows_text(&prepared), "error 1146");
     }
     let shown = pair.alike("SHOW ERRORS");
-    assert!(said(&shown).contains("1146"), "{}", said(&shown));
+    assert!(rows_text(&shown).contains("1146"), "{}", rows_text(&shown));
     pair.alike("SELECT FOUND_ROWS()");
 }
 
@@ -864,12 +864,12 @@ fn errors_of_a_prepare_outlive_a_served_read_that_is_run_after_all() {
     arena.warm(&mut pair.served, read);
     pair.hit(&mut arena, read);
     for client in [&mut pair.served, &mut pair.plain] {
-        assert_eq!(said(&client.prepare("SELECT * FROM nowhere WHERE id = ?").unwrap().0), "error 1146");
+        assert_eq!(rows_text(&client.prepare("SELECT * FROM nowhere WHERE id = ?").unwrap().0), "error 1146");
         let (_, commit) = client.prepare("COMMIT AND CHAIN").unwrap();
         client.execute(&commit.unwrap(), &[]).unwrap();
     }
     pair.alike("GET DIAGNOSTICS @errors = NUMBER");
-    assert_eq!(said(&pair.alike("SELECT @errors")), "1");
+    assert_eq!(rows_text(&pair.alike("SELECT @errors")), "1");
     pair.alike("SELECT FOUND_ROWS()");
 }
 

@@ -12,7 +12,7 @@ mod temporary;
 use both::texts;
 use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
-use traps::{Arena, all, facet, said, said_binary, small_table, start, with_table};
+use traps::{Arena, all, binary_rows_text, check_separates_results, rows_text, small_table, start, with_table};
 
 /// The engine's data about MariaDB, for the tests that run on either product.
 const FLAVOUR: &flavour::Flavour = &flavour::MARIADB;
@@ -67,9 +67,19 @@ fn max_sort_length_and_old_mode() {
     let mut maker = arena.client();
     all(&mut maker, &["CREATE TABLE t (a VARCHAR(200))", "INSERT INTO t VALUES (REPEAT('x', 100)), (REPEAT('y', 99))"]);
     let read = "SELECT LENGTH(a) FROM t ORDER BY a DESC";
-    facet(&mut arena, read, ("SET max_sort_length = 1024", "99;100"), ("SET max_sort_length = 1000", "99;100"));
+    check_separates_results(
+        &mut arena,
+        read,
+        ("SET max_sort_length = 1024", "99;100"),
+        ("SET max_sort_length = 1000", "99;100"),
+    );
     let read = "SELECT LENGTH(a), CAST(_utf8 'x' AS CHAR) FROM t ORDER BY a";
-    facet(&mut arena, read, ("SET old_mode = 'UTF8_IS_UTF8MB3'", "100,x;99,x"), ("SET old_mode = ''", "100,x;99,x"));
+    check_separates_results(
+        &mut arena,
+        read,
+        ("SET old_mode = 'UTF8_IS_UTF8MB3'", "100,x;99,x"),
+        ("SET old_mode = ''", "100,x;99,x"),
+    );
 }
 
 #[test]
@@ -77,7 +87,12 @@ fn a_double_bar() {
     let mut arena = Arena::enter("i_bar");
     texts(&arena);
     let read = "SELECT '1' || n FROM t WHERE id = 2";
-    facet(&mut arena, read, ("SET sql_mode = 'PIPES_AS_CONCAT'", "13"), ("SET SESSION sql_mode = ''", "1"));
+    check_separates_results(
+        &mut arena,
+        read,
+        ("SET sql_mode = 'PIPES_AS_CONCAT'", "13"),
+        ("SET SESSION sql_mode = ''", "1"),
+    );
 }
 
 #[test]
@@ -88,7 +103,7 @@ fn a_setting_for_one_statement() {
     let read = "SELECT id FROM t ORDER BY id";
     assert_eq!(arena.warm(&mut client, read), "1;2");
     let limited = format!("SET STATEMENT sql_select_limit = 1 FOR {read}");
-    (0..3).for_each(|_| assert_eq!(said(&client.query(&limited).unwrap()), "1"));
+    (0..3).for_each(|_| assert_eq!(rows_text(&client.query(&limited).unwrap()), "1"));
     arena.hit(&mut client, read, "1;2");
 }
 
@@ -146,8 +161,8 @@ fn an_unknown_collation_of_the_handshake_after_a_reset() {
         (0..8).map(|_| arena.client_as(&known)).for_each(|mut client| drop(client.ping().unwrap()));
         let mut client = arena.client_as(&Login { collation: UNKNOWN, ..arena.login() });
         for _ in 0..2 {
-            let truth = said(&client.query("SELECT COLLATION('a')").unwrap());
-            (0..4).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), truth, "after {before}"));
+            let truth = rows_text(&client.query("SELECT COLLATION('a')").unwrap());
+            (0..4).for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), truth, "after {before}"));
             assert!(client.reset_connection().unwrap().failure().is_none());
         }
     }
@@ -174,7 +189,7 @@ fn names_without_their_database() {
     arena.hit(&mut with, read, "77");
     without.must("TRUNCATE i_named.t").unwrap();
     assert_eq!(arena.warm(&mut without, read), "NULL");
-    assert_eq!(said(&with.query(read).unwrap()), "77");
+    assert_eq!(rows_text(&with.query(read).unwrap()), "77");
 }
 
 #[test]
@@ -185,16 +200,16 @@ fn parameters_of_prepared_statements() {
     let (_, prepared) = client.prepare("SELECT a FROM t WHERE a = ? ORDER BY a").unwrap();
     let prepared = prepared.unwrap();
     let text = arena.warm_prepared(&mut client, &prepared, &[Param::Text("1".into())]);
-    assert_eq!(said_binary(&text), "1");
+    assert_eq!(binary_rows_text(&text), "1");
     // A number matches both spellings, with a warning for the third one: such a result is never stored, and never mixed up.
     let number = client.execute(&prepared, &[Param::Int(1)]).unwrap();
-    assert_eq!(said_binary(&number), "01;1");
+    assert_eq!(binary_rows_text(&number), "01;1");
     let text = arena.warm_prepared(&mut client, &prepared, &[Param::Text("01".into())]);
-    assert_eq!(said_binary(&text), "01");
+    assert_eq!(binary_rows_text(&text), "01");
     let none = arena.warm_prepared(&mut client, &prepared, &[Param::Null]);
-    assert_eq!(said_binary(&none), "");
+    assert_eq!(binary_rows_text(&none), "");
     let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[Param::Text("1".into())]);
-    assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
+    assert_eq!((binary_rows_text(&response).as_str(), is_hit), ("1", true));
 }
 
 /// Checks that the engine notices the statement inside a SET STATEMENT, which can be any statement.
@@ -206,11 +221,11 @@ fn what_set_statement_runs_is_not_overlooked() {
     let read = "SELECT v / 4 FROM t WHERE id = 1";
     assert_eq!(arena.warm(&mut client, read), "2.5000");
     client.must("SET STATEMENT max_statement_time = 0 FOR SET SESSION div_precision_increment = 1").unwrap();
-    (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), "2.5"));
+    (0..3).for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), "2.5"));
     let mut other = arena.client();
     assert_eq!(arena.warm(&mut other, read), "2.5000");
     other.must("SET STATEMENT max_statement_time = 0 FOR CREATE TEMPORARY TABLE t (id INT, v INT)").unwrap();
-    (0..3).for_each(|_| assert_eq!(said(&other.query(read).unwrap()), ""));
+    (0..3).for_each(|_| assert_eq!(rows_text(&other.query(read).unwrap()), ""));
 }
 
 /// Checks that the engine forgets the flags that the server has reported during a SET STATEMENT. While that is in force, the flags are
@@ -226,7 +241,7 @@ fn flags_of_set_statement_do_not_outlive_it() {
         client.must(&format!("SET STATEMENT sql_mode = '{mode}' FOR SELECT id FROM t")).unwrap();
         let response = client.query("START TRANSACTION").unwrap();
         assert!(format!("{:?}", response.parts).contains("status: 3,"), "{:?}", response.parts);
-        assert_eq!(said(&client.query(read).unwrap()), "10,it's");
+        assert_eq!(rows_text(&client.query(read).unwrap()), "10,it's");
         client.must("COMMIT").unwrap();
         arena.hit(&mut client, read, "10,it's");
     }
@@ -248,7 +263,7 @@ fn a_mode_that_new_sessions_inherit() {
             arena.miss(&mut session, read, "10");
             // Only in this mode it is a function.
             let (response, is_hit) = arena.ask(&mut session, "SELECT SYSDATE, v FROM t WHERE id = 1");
-            assert!(response.failure().is_none() && !is_hit, "{mode}: {}", said(&response));
+            assert!(response.failure().is_none() && !is_hit, "{mode}: {}", rows_text(&response));
         }
         admin.must("SET GLOBAL sql_mode = DEFAULT").unwrap();
     }
@@ -263,8 +278,8 @@ fn a_mode_that_new_sessions_inherit() {
     reset.must("USE i_mode").unwrap();
     let read = format!("SELECT {length}");
     assert_eq!(arena.warm(&mut begun, &read), "2,10");
-    assert_eq!(said(&reset.query(format!("SELECT SQL_NO_CACHE {length}")).unwrap()), "1,10");
-    assert_eq!(said(&reset.query(&read).unwrap()), "1,10");
+    assert_eq!(rows_text(&reset.query(format!("SELECT SQL_NO_CACHE {length}")).unwrap()), "1,10");
+    assert_eq!(rows_text(&reset.query(&read).unwrap()), "1,10");
 }
 
 /// Checks that the same settings in another order count as different. The meaning of a value may depend on settings made before it.
@@ -274,7 +289,7 @@ fn the_order_of_settings() {
     texts(&arena);
     let modern = "SET old_mode = ''; SET NAMES utf8; SET old_mode = 'UTF8_IS_UTF8MB3'";
     // The collation that SET NAMES chooses is a setting only in newer servers.
-    let named = said(&arena.client_with(&["SET NAMES utf8mb4"]).query("SELECT COLLATION('x')").unwrap());
+    let named = rows_text(&arena.client_with(&["SET NAMES utf8mb4"]).query("SELECT COLLATION('x')").unwrap());
     for (read, one, other) in [
         (
             "SELECT COLLATION('x') FROM t WHERE id = 1",
@@ -336,8 +351,8 @@ fn what_is_set_again_after_something_unknown() {
         arena.warm(&mut client, read);
         for statement in [flags, unknown, flags, unknown, flags] {
             [&mut client, &mut plain].into_iter().for_each(|one| drop(one.query(statement).unwrap()));
-            let truth = said(&plain.query(read).unwrap());
-            (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), truth, "{statement}, {unknown}"));
+            let truth = rows_text(&plain.query(read).unwrap());
+            (0..3).for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), truth, "{statement}, {unknown}"));
         }
     }
 }
@@ -350,7 +365,7 @@ fn notes_that_a_session_does_not_want() {
     let read = "SELECT a + 0 FROM t";
     arena.warm(&mut quiet, read);
     arena.miss(&mut loud, read, "12");
-    assert_eq!(said(&loud.query("SHOW COUNT(*) WARNINGS").unwrap()), "1");
+    assert_eq!(rows_text(&loud.query("SHOW COUNT(*) WARNINGS").unwrap()), "1");
 }
 
 /// Checks that a definition is still understood after a setting that does not affect the lexer.

@@ -9,7 +9,7 @@ use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use traps::{Arena, all, install_listener, said, small_table, start, until};
+use traps::{Arena, all, install_listener, rows_text, small_table, start, until};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 
@@ -67,13 +67,13 @@ fn leaves(server: &Arc<Server>, admin: &mut Client) {
     assert_eq!(status(server), "DELETED");
     let (first, later) = readers.split_at_mut(60);
     for reader in first {
-        assert_eq!(said(&reader.query(READ).unwrap()), "10");
+        assert_eq!(rows_text(&reader.query(READ).unwrap()), "10");
         // The pause is as long as the plugin may take to adapt to such a change.
         thread::sleep(Duration::from_millis(10));
     }
     for (value, reader) in (11..).zip(later) {
         set(&mut writer, value);
-        assert_eq!(said(&reader.query(READ).unwrap()), value.to_string());
+        assert_eq!(rows_text(&reader.query(READ).unwrap()), value.to_string());
     }
 }
 
@@ -104,11 +104,11 @@ fn refuses_the_cache(client: &mut Client) {
     let (response, prepared) = client.prepare("SET GLOBAL query_cache_type = ?").unwrap();
     assert!(response.failure().is_some_and(|failure| failure.code == 1644) && prepared.is_none());
     // Other statements are not refused.
-    assert_eq!(said(&client.query("SELECT 'query_cache_type', 1 AS fqc_type").unwrap()), "query_cache_type,1");
+    assert_eq!(rows_text(&client.query("SELECT 'query_cache_type', 1 AS fqc_type").unwrap()), "query_cache_type,1");
     let long = format!("SELECT LENGTH('{}')", "x".repeat(100_000));
-    assert_eq!(said(&client.query(long).unwrap()), "100000");
+    assert_eq!(rows_text(&client.query(long).unwrap()), "100000");
     let own = "SELECT variable_value FROM information_schema.global_variables WHERE variable_name = 'query_cache_type'";
-    assert_eq!(said(&client.query(own).unwrap()), "OFF");
+    assert_eq!(rows_text(&client.query(own).unwrap()), "OFF");
 }
 
 /// Uninstalls the plugin while a connection holds it, checks what sessions get until it has ended, and installs it again. Such a plugin is
@@ -125,17 +125,19 @@ fn waits_to_go(server: &Arc<Server>) {
     refuses_the_cache(&mut server.admin().unwrap());
     assert_eq!(status(server), "DELETED");
     until("what stands in the way", || {
-        said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()).contains("the plugin was uninstalled")
+        rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()).contains("the plugin was uninstalled")
     });
     set(&mut client(server), 20);
-    assert_eq!(said(&client(server).query(READ).unwrap()), "20");
+    assert_eq!(rows_text(&client(server).query(READ).unwrap()), "20");
     drop((holder, older, arena));
     until("the plugin's end", || status(server).is_empty());
     server.install_plugin().unwrap();
     let mut arena = Arena::on(server.clone(), "e");
     let mut reader = client(server);
-    until("no obstacle", || said(&reader.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()) == "Fqc_obstacle,");
-    arena.follows(&mut reader, READ, || set(&mut admin, 21), "21");
+    until("no obstacle", || {
+        rows_text(&reader.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()) == "Fqc_obstacle,"
+    });
+    arena.check_write_shows(&mut reader, READ, || set(&mut admin, 21), "21");
 }
 
 #[test]
@@ -150,9 +152,11 @@ fn a_plugin_that_waits_to_go_refuses_them_where_it_was_asleep() {
     let server = server();
     all(&mut server.admin().unwrap(), &["SET GLOBAL fqc_type = OFF, GLOBAL fqc_size = 0"]);
     let mut admin = server.admin().unwrap();
-    until("the engine's sleep", || said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_awake'").unwrap()) == "Fqc_awake,0");
+    until("the engine's sleep", || {
+        rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_awake'").unwrap()) == "Fqc_awake,0"
+    });
     let mut holder = client(&server);
-    assert_eq!(said(&holder.query(READ).unwrap()), "10");
+    assert_eq!(rows_text(&holder.query(READ).unwrap()), "10");
     take_out(&server);
     refuses_the_cache(&mut client(&server));
     refuses_the_cache(&mut admin);
@@ -186,7 +190,7 @@ fn a_write_of_a_session_that_was_left_deaf() {
     let is_told = |_| {
         let server = server();
         let mut writer = deaf(&server);
-        follows(&server, &mut writer);
+        check_write_shows(&server, &mut writer);
         server.error_log().contains("runs statements that the server does not report")
     };
     assert!((0..5).any(is_told), "no session was left deaf, or none was noted");
@@ -196,7 +200,7 @@ fn a_write_of_a_session_that_was_left_deaf() {
 fn a_write_of_a_session_in_a_pool_that_was_left_deaf() {
     let server = server_with(&["--thread-handling=pool-of-threads"]);
     let mut writer = deaf(&server);
-    follows(&server, &mut writer);
+    check_write_shows(&server, &mut writer);
 }
 
 #[test]
@@ -208,15 +212,15 @@ fn the_end_of_the_plugin_by_a_session_that_was_left_deaf() {
 
 /// Checks that a cached read shows each write of this session, which the server may not report, and that a read of the session invalidates
 /// nothing.
-fn follows(server: &Arc<Server>, writer: &mut Client) {
+fn check_write_shows(server: &Arc<Server>, writer: &mut Client) {
     let mut arena = Arena::on(server.clone(), "b");
     let mut reader = client(server);
     arena.warm(&mut reader, READ);
     for value in 12..20 {
-        arena.follows(&mut reader, READ, || set(writer, value), &value.to_string());
+        arena.check_write_shows(&mut reader, READ, || set(writer, value), &value.to_string());
     }
     // A read of a deaf session invalidates nothing.
-    assert_eq!(said(&writer.query(READ).unwrap()), "19");
+    assert_eq!(rows_text(&writer.query(READ).unwrap()), "19");
     arena.hit(&mut reader, READ, "19");
 }
 
@@ -236,7 +240,7 @@ fn a_write_of_a_session_that_knows_another_plugin() {
     let mut writer = client(&server);
     set(&mut writer, 11);
     server.install_plugin().unwrap();
-    follows(&server, &mut writer);
+    check_write_shows(&server, &mut writer);
 }
 
 /// Starts a server with the plugin that is configured to replicate from `source`. The test starts the replication.
@@ -266,9 +270,9 @@ fn follows_source(source: &Server, replica: &Arc<Server>) {
         let value = value.to_string();
         until("a replicated change", || {
             reader.query(READ).unwrap();
-            plain.query(READ).is_ok_and(|row| said(&row) == value)
+            plain.query(READ).is_ok_and(|row| rows_text(&row) == value)
         });
-        assert_eq!(said(&reader.query(READ).unwrap()), value);
+        assert_eq!(rows_text(&reader.query(READ).unwrap()), value);
     }
 }
 

@@ -7,7 +7,7 @@ mod both;
 
 use both::{NUMBER, execution, run};
 use fqc_tests::client::Login;
-use traps::{said, with_table};
+use traps::{rows_text, with_table};
 
 /// Checks executions after a bulk execution, which binds types that also apply to later executions.
 #[test]
@@ -28,6 +28,6 @@ fn types_that_are_bound_by_an_execution_of_many_rows() {
         let read = format!("SELECT v FROM t WHERE id = {id}");
         let old: u64 = arena.warm(&mut reader, &read).parse().unwrap();
         assert_eq!(run(&mut writer, &execution(&prepared, b"", value)), "");
-        assert_eq!(said(&reader.query(&read).unwrap()), (old + 1).to_string());
+        assert_eq!(rows_text(&reader.query(&read).unwrap()), (old + 1).to_string());
     }
 }

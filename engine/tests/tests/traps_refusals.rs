@@ -4,7 +4,7 @@
 mod traps;
 
 use fqc_tests::client::{Client, command};
-use traps::{Arena, all, said, small_table, until};
+use traps::{Arena, all, rows_text, small_table, until};
 
 const CONTROL: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -17,7 +17,7 @@ fn with_table(db: &str) -> (Arena, Client) {
 
 fn never_kept(db: &str, reads: &[&str]) {
     let (mut arena, mut client) = with_table(db);
-    reads.iter().for_each(|read| arena.never(&mut client, read, CONTROL));
+    reads.iter().for_each(|read| arena.check_never_hit(&mut client, read, CONTROL));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn what_qualifies_is_kept() {
         "TABLE t",
     ];
     for read in reads {
-        if said(&client.query(read).unwrap()).starts_with("error") {
+        if rows_text(&client.query(read).unwrap()).starts_with("error") {
             continue;
         }
         arena.warm(&mut client, read);
@@ -164,7 +164,7 @@ fn temporary_tables_shadow() {
     (0..3).for_each(|_| arena.miss(&mut client, CONTROL, "77"));
     arena.hit(&mut other, CONTROL, "10");
     client.must("DROP TEMPORARY TABLE t").unwrap();
-    assert_eq!(said(&client.query(CONTROL).unwrap()), "10");
+    assert_eq!(rows_text(&client.query(CONTROL).unwrap()), "10");
     arena.hit(&mut other, CONTROL, "10");
 }
 
@@ -269,7 +269,7 @@ fn stored_functions() {
     client.execute(&prepared, &[]).unwrap();
     arena.miss(&mut client, second, "22");
     let named_like_ours = "CREATE FUNCTION mid(a INT) RETURNS INT RETURN 1";
-    assert_eq!(said(&client.query(named_like_ours).unwrap()), "error 1064");
+    assert_eq!(rows_text(&client.query(named_like_ours).unwrap()), "error 1064");
 }
 
 #[test]
@@ -284,9 +284,9 @@ fn query_cache_type_of_a_session_and_hints() {
     assert_eq!(arena.warm(&mut client, asked), "20");
     client.must("SET query_cache_type = 1").unwrap();
     arena.hit(&mut client, plain, "20");
-    arena.never(&mut client, "SELECT SQL_NO_CACHE v FROM t WHERE id = 2", plain);
+    arena.check_never_hit(&mut client, "SELECT SQL_NO_CACHE v FROM t WHERE id = 2", plain);
     let for_one = client.query("SET STATEMENT query_cache_type = OFF FOR SELECT v FROM t WHERE id = 2").unwrap();
-    assert_eq!(said(&for_one), "error 1971");
+    assert_eq!(rows_text(&for_one), "error 1971");
     arena.hit(&mut client, plain, "20");
 }
 
@@ -311,10 +311,10 @@ fn results_beyond_the_limit() {
     let wide = |length: u32| format!("SELECT id, REPEAT('x', {length}) FROM t WHERE id = 1");
     client.must("SET GLOBAL query_cache_limit = 10000").unwrap();
     arena.warm(&mut client, &wide(9000));
-    arena.never(&mut client, &wide(10000), CONTROL);
+    arena.check_never_hit(&mut client, &wide(10000), CONTROL);
     client.must("SET GLOBAL query_cache_limit = 1048576").unwrap();
     arena.warm(&mut client, &wide(1_000_000));
-    arena.never(&mut client, &wide(1_048_577), CONTROL);
+    arena.check_never_hit(&mut client, &wide(1_048_577), CONTROL);
 }
 
 #[test]
@@ -336,11 +336,11 @@ fn handler_and_lock_tables() {
     arena.warm(&mut client, "SELECT v FROM u WHERE id = 1");
     client.must("LOCK TABLES t READ").unwrap();
     arena.miss(&mut client, "SELECT v FROM u WHERE id = 1", "error 1100");
-    assert_eq!(said(&client.query(CONTROL).unwrap()), "11");
+    assert_eq!(rows_text(&client.query(CONTROL).unwrap()), "11");
     all(&mut client, &["UNLOCK TABLES", "LOCK TABLES t WRITE", "UPDATE t SET v = 12 WHERE id = 1"]);
-    assert_eq!(said(&client.query(CONTROL).unwrap()), "12");
+    assert_eq!(rows_text(&client.query(CONTROL).unwrap()), "12");
     client.must("UNLOCK TABLES").unwrap();
-    assert_eq!(said(&other.query(CONTROL).unwrap()), "12");
+    assert_eq!(rows_text(&other.query(CONTROL).unwrap()), "12");
     assert_eq!(arena.warm(&mut other, CONTROL), "12");
 }
 
@@ -375,15 +375,15 @@ fn sequences_history_and_columns_that_change_by_themselves() {
     for read in ["SELECT NEXTVAL(s)", "SELECT NEXT VALUE FOR s, v FROM t WHERE id = 1", "SELECT LASTVAL(s)"] {
         (0..3).for_each(|_| assert!(!arena.ask(&mut client, read).1, "`{read}` was kept"));
     }
-    arena.never(&mut client, "SELECT TIMESTAMP(d) > '2000-01-01' FROM m", CONTROL);
-    arena.never(&mut client, "SELECT id FROM p", CONTROL);
+    arena.check_never_hit(&mut client, "SELECT TIMESTAMP(d) > '2000-01-01' FROM m", CONTROL);
+    arena.check_never_hit(&mut client, "SELECT id FROM p", CONTROL);
     let mut reader = arena.client();
-    arena.follows(&mut reader, "SELECT v FROM h", || drop(client.must("UPDATE h SET v = 2").unwrap()), "2");
+    arena.check_write_shows(&mut reader, "SELECT v FROM h", || drop(client.must("UPDATE h SET v = 2").unwrap()), "2");
 }
 
 /// The number of results that were not stored for this reason.
 fn count(arena: &Arena, reason: &str) -> u64 {
-    let rows = said(&arena.server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
+    let rows = rows_text(&arena.server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
     let told =
         rows.split(';').find_map(|row| row.strip_prefix(reason)?.strip_prefix(',')?.split(',').next()?.parse().ok());
     told.unwrap_or(0)
@@ -422,7 +422,8 @@ fn history_is_kept_where_the_text_tells_its_moment() {
         ],
     );
     let at = |moment: &str| format!("SELECT v FROM h FOR SYSTEM_TIME AS OF TIMESTAMP{moment} ORDER BY v");
-    let past = arena.client_with(&["SET @@timestamp = 1600000050"]).query("SELECT TIMESTAMP(NOW())").map(|r| said(&r));
+    let past =
+        arena.client_with(&["SET @@timestamp = 1600000050"]).query("SELECT TIMESTAMP(NOW())").map(|r| rows_text(&r));
     let past = at(&format!("'{}'", past.unwrap()));
     assert_eq!(arena.warm(&mut reader, &past), "1");
     assert_eq!(arena.warm(&mut reader, &at(" '2001-01-01 00:00:00'")), "");
@@ -430,15 +431,20 @@ fn history_is_kept_where_the_text_tells_its_moment() {
     let all_of_it = "SELECT v FROM h FOR SYSTEM_TIME ALL ORDER BY v";
     let future = at("'2037-01-01 00:00:00'");
     arena.warm(&mut reader, &future);
-    arena.follows(&mut reader, all_of_it, || drop(client.must("UPDATE h SET v = 3").unwrap()), "1;2;3");
+    arena.check_write_shows(&mut reader, all_of_it, || drop(client.must("UPDATE h SET v = 3").unwrap()), "1;2;3");
     arena.miss(&mut reader, &future, "3");
-    arena.follows(&mut reader, &past, || drop(client.must("DELETE HISTORY FROM h").unwrap()), "");
-    arena.follows(&mut reader, &future, || drop(client.must("DELETE FROM h").unwrap()), "");
-    arena.follows(&mut reader, all_of_it, || drop(client.must("INSERT INTO h VALUES (5, 5)").unwrap()), "3;5");
+    arena.check_write_shows(&mut reader, &past, || drop(client.must("DELETE HISTORY FROM h").unwrap()), "");
+    arena.check_write_shows(&mut reader, &future, || drop(client.must("DELETE FROM h").unwrap()), "");
+    arena.check_write_shows(
+        &mut reader,
+        all_of_it,
+        || drop(client.must("INSERT INTO h VALUES (5, 5)").unwrap()),
+        "3;5",
+    );
     // The literal is interpreted in the session's time zone.
     reader.must("SET time_zone = '+12:00'").unwrap();
     let here = arena.warm(&mut reader, &past);
-    assert_eq!(here, arena.truth(&past));
+    assert_eq!(here, arena.server_answer(&past));
     for read in [
         "SELECT v FROM h FOR SYSTEM_TIME AS OF '2020-01-01'",
         "SELECT v FROM h FOR SYSTEM_TIME AS OF NOW()",
@@ -526,7 +532,7 @@ fn names_that_views_of_system_schemas_have_too() {
     assert_eq!(arena.warm(&mut client, "SELECT version, views FROM events"), "1,2");
     for (schema, view) in [("sys", "version"), ("information_schema", "events"), ("performance_schema", "threads")] {
         let mut inside = arena.client_with(&[&format!("USE {schema}")]);
-        arena.never(&mut client, &format!("SELECT COUNT(*) > 9 FROM t, {schema}.{view}"), CONTROL);
+        arena.check_never_hit(&mut client, &format!("SELECT COUNT(*) > 9 FROM t, {schema}.{view}"), CONTROL);
         for _ in 0..4 {
             let read = format!("SELECT COUNT(*) > 9 FROM r_names.t, {view}");
             assert!(!arena.ask(&mut inside, &read).1, "`{read}` was kept in {schema}");

@@ -33,8 +33,8 @@ fn a_key_that_the_server_makes_up_is_seen() {
     all(&mut writer, &[create, "INSERT INTO t VALUES (1, 10), (5, 50)", "SET auto_increment_increment = 10"]);
     await_rows(&mut arena, &mut reader, &mut writer);
     let read = "SELECT v FROM t WHERE id = 11";
-    arena.follows(&mut reader, read, || drop(writer.must("INSERT INTO t (v) VALUES (8)").unwrap()), "8");
+    arena.check_write_shows(&mut reader, read, || drop(writer.must("INSERT INTO t (v) VALUES (8)").unwrap()), "8");
     arena.hit(&mut reader, READ, "10");
     let read = "SELECT v FROM t WHERE id = 31";
-    arena.follows(&mut reader, read, || drop(writer.must("INSERT INTO t (v) VALUES (1), (9)").unwrap()), "9");
+    arena.check_write_shows(&mut reader, read, || drop(writer.must("INSERT INTO t (v) VALUES (1), (9)").unwrap()), "9");
 }

@@ -9,7 +9,7 @@ use both::{READ, sees, set_v};
 use fqc_tests::client::{Client, Login};
 use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
-use traps::{Arena, all, options, plugin, said, small_table, start, with_table};
+use traps::{Arena, all, options, plugin, rows_text, small_table, start, with_table};
 
 /// Checks that the server refuses a savepoint in a transaction that has read an Aria table: it must know of the read. The differential
 /// tester has found this defect.
@@ -24,7 +24,7 @@ fn a_transaction_that_read_an_aria_table_has_no_savepoints() {
             arena.warm(&mut reader, READ);
             reader.must(begin).unwrap();
             arena.miss(&mut reader, READ, "10");
-            assert_eq!(said(&reader.query("SAVEPOINT s").unwrap()), "error 1178", "{isolation}, {begin}");
+            assert_eq!(rows_text(&reader.query("SAVEPOINT s").unwrap()), "error 1178", "{isolation}, {begin}");
             all(&mut reader, &["COMMIT", "SET autocommit = 1"]);
             arena.hit(&mut reader, READ, "10");
         }
@@ -37,7 +37,7 @@ fn read_committed_sees_what_is_committed() {
     for how in ["SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", "SET SESSION tx_isolation = 'READ-COMMITTED'"]
     {
         let mut reader = arena.client_with(&[how, "BEGIN"]);
-        let old: i32 = arena.truth(READ).parse().unwrap();
+        let old: i32 = arena.server_answer(READ).parse().unwrap();
         assert_eq!(arena.warm(&mut reader, READ), old.to_string());
         all(&mut writer, &["BEGIN", &format!("UPDATE t SET v = {} WHERE id = 1", old + 1)]);
         sees(&mut reader, READ, &old.to_string());
@@ -66,7 +66,7 @@ fn serializable_and_read_uncommitted_are_never_served() {
     (0..3).for_each(|_| arena.miss(&mut reader, READ, "10"));
     // Its reads lock: a writer must wait.
     writer.must("SET innodb_lock_wait_timeout = 0").unwrap();
-    assert_eq!(said(&writer.query("UPDATE t SET v = 11 WHERE id = 1").unwrap()), "error 1205");
+    assert_eq!(rows_text(&writer.query("UPDATE t SET v = 11 WHERE id = 1").unwrap()), "error 1205");
     all(&mut reader, &["COMMIT", "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]);
     all(&mut writer, &["BEGIN", "UPDATE t SET v = 12 WHERE id = 1"]);
     (0..3).for_each(|_| arena.miss(&mut reader, READ, "12"));
@@ -108,7 +108,7 @@ fn implicit_commits() {
         all(&mut writer, &[autocommit, &format!("UPDATE t SET v = {value} WHERE id = 1")]);
         sees(&mut reader, READ, &(value - 1).to_string());
         writer.query(statement).unwrap();
-        let truth = arena.truth(READ);
+        let truth = arena.server_answer(READ);
         sees(&mut reader, READ, &truth);
         all(&mut writer, &["COMMIT", "UNLOCK TABLES", "SET autocommit = 1"]);
         sees(&mut reader, READ, &value.to_string());
@@ -182,16 +182,16 @@ fn a_write_to_the_rows_of_an_isolated_snapshot() {
         v += 10;
         set_v(&mut writer, v);
         for client in [&mut reader, &mut plain] {
-            assert_eq!(said(&client.query("UPDATE t SET v = v + 1 WHERE id = 1").unwrap()), "error 1020");
+            assert_eq!(rows_text(&client.query("UPDATE t SET v = v + 1 WHERE id = 1").unwrap()), "error 1020");
         }
-        let truth = said(&plain.query(READ).unwrap());
+        let truth = rows_text(&plain.query(READ).unwrap());
         (0..3).for_each(|_| sees(&mut reader, READ, &truth));
         sees(&mut writer, READ, &v.to_string());
-        let ended = said(&plain.query(end).unwrap());
+        let ended = rows_text(&plain.query(end).unwrap());
         plain.must("ROLLBACK").unwrap();
-        assert_eq!(said(&reader.query(end).unwrap()), ended, "`{end}`");
+        assert_eq!(rows_text(&reader.query(end).unwrap()), ended, "`{end}`");
         reader.must("ROLLBACK").unwrap();
-        let truth = said(&plain.query(READ).unwrap());
+        let truth = rows_text(&plain.query(READ).unwrap());
         (0..3).for_each(|_| sees(&mut reader, READ, &truth));
     }
 }
@@ -267,7 +267,7 @@ fn has_a_snapshot(arena: &mut Arena, writer: &mut Client, mut session: Client, v
     let read = "SELECT v FROM t WHERE id = 1";
     let old = arena.warm(writer, read);
     let first = session.query(read).unwrap();
-    assert_eq!((said(&first), first.status().unwrap() & 3), (old.clone(), 1));
+    assert_eq!((rows_text(&first), first.status().unwrap() & 3), (old.clone(), 1));
     set_v(writer, value);
     sees(&mut session, read, &old);
     all(&mut session, &["COMMIT"]);
@@ -367,10 +367,10 @@ fn savepoints_after_a_served_read_are_logged_as_after_any() {
                 let mut logged = |is_served: bool| {
                     client.must(if is_served { "SET fqc_type = ON" } else { "SET fqc_type = OFF" }).unwrap();
                     setup.must("FLUSH BINARY LOGS").unwrap();
-                    let expected = if is_served { arena.warm(&mut client, READ) } else { arena.truth(READ) };
+                    let expected = if is_served { arena.warm(&mut client, READ) } else { arena.server_answer(READ) };
                     client.must(begin).unwrap();
                     let (response, is_hit) = arena.ask(&mut client, READ);
-                    assert_eq!((said(&response), is_hit), (expected, is_served), "{begin}");
+                    assert_eq!((rows_text(&response), is_hit), (expected, is_served), "{begin}");
                     all(&mut client, statements);
                     all(&mut client, &["COMMIT", "SET autocommit = 1"]);
                     events(&mut setup)
@@ -405,7 +405,7 @@ fn a_server_without_a_log_drops_what_is_not_there() {
 #[test]
 fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
     let names = ["_Z17trans_register_haP3THDbP10handlertony", "_Z17trans_register_haP3THDbP23transaction_participanty"];
-    let mut said = names.map(|hidden| {
+    let mut rows_text = names.map(|hidden| {
         let environment = vec![("FQC_FAULT".into(), format!("symbol:{hidden}"))];
         let given = options(&["--log-bin=log", "--server-id=1"]);
         let server = Server::start(Options { plugin: Some(plugin::path()), environment, ..given }).unwrap();
@@ -419,13 +419,13 @@ fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
         sees(&mut client, READ, "10");
         arena.server.error_log().matches("savepoints are logged by this server").count()
     });
-    said.sort_unstable();
-    assert_eq!(said, [0, 1]);
+    rows_text.sort_unstable();
+    assert_eq!(rows_text, [0, 1]);
 }
 
 /// The events of the current binary log as texts, without what changes from one transaction to the next.
 fn events(client: &mut Client) -> Vec<String> {
-    let present = said(&client.must("SHOW MASTER STATUS").unwrap());
+    let present = rows_text(&client.must("SHOW MASTER STATUS").unwrap());
     let file = present.split(',').next().unwrap();
     let response = client.must(&format!("SHOW BINLOG EVENTS IN '{file}'")).unwrap();
     let words = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
@@ -455,9 +455,9 @@ fn the_stages_of_a_backup_commit_and_outdate_nothing_else() {
         for statement in statements {
             all(&mut writer, &[statement]);
             arena.hit(&mut reader, other, &before);
-            assert_eq!(said(&reader.must(changed).unwrap()), arena.truth(changed), "after {statement}");
+            assert_eq!(rows_text(&reader.must(changed).unwrap()), arena.server_answer(changed), "after {statement}");
         }
         all(&mut writer, &["ROLLBACK"]);
-        assert_eq!(arena.warm(&mut reader, changed), arena.truth(changed));
+        assert_eq!(arena.warm(&mut reader, changed), arena.server_answer(changed));
     }
 }

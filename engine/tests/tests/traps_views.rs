@@ -5,13 +5,13 @@ mod traps;
 use fqc_tests::client::{Client, Login};
 use fqc_tests::server::Server;
 use std::sync::Arc;
-use traps::{Arena, all, said, small_table, start, until, with_table};
+use traps::{Arena, all, rows_text, small_table, start, until, with_table};
 
 const CONTROL: &str = "SELECT v FROM t WHERE id = 1";
 
 /// The number of results that were not stored for this reason.
 fn count(server: &Server, reason: &str) -> u64 {
-    let rows = said(&server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
+    let rows = rows_text(&server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
     rows.split(';')
         .find_map(|row| row.strip_prefix(reason)?.strip_prefix(',')?.split(',').next()?.parse().ok())
         .unwrap_or(0)
@@ -44,15 +44,15 @@ fn reads_of_views_are_kept_and_follow_their_tables() {
         small_table(&mut writer, "t", engine);
         writer.must(&format!("CREATE ALGORITHM = {algorithm} VIEW w AS SELECT id, v * 2 AS v FROM t")).unwrap();
         let write = || drop(writer.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap());
-        arena.follows(&mut reader, "SELECT v FROM w WHERE id = 1", write, "22");
+        arena.check_write_shows(&mut reader, "SELECT v FROM w WHERE id = 1", write, "22");
         let write = || drop(writer.must("UPDATE t SET v = v + 1 WHERE id = 2").unwrap());
-        arena.follows(&mut reader, "SELECT SUM(v) FROM w", write, "304");
+        arena.check_write_shows(&mut reader, "SELECT SUM(v) FROM w", write, "304");
         let prepared = reader.prepare("SELECT v FROM w WHERE id = ?").unwrap().1.unwrap();
         let two = [fqc_tests::client::Param::Int(2)];
         arena.warm_prepared(&mut reader, &prepared, &two);
         writer.must("UPDATE t SET v = v + 1 WHERE id = 2").unwrap();
         let (response, is_hit) = arena.ask_prepared(&mut reader, &prepared, &two);
-        assert_eq!((traps::said_binary(&response).as_str(), is_hit), ("44", false));
+        assert_eq!((traps::binary_rows_text(&response).as_str(), is_hit), ("44", false));
     }
 }
 
@@ -101,7 +101,7 @@ fn every_definition_that_says_the_same_at_all_times_is_kept() {
             format!("SELECT b, a FROM n{number}"),
             format!("SELECT * FROM `m{number}`, u WHERE u.id = 2"),
         ] {
-            let expected = arena.truth(&read);
+            let expected = arena.server_answer(&read);
             assert_eq!(arena.warm(&mut reader, &read), expected, "{body}");
         }
     }
@@ -201,8 +201,8 @@ fn a_new_definition_outdates_what_was_read_by_the_old_one() {
         // The server refuses one of the steps.
         let response = definer.query(step).unwrap();
         let expected = if response.failure().is_some() { old.as_str() } else { expected };
-        assert_eq!(said(&reader.query(read).unwrap()), expected, "`{read}` after `{step}`");
-        assert_eq!(arena.truth(read), expected);
+        assert_eq!(rows_text(&reader.query(read).unwrap()), expected, "`{read}` after `{step}`");
+        assert_eq!(arena.server_answer(read), expected);
     }
     definer.must("DROP VIEW v_anew2.x").unwrap();
     (0..3).for_each(|_| arena.miss(&mut reader, read, "error 1146"));
@@ -211,7 +211,7 @@ fn a_new_definition_outdates_what_was_read_by_the_old_one() {
     definer.must("DROP TABLE t").unwrap();
     (0..3).for_each(|_| arena.miss(&mut reader, read, "error 1356"));
     small_table(&mut definer, "t", "InnoDB");
-    assert_eq!(arena.warm(&mut reader, read), arena.truth(read));
+    assert_eq!(arena.warm(&mut reader, read), arena.server_answer(read));
     definer.must("DROP DATABASE v_anew2").unwrap();
     (0..3).for_each(|_| arena.miss(&mut reader, read, "error 1146"));
 }
@@ -225,7 +225,7 @@ fn a_definition_that_may_be_kept_again_is() {
     for _ in 0..3 {
         arena.warm(&mut reader, "SELECT v FROM w");
         definer.must("CREATE OR REPLACE VIEW w AS SELECT SYSDATE(6) AS v FROM t WHERE id = 1").unwrap();
-        let mut seen: Vec<_> = (0..6).map(|_| said(&reader.query("SELECT v FROM w").unwrap())).collect();
+        let mut seen: Vec<_> = (0..6).map(|_| rows_text(&reader.query("SELECT v FROM w").unwrap())).collect();
         seen.dedup();
         assert_eq!(seen.len(), 6, "a moment was told twice: {seen:?}");
         definer.must("CREATE OR REPLACE VIEW w AS SELECT v FROM t WHERE id = 1").unwrap();
@@ -256,7 +256,7 @@ fn the_name_of_a_view_elsewhere_stops_nothing() {
         "SELECT v_names.t.v, v_names.t.id FROM v_names.t GROUP BY v, id",
         "SELECT (SELECT MAX(v) FROM other) AS v, 'FROM v, id' FROM t",
     ] {
-        let expected = arena.truth(read);
+        let expected = arena.server_answer(read);
         assert_eq!(arena.warm(&mut reader, read), expected, "{read}");
     }
     // In this database the same text names the views.
@@ -345,7 +345,7 @@ fn writes_through_views_and_their_checks() {
         ("UPDATE w JOIN t USING (id) SET w.v = 5 WHERE w.id = 6", "161,21"),
     ] {
         let write = || drop(writer.must(write).unwrap());
-        arena.follows(&mut reader, "SELECT SUM(v), SUM(id) FROM w", write, expected);
+        arena.check_write_shows(&mut reader, "SELECT SUM(v), SUM(id) FROM w", write, expected);
     }
     // A row of the view is not the table's row with the same number.
     arena.warm(&mut reader, "SELECT v FROM ww WHERE id = 20");
@@ -382,7 +382,7 @@ fn a_temporary_table_of_a_views_name_and_one_behind_it() {
     (0..2).for_each(|_| arena.miss(&mut reader, "SELECT v FROM w", "7"));
     arena.hit(&mut other, "SELECT v FROM w", "10");
     all(&mut reader, &["DROP TEMPORARY TABLE w", "CREATE TEMPORARY TABLE t SELECT 1 AS id, 8 AS v"]);
-    let truth = said(&reader.query("SELECT v FROM w").unwrap());
+    let truth = rows_text(&reader.query("SELECT v FROM w").unwrap());
     (0..2).for_each(|_| arena.miss(&mut reader, "SELECT v FROM w", &truth));
     arena.hit(&mut other, "SELECT v FROM w", "10");
     assert!(reader.query("CREATE VIEW x AS SELECT v FROM t").unwrap().failure().is_some());
@@ -439,7 +439,7 @@ fn what_the_definer_and_the_invoker_may_do_is_asked_anew_after_every_change() {
             for _ in 0..3 {
                 let mut fresh = arena.client_as(&login);
                 fresh.must("SET SESSION fqc_type = OFF").unwrap();
-                let (truth, answer) = (said(&fresh.query(read).unwrap()), said(&client.query(read).unwrap()));
+                let (truth, answer) = (rows_text(&fresh.query(read).unwrap()), rows_text(&client.query(read).unwrap()));
                 assert_eq!(answer, truth, "`{read}` after `{step}`");
                 assert!(answer.starts_with(expected), "`{read}` after `{step}`: {answer}, not {expected}");
             }
@@ -495,23 +495,23 @@ fn views_in_transactions_and_the_rows_that_were_found() {
         let truth = arena.warm(&mut reader, "SELECT x FROM u");
         reader.must("START TRANSACTION").unwrap();
         reader.must(ask).unwrap();
-        assert_eq!(said(&reader.query("SELECT x FROM u").unwrap()), truth);
+        assert_eq!(rows_text(&reader.query("SELECT x FROM u").unwrap()), truth);
         writer.must("UPDATE u SET x = x + 1").unwrap();
-        assert_eq!(said(&reader.query("SELECT x FROM u").unwrap()), truth, "after `{ask}`");
+        assert_eq!(rows_text(&reader.query("SELECT x FROM u").unwrap()), truth, "after `{ask}`");
         reader.must("COMMIT").unwrap();
         assert_ne!(arena.warm(&mut reader, "SELECT x FROM u"), truth);
     }
     arena.warm(&mut reader, "SELECT c FROM one");
     arena.warm(&mut reader, "SELECT v FROM three");
     arena.hit(&mut reader, "SELECT v FROM three", "10;20;30");
-    assert_eq!(said(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
+    assert_eq!(rows_text(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
     reader.must("START TRANSACTION").unwrap();
     let mine = "UPDATE t SET v = 11 WHERE id = 1";
     reader.must(mine).unwrap();
     arena.miss(&mut reader, "SELECT v FROM three", "11;20;30");
     let mut other = arena.client();
-    assert_eq!(arena.truth("SELECT v FROM three"), "10;20;30");
-    assert_eq!(said(&other.query("SELECT v FROM three").unwrap()), "10;20;30");
+    assert_eq!(arena.server_answer("SELECT v FROM three"), "10;20;30");
+    assert_eq!(rows_text(&other.query("SELECT v FROM three").unwrap()), "10;20;30");
     reader.must("COMMIT").unwrap();
     arena.miss(&mut other, "SELECT v FROM three", "11;20;30");
 }
@@ -524,11 +524,11 @@ fn the_character_set_that_a_view_was_made_in() {
     definer.must("CREATE VIEW u AS SELECT 'ä' AS a, COLLATION('x') AS c FROM t WHERE id = 1").unwrap();
     for client in [&mut latin, &mut reader] {
         for read in ["SELECT HEX(a), c FROM w", "SELECT HEX(a), c FROM u"] {
-            let expected = said(&client.query(read).unwrap());
+            let expected = rows_text(&client.query(read).unwrap());
             assert_eq!(arena.warm(client, read), expected);
         }
     }
-    assert_eq!(said(&reader.query("SELECT c FROM w").unwrap()), "latin1_swedish_ci");
+    assert_eq!(rows_text(&reader.query("SELECT c FROM w").unwrap()), "latin1_swedish_ci");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use both::{
 };
 use std::io::Write;
 use std::process::{Command, Stdio};
-use traps::{Arena, all, install_listener, said, start, until};
+use traps::{Arena, all, install_listener, rows_text, start, until};
 
 #[test]
 fn a_write_older_than_the_load_is_waited_for() {
@@ -23,7 +23,7 @@ fn a_write_older_than_the_load_is_waited_for() {
         server.install_plugin().unwrap();
         let mut reader = client(&server);
         for _ in 0..20 {
-            assert_eq!(said(&reader.query(READ).unwrap()), "10");
+            assert_eq!(rows_text(&reader.query(READ).unwrap()), "10");
         }
     });
     reads_well(&server, "a", "11");
@@ -50,7 +50,7 @@ fn a_transaction_older_than_the_waking_of_a_session_that_cannot_be_read() {
         drop(input);
         assert!(shell.wait().unwrap().success());
     };
-    arena.follows(&mut reader, READ, commit, "11");
+    arena.check_write_shows(&mut reader, READ, commit, "11");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn tables_locked_before_the_waking() {
     let child = "SELECT id FROM c WHERE k = 1";
     arena.warm(&mut reader, child);
     locker.must("UPDATE p SET id = 5").unwrap();
-    assert_eq!(said(&reader.query(child).unwrap()), "5");
+    assert_eq!(rows_text(&reader.query(child).unwrap()), "5");
     locker.must("UNLOCK TABLES").unwrap();
     arena.warm(&mut reader, child);
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use fqc_tests::client::{Client, Endpoint, Login, capability, command};
 use fqc_tests::server::{Options, Server};
-use traps::{Arena, all, plugin, said, said_binary, small_table, start, until, with_table};
+use traps::{Arena, all, binary_rows_text, plugin, rows_text, small_table, start, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -41,8 +41,8 @@ fn results_without_rows() {
     let (mut arena, mut writer, mut reader) = with_table("l_empty");
     let read = "SELECT id, v FROM t WHERE id = 9";
     assert_eq!(arena.warm(&mut reader, read), "");
-    arena.follows(&mut reader, read, || drop(writer.must("INSERT INTO t VALUES (9, 90)").unwrap()), "9,90");
-    arena.follows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE id = 9").unwrap()), "");
+    arena.check_write_shows(&mut reader, read, || drop(writer.must("INSERT INTO t VALUES (9, 90)").unwrap()), "9,90");
+    arena.check_write_shows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE id = 9").unwrap()), "");
 }
 
 /// The packet of a text query.
@@ -61,13 +61,13 @@ fn a_statement_in_pieces() {
         for part in [&packet(READ)[..cut], &packet(READ)[cut..]] {
             reader.send_raw(part).unwrap();
         }
-        assert_eq!(said(&reader.read_response().unwrap()), "10");
+        assert_eq!(rows_text(&reader.read_response().unwrap()), "10");
         let write = packet(&format!("UPDATE t SET v = {cut} WHERE id = 1"));
         for part in [&write[..cut], &write[cut..]] {
             writer.send_raw(part).unwrap();
         }
         assert!(writer.read_response().unwrap().failure().is_none());
-        assert_eq!(said(&reader.query(READ).unwrap()), cut.to_string());
+        assert_eq!(rows_text(&reader.query(READ).unwrap()), cut.to_string());
         writer.must("UPDATE t SET v = 10 WHERE id = 1").unwrap();
         assert_eq!(arena.warm(&mut reader, READ), "10");
     }
@@ -83,7 +83,7 @@ fn a_pipeline_of_reads_and_writes() {
     for round in 0..5 {
         let (old, new) = ((10 + round).to_string(), (11 + round).to_string());
         reader.send_together(&commands).unwrap();
-        let answers: Vec<_> = texts.iter().map(|_| said(&reader.read_response().unwrap())).collect();
+        let answers: Vec<_> = texts.iter().map(|_| rows_text(&reader.read_response().unwrap())).collect();
         let expected = [&*old, &old, "", &old, "", &new, "", &old, "", &new, "1"];
         assert_eq!(answers, expected);
         arena.warm(&mut reader, READ);
@@ -106,8 +106,8 @@ fn killed_statements_and_sessions() {
         writer.must(&format!("{kill} {}", victim.thread_id)).unwrap();
         let refused = victim.read_response().map_or(true, |response| response.failure().is_some());
         assert!(refused, "the statement was not killed");
-        let truth = arena.truth(READ);
-        assert_eq!(said(&reader.query(READ).unwrap()), truth);
+        let truth = arena.server_answer(READ);
+        assert_eq!(rows_text(&reader.query(READ).unwrap()), truth);
         assert_eq!(arena.warm(&mut reader, READ), truth);
     }
     // A killed session that only gets hits also notices the kill.
@@ -130,9 +130,9 @@ fn clients_that_die_in_mid_commit() {
         victim.send(command::QUERY, b"COMMIT").unwrap();
         victim.abort();
         let gone = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {thread}");
-        until("the end of the dead client's session", || arena.truth(&gone) == "0");
-        let truth = arena.truth(READ);
-        assert_eq!(said(&reader.query(READ).unwrap()), truth);
+        until("the end of the dead client's session", || arena.server_answer(&gone) == "0");
+        let truth = arena.server_answer(READ);
+        assert_eq!(rows_text(&reader.query(READ).unwrap()), truth);
     }
     arena.warm(&mut reader, READ);
 }
@@ -153,13 +153,13 @@ fn many_sessions_and_a_pool_of_threads() {
         }
         writer.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap();
         for reader in &mut readers {
-            assert_eq!(said(&reader.query(READ).unwrap()), value.to_string());
+            assert_eq!(rows_text(&reader.query(READ).unwrap()), value.to_string());
         }
     }
     let commands = [(command::QUERY, READ.as_bytes()); 9];
     for reader in &mut readers {
         reader.send_together(&commands).unwrap();
-        (0..9).for_each(|_| assert_eq!(said(&reader.read_response().unwrap()), "15"));
+        (0..9).for_each(|_| assert_eq!(rows_text(&reader.read_response().unwrap()), "15"));
     }
 }
 
@@ -189,10 +189,10 @@ fn compressed_connections_pass_uncached_and_their_writes_count() {
     for value in 11..14 {
         let write = format!("UPDATE l_compress.t SET v = {value} WHERE id = 1");
         let write = || drop(client(&server, &["--compress"], &write));
-        arena.follows(&mut reader, read, write, &value.to_string());
+        arena.check_write_shows(&mut reader, read, write, &value.to_string());
     }
     let write = "BEGIN; UPDATE l_compress.t SET v = 20 WHERE id = 1; COMMIT; CREATE VIEW l_compress.w AS SELECT 1";
-    arena.follows(&mut reader, read, || drop(client(&server, &["--compress"], write)), "20");
+    arena.check_write_shows(&mut reader, read, || drop(client(&server, &["--compress"], write)), "20");
 }
 
 /// Capability bits that only MySQL has (25 to 28), one that MariaDB once had (33), and those that no server has.
@@ -206,14 +206,14 @@ fn a_client_that_asks_for_more_than_the_server_offers_is_served() {
     let bypassed = number(&mut writer, "Fqc_connections_bypassed");
     let mut asking = arena.client_as(&Login { insists_on: NOT_OFFERED, ..arena.login() });
     arena.hit(&mut asking, read, "10");
-    arena.follows(&mut asking, read, || drop(writer.must("UPDATE t SET v = 11 WHERE id = 1").unwrap()), "11");
-    arena.follows(&mut reader, read, || drop(asking.must("UPDATE t SET v = 12 WHERE id = 1").unwrap()), "12");
+    arena.check_write_shows(&mut asking, read, || drop(writer.must("UPDATE t SET v = 11 WHERE id = 1").unwrap()), "11");
+    arena.check_write_shows(&mut reader, read, || drop(asking.must("UPDATE t SET v = 12 WHERE id = 1").unwrap()), "12");
     assert_eq!(number(&mut writer, "Fqc_connections_bypassed"), bypassed);
 }
 
 fn number(client: &mut Client, name: &str) -> u64 {
-    let said = said(&client.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
-    said.split_once(',').and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {said}"))
+    let rows_text = rows_text(&client.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    rows_text.split_once(',').and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {rows_text}"))
 }
 
 #[test]
@@ -234,9 +234,14 @@ fn a_connection_with_an_unknown_capability_passes_uncached_and_its_writes_count(
     }
     assert_eq!(number(&mut reader, "Fqc_connections_bypassed"), bypassed + 1);
     assert!(arena.server.reasons().contains("1 unknown_capability"), "{}", arena.server.reasons());
-    arena.follows(&mut reader, READ, || drop(stranger.must("UPDATE t SET v = 11 WHERE id = 1").unwrap()), "11");
+    arena.check_write_shows(
+        &mut reader,
+        READ,
+        || drop(stranger.must("UPDATE t SET v = 11 WHERE id = 1").unwrap()),
+        "11",
+    );
     let transaction = ["BEGIN", "UPDATE t SET v = 12 WHERE id = 1", "COMMIT"];
-    arena.follows(&mut reader, READ, || all(&mut stranger, &transaction), "12");
+    arena.check_write_shows(&mut reader, READ, || all(&mut stranger, &transaction), "12");
     arena.miss(&mut stranger, READ, "12");
 }
 
@@ -269,7 +274,7 @@ fn tls_connections_are_served() {
     assert_eq!(answer.lines().skip(1).collect::<Vec<_>>(), ["10"; 20]);
     assert!(hits >= 15, "only {hits} hits over TLS:\n{}", server.reasons());
     let write = "UPDATE l_tls.t SET v = 11 WHERE id = 1";
-    arena.follows(&mut reader, read, || drop(client(&server, &tls, write)), "11");
+    arena.check_write_shows(&mut reader, read, || drop(client(&server, &tls, write)), "11");
     let wide =
         format!("SELECT id, REPEAT('w', 200000) FROM l_tls.t; {read}; SELECT id, REPEAT('w', 200000) FROM l_tls.t;");
     assert_eq!(client(&server, &tls, &wide).len(), client(&server, &["--skip-ssl"], &wide).len());
@@ -301,10 +306,10 @@ fn types_of_parameters_that_came_in_pieces() {
     reader.send_raw(&bytes[..12]).unwrap();
     reader.read_response().unwrap();
     reader.send_raw(&bytes[12..]).unwrap();
-    assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
+    assert_eq!(binary_rows_text(&reader.read_response().unwrap()), "2");
     reader.ping().unwrap();
     reader.send(command::STMT_EXECUTE, &body(&[])).unwrap();
-    assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
+    assert_eq!(binary_rows_text(&reader.read_response().unwrap()), "2");
 }
 
 /// Checks that results are stored while a session is open that has sent COM_DEBUG. A session whose responses the engine cannot follow keeps
@@ -352,14 +357,14 @@ fn clients_behind_a_balancer_are_served() {
     for header in [text("10.1.2.3"), binary] {
         let mut client = Client::connect_behind(&header, &server.endpoint(), &login(Some("l_balancer"))).unwrap();
         arena.warm(&mut client, READ);
-        let before = said(&client.must(READ).unwrap());
+        let before = rows_text(&client.must(READ).unwrap());
         writer.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap();
-        assert_ne!(said(&client.must(READ).unwrap()), before);
+        assert_ne!(rows_text(&client.must(READ).unwrap()), before);
     }
     let mut refused = Client::connect_behind(&text("10.1.3.1"), &server.endpoint(), &login(None)).unwrap();
-    assert_eq!(said(&refused.query("SELECT v FROM l_balancer.t WHERE id = 1").unwrap()), "error 1142");
+    assert_eq!(rows_text(&refused.query("SELECT v FROM l_balancer.t WHERE id = 1").unwrap()), "error 1142");
     assert_eq!(
-        said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_connections_bypassed'").unwrap()),
+        rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_connections_bypassed'").unwrap()),
         "Fqc_connections_bypassed,0"
     );
 }

@@ -7,7 +7,7 @@ use fqc_tests::server::{Product, Server};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
-use traps::{Arena, all, said, said_binary, small_table, start, until};
+use traps::{Arena, all, binary_rows_text, rows_text, small_table, start, until};
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
@@ -25,7 +25,7 @@ fn with_table(db: &str, engine: &str) -> (Arena, Client, Client) {
 #[track_caller]
 fn each_follows(arena: &mut Arena, reader: &mut Client, writer: &mut Client, read: &str, writes: &[(&str, &str)]) {
     for (write, expected) in writes {
-        arena.follows(reader, read, || drop(writer.must(write).unwrap()), expected);
+        arena.check_write_shows(reader, read, || drop(writer.must(write).unwrap()), expected);
     }
 }
 
@@ -56,7 +56,7 @@ fn rows_of_engines_without_transactions() {
         // A row written inside of a transaction is visible at once in this engine, and stays.
         writer.must("BEGIN").unwrap();
         let write = || drop(writer.must("UPDATE t SET v = 0 WHERE id = 5").unwrap());
-        arena.follows(&mut reader, SUM, write, "5,100");
+        arena.check_write_shows(&mut reader, SUM, write, "5,100");
         writer.must("ROLLBACK").unwrap();
         assert_eq!(arena.warm(&mut reader, SUM), "5,100");
     }
@@ -65,10 +65,10 @@ fn rows_of_engines_without_transactions() {
 #[test]
 fn an_update_that_fails_half_way() {
     let (mut arena, mut writer, mut reader) = with_table("w_half", "MyISAM");
-    let write = || assert_eq!(said(&writer.query("UPDATE t SET id = id + 3 ORDER BY id DESC").unwrap()), "");
-    arena.follows(&mut reader, "SELECT MIN(id) FROM t", write, "4");
-    let write = || assert_eq!(said(&writer.query("INSERT INTO t VALUES (9, 1), (8, 1)").unwrap()), "error 1062");
-    arena.follows(&mut reader, SUM, write, "6,151");
+    let write = || assert_eq!(rows_text(&writer.query("UPDATE t SET id = id + 3 ORDER BY id DESC").unwrap()), "");
+    arena.check_write_shows(&mut reader, "SELECT MIN(id) FROM t", write, "4");
+    let write = || assert_eq!(rows_text(&writer.query("INSERT INTO t VALUES (9, 1), (8, 1)").unwrap()), "error 1062");
+    arena.check_write_shows(&mut reader, SUM, write, "6,151");
 }
 
 #[test]
@@ -76,16 +76,16 @@ fn prepared_writes() {
     let (mut arena, mut writer, mut reader) = with_table("w_prepared", "InnoDB");
     let update = writer.prepare("UPDATE t SET v = ? WHERE id = ?").unwrap().1.unwrap();
     let write = || drop(writer.execute(&update, &[Param::Int(60), Param::Int(5)]).unwrap());
-    arena.follows(&mut reader, SUM, write, "5,160");
+    arena.check_write_shows(&mut reader, SUM, write, "5,160");
     all(&mut writer, &["PREPARE p FROM 'UPDATE t SET v = 70 WHERE id = 5'"]);
-    arena.follows(&mut reader, SUM, || drop(writer.must("EXECUTE p").unwrap()), "5,170");
+    arena.check_write_shows(&mut reader, SUM, || drop(writer.must("EXECUTE p").unwrap()), "5,170");
     let immediate = "EXECUTE IMMEDIATE 'DELETE FROM t WHERE id = 5'";
-    arena.follows(&mut reader, SUM, || drop(writer.must(immediate).unwrap()), "4,100");
+    arena.check_write_shows(&mut reader, SUM, || drop(writer.must(immediate).unwrap()), "4,100");
     let read = reader.prepare("SELECT SUM(v) FROM t WHERE id < ?").unwrap().1.unwrap();
     arena.warm_prepared(&mut reader, &read, &[Param::Int(3)]);
     writer.execute(&update, &[Param::Int(11), Param::Int(1)]).unwrap();
     let (response, is_hit) = arena.ask_prepared(&mut reader, &read, &[Param::Int(3)]);
-    assert_eq!((said_binary(&response).as_str(), is_hit), ("31", false));
+    assert_eq!((binary_rows_text(&response).as_str(), is_hit), ("31", false));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn triggers_and_what_they_trigger() {
     each_follows(&mut arena, &mut reader, &mut writer, SUM, &writes);
     writer.local_file = b"4\n".to_vec();
     let load = || drop(writer.must("LOAD DATA LOCAL INFILE 'f' INTO TABLE a").unwrap());
-    arena.follows(&mut reader, SUM, load, "5,160");
+    arena.check_write_shows(&mut reader, SUM, load, "5,160");
 }
 
 #[test]
@@ -158,15 +158,15 @@ fn foreign_keys_down_to_grandchildren() {
     let (children, grandchildren) = ("SELECT GROUP_CONCAT(p ORDER BY id) FROM c", "SELECT COUNT(*) FROM g");
     let nulled = "SELECT COUNT(p) FROM n";
     let write = || drop(writer.must("UPDATE t SET id = 10 WHERE id = 1").unwrap());
-    arena.follows(&mut reader, children, write, "10,2,3");
+    arena.check_write_shows(&mut reader, children, write, "10,2,3");
     arena.warm(&mut reader, nulled);
     let write = || drop(writer.must("DELETE FROM t WHERE id = 10").unwrap());
-    arena.follows(&mut reader, grandchildren, write, "2");
+    arena.check_write_shows(&mut reader, grandchildren, write, "2");
     arena.miss(&mut reader, nulled, "2");
     let write = || drop(writer.must("REPLACE INTO t VALUES (2, 0)").unwrap());
-    arena.follows(&mut reader, grandchildren, write, "1");
+    arena.check_write_shows(&mut reader, grandchildren, write, "1");
     let write = || drop(writer.must("DELETE t FROM t JOIN c ON c.p = t.id WHERE c.id = 3").unwrap());
-    arena.follows(&mut reader, children, write, "NULL");
+    arena.check_write_shows(&mut reader, children, write, "NULL");
     assert_eq!(arena.warm(&mut reader, nulled), "0");
 }
 
@@ -187,12 +187,12 @@ fn loaded_files() {
     let (mut arena, mut writer, mut reader) = with_table("w_load", "InnoDB");
     writer.local_file = b"6\t60\n7\t70\n".to_vec();
     let load = || drop(writer.must("LOAD DATA LOCAL INFILE 'f' INTO TABLE t").unwrap());
-    arena.follows(&mut reader, SUM, load, "7,280");
+    arena.check_write_shows(&mut reader, SUM, load, "7,280");
     let file = std::env::temp_dir().join(format!("fqc-traps-{}.txt", std::process::id()));
     std::fs::write(&file, "8\t80\n").unwrap();
     let statement = format!("LOAD DATA INFILE '{}' REPLACE INTO TABLE t", file.display());
     let load = || drop(writer.must(&statement).unwrap());
-    arena.follows(&mut reader, SUM, load, "8,360");
+    arena.check_write_shows(&mut reader, SUM, load, "8,360");
     std::fs::remove_file(&file).unwrap();
 }
 
@@ -203,8 +203,8 @@ fn delayed_inserts() {
     for round in 1..4 {
         writer.must(&format!("INSERT DELAYED INTO t VALUES ({}, 10)", 5 + round)).unwrap();
         let expected = format!("{},{}", 5 + round, 150 + 10 * round);
-        until("the delayed row", || arena.truth(SUM) == expected);
-        assert_eq!(said(&reader.query(SUM).unwrap()), expected, "a row that others see");
+        until("the delayed row", || arena.server_answer(SUM) == expected);
+        assert_eq!(rows_text(&reader.query(SUM).unwrap()), expected, "a row that others see");
     }
     writer.must("FLUSH TABLES t").unwrap();
     assert_eq!(arena.warm(&mut reader, SUM), "8,180");
@@ -217,16 +217,16 @@ fn events_of_the_scheduler() {
     let event = "CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO UPDATE t SET v = v + 1 WHERE id = 1";
     writer.must(event).unwrap();
     for _ in 0..2 {
-        let before = arena.truth(SUM);
+        let before = arena.server_answer(SUM);
         until("the event's write", || {
-            let read = said(&reader.query(SUM).unwrap());
+            let read = rows_text(&reader.query(SUM).unwrap());
             read != before
         });
     }
     writer.must("DROP EVENT e").unwrap();
     until("the last event's end", || {
-        let truth = arena.truth(SUM);
-        said(&reader.query(SUM).unwrap()) == truth
+        let truth = arena.server_answer(SUM);
+        rows_text(&reader.query(SUM).unwrap()) == truth
     });
     arena.warm(&mut reader, SUM);
 }
@@ -236,12 +236,12 @@ fn two_phase_transactions() {
     let (mut arena, mut writer, mut reader) = with_table("w_xa", "InnoDB");
     arena.warm(&mut reader, SUM);
     all(&mut writer, &["XA START 'a'", "UPDATE t SET v = 11 WHERE id = 1", "XA END 'a'", "XA PREPARE 'a'"]);
-    assert_eq!(said(&reader.query(SUM).unwrap()), "5,150");
-    arena.follows(&mut reader, SUM, || drop(writer.must("XA COMMIT 'a'").unwrap()), "5,151");
+    assert_eq!(rows_text(&reader.query(SUM).unwrap()), "5,150");
+    arena.check_write_shows(&mut reader, SUM, || drop(writer.must("XA COMMIT 'a'").unwrap()), "5,151");
     all(&mut writer, &["XA START 'b'", "UPDATE t SET v = 12 WHERE id = 1", "XA END 'b'"]);
-    arena.follows(&mut reader, SUM, || drop(writer.must("XA COMMIT 'b' ONE PHASE").unwrap()), "5,152");
+    arena.check_write_shows(&mut reader, SUM, || drop(writer.must("XA COMMIT 'b' ONE PHASE").unwrap()), "5,152");
     all(&mut writer, &["XA START 'c'", "UPDATE t SET v = 13 WHERE id = 1", "XA END 'c'", "XA PREPARE 'c'"]);
-    assert_eq!(said(&reader.query(SUM).unwrap()), "5,152");
+    assert_eq!(rows_text(&reader.query(SUM).unwrap()), "5,152");
     writer.must("XA ROLLBACK 'c'").unwrap();
     assert_eq!(arena.warm(&mut reader, SUM), "5,152");
 }
@@ -259,7 +259,7 @@ fn two_phase_transactions_leave_what_they_have_not_written() {
         all(&mut writer, &[&format!("XA PREPARE '{branch}'"), end]);
         arena.hit(&mut reader, OTHER, &other);
     }
-    assert_eq!(said(&reader.query(SUM).unwrap()), "5,151");
+    assert_eq!(rows_text(&reader.query(SUM).unwrap()), "5,151");
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_session_that_has_ended_its_own_branch_may_end_that_of_another() {
     assert!(other.query("XA COMMIT 'left'").unwrap().failure().is_some(), "while one of its own is open");
     other.must("XA ROLLBACK 'own'").unwrap();
     let commit = || until("the commit", || other.query("XA COMMIT 'left'").unwrap().failure().is_none());
-    arena.follows(&mut reader, SUM, commit, "5,151");
+    arena.check_write_shows(&mut reader, SUM, commit, "5,151");
 }
 
 #[test]
@@ -286,10 +286,10 @@ fn two_phase_transactions_committed_by_another_session() {
     let mut other = arena.client();
     let gone = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {thread}");
     until("the end of the session that prepared", || other.scalar(&gone).unwrap().as_deref() == Some("0"));
-    let old = said(&reader.query(SUM).unwrap());
+    let old = rows_text(&reader.query(SUM).unwrap());
     assert_eq!(old, "5,150");
     until("the commit", || other.query("XA COMMIT 'x'").unwrap().failure().is_none());
-    assert_eq!(said(&reader.query(SUM).unwrap()), "5,151");
+    assert_eq!(rows_text(&reader.query(SUM).unwrap()), "5,151");
     assert_eq!(arena.warm(&mut reader, SUM), "5,151");
 }
 
@@ -297,13 +297,13 @@ fn two_phase_transactions_committed_by_another_session() {
 fn truncated_tables() {
     for engine in ["InnoDB", "MyISAM"] {
         let (mut arena, mut writer, mut reader) = with_table(&format!("w_truncate_{}", engine.to_lowercase()), engine);
-        arena.follows(&mut reader, SUM, || drop(writer.must("TRUNCATE t").unwrap()), "0,NULL");
+        arena.check_write_shows(&mut reader, SUM, || drop(writer.must("TRUNCATE t").unwrap()), "0,NULL");
         writer.must("INSERT INTO t VALUES (1, 1)").unwrap();
         let truncate = format!("TRUNCATE TABLE `{}` . `t`", arena.db);
-        arena.follows(&mut reader, SUM, || drop(writer.must(&truncate).unwrap()), "0,NULL");
+        arena.check_write_shows(&mut reader, SUM, || drop(writer.must(&truncate).unwrap()), "0,NULL");
         writer.must("INSERT INTO t VALUES (1, 1)").unwrap();
         let prepared = writer.prepare("TRUNCATE t").unwrap().1.unwrap();
-        arena.follows(&mut reader, SUM, || drop(writer.execute(&prepared, &[]).unwrap()), "0,NULL");
+        arena.check_write_shows(&mut reader, SUM, || drop(writer.execute(&prepared, &[]).unwrap()), "0,NULL");
     }
 }
 
@@ -355,9 +355,9 @@ fn several_statements_outdate_what_they_write() {
     arena.hit(&mut reader, other, "150");
     let old = arena.warm(&mut reader, SUM);
     all(&mut writer, &["BEGIN; UPDATE t SET v = 0 WHERE id = 1"]);
-    assert_eq!(said(&reader.query(SUM).unwrap()), old);
+    assert_eq!(rows_text(&reader.query(SUM).unwrap()), old);
     all(&mut writer, &["COMMIT; BEGIN; SELECT v FROM t"]);
-    assert_eq!(said(&reader.query(SUM).unwrap()), "5,140");
+    assert_eq!(rows_text(&reader.query(SUM).unwrap()), "5,140");
     arena.hit(&mut reader, other, "150");
 }
 
@@ -378,7 +378,7 @@ fn writes_through_a_merge_table() {
         ("DELETE FROM m WHERE id = 6", "5,151"),
     ];
     each_follows(&mut arena, &mut reader, &mut writer, SUM, &writes);
-    arena.never(&mut reader, "SELECT SUM(v) FROM m", SUM);
+    arena.check_never_hit(&mut reader, "SELECT SUM(v) FROM m", SUM);
 }
 
 /// The path of the Galera library that came with the tested server, which may need another C library than the system's one. Otherwise the
@@ -423,15 +423,18 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
     }
     // The worker reports the reason a moment after reads are passed to the server.
     until("the reason in the status", || {
-        said(&admin.must("SHOW FQC STATUS").unwrap())
+        rows_text(&admin.must("SHOW FQC STATUS").unwrap())
             .starts_with("Cache,OFF: this server is a node of a Galera cluster")
     });
     until("the log's line", || server.error_log().contains("nothing is cached as long as that is so"));
     const WHY: &str = "SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'";
-    assert_eq!(said(&admin.must(WHY).unwrap()), "Fqc_obstacle,this server is a node of a Galera cluster (wsrep_on)");
+    assert_eq!(
+        rows_text(&admin.must(WHY).unwrap()),
+        "Fqc_obstacle,this server is a node of a Galera cluster (wsrep_on)"
+    );
     all(&mut admin, &["SET GLOBAL wsrep_on = OFF"]);
     arena.warm(&mut arena.client(), SUM);
-    until("nothing is in the way", || said(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
+    until("nothing is in the way", || rows_text(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
 }
 
 /// Checks that an EXECUTE invalidates what the prepared text writes. A prepared statement's name means the text that it was prepared from,
@@ -452,17 +455,17 @@ fn an_execute_outdates_what_its_text_writes() {
             "SET @one = 1",
         ],
     );
-    arena.follows(&mut reader, of_t, || drop(writer.must("EXECUTE change_t USING @one").unwrap()), "11");
+    arena.check_write_shows(&mut reader, of_t, || drop(writer.must("EXECUTE change_t USING @one").unwrap()), "11");
     arena.hit(&mut reader, of_u, "10");
-    assert_eq!(said(&writer.must("EXECUTE look USING @one").unwrap()), "11");
+    assert_eq!(rows_text(&writer.must("EXECUTE look USING @one").unwrap()), "11");
     arena.hit(&mut reader, of_t, "11");
     arena.hit(&mut reader, of_u, "10");
     arena.hit(&mut writer, of_u, "10");
     all(&mut writer, &["BEGIN", "EXECUTE Change_T USING @one"]);
     arena.hit(&mut reader, of_u, "10");
-    assert_eq!(said(&reader.must(of_t).unwrap()), "11");
-    assert_eq!(said(&writer.must(of_t).unwrap()), "12");
-    arena.follows(&mut reader, of_t, || drop(writer.must("COMMIT").unwrap()), "12");
+    assert_eq!(rows_text(&reader.must(of_t).unwrap()), "11");
+    assert_eq!(rows_text(&writer.must(of_t).unwrap()), "12");
+    arena.check_write_shows(&mut reader, of_t, || drop(writer.must("COMMIT").unwrap()), "12");
     arena.hit(&mut reader, of_u, "10");
 }
 
@@ -487,7 +490,7 @@ fn an_execute_of_a_name_that_may_stand_for_anything() {
         ways.iter().for_each(|way| drop(client.query(way).unwrap()));
         client.must("EXECUTE s").unwrap();
         let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF, time_zone = '+05:00'"]);
-        let expected = said(&plain.must(read).unwrap());
-        (0..3).for_each(|_| assert_eq!(said(&client.must(read).unwrap()), expected, "{ways:?}"));
+        let expected = rows_text(&plain.must(read).unwrap());
+        (0..3).for_each(|_| assert_eq!(rows_text(&client.must(read).unwrap()), expected, "{ways:?}"));
     }
 }

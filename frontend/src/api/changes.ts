@@ -4,7 +4,7 @@ import { api, unwrap } from './client';
 import { connection } from './connection';
 import { PAGE_SIZE, pagedQuery } from './pages';
 import type { components } from './schema.gen';
-import { useActed } from './useActed';
+import { useRefetchingMutation } from './useRefetchingMutation';
 
 type Schemas = components['schemas'];
 export type Change = Schemas['Change'];
@@ -86,7 +86,7 @@ type ChangeOrder = ChangeRequest & { timing: Timing; note: string };
  * created, before its steps have run.
  */
 export function useChangeCreate(onDone: (change: Change) => void) {
-  return useActed(
+  return useRefetchingMutation(
     ['instance', 'change'],
     ({ instanceId, parameters, allowRestart, timing, note }: ChangeOrder) =>
       unwrap(

@@ -7,7 +7,7 @@ import { connection } from './connection';
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-export interface Listening {
+export interface EventSubscription {
   /** Called with the data of each event, by the topic of the event. Only these topics are requested. */
   topics: Record<string, (data: unknown) => void>;
   /**
@@ -19,10 +19,10 @@ export interface Listening {
    * Called with true when the stream connects, also again, and with false when it breaks. Events in between may be
    * missed.
    */
-  onHeard?: (isHeard: boolean) => void;
+  onConnection?: (isConnected: boolean) => void;
 }
 
-function addressOf({ topics, instances = [] }: Listening): string {
+function addressOf({ topics, instances = [] }: EventSubscription): string {
   const query = new URLSearchParams(Object.keys(topics).map((topic) => ['topic', topic]));
   if (instances.length > 0) query.set('instances', instances.join(','));
   return `/api/v1/events?${query.toString()}`;
@@ -38,29 +38,29 @@ function findOut() {
 
 /**
  * Subscribes to the event stream, and keeps it connected whenever the API is up. Returns the function that ends the
- * subscription; `onHeard` is not called by it.
+ * subscription; `onConnection` is not called by it.
  */
-export function listen(listening: Listening): () => void {
+export function listen(subscription: EventSubscription): () => void {
   let source: EventSource | undefined;
   let timer: number | undefined;
   let pauseMs = FIRST_PAUSE_MS;
-  let isHeard = false;
-  const tellHeard = (next: boolean) => {
-    isHeard = next;
-    listening.onHeard?.(next);
+  let isConnected = false;
+  const setConnected = (next: boolean) => {
+    isConnected = next;
+    subscription.onConnection?.(next);
   };
   const open = () => {
-    const opened = new EventSource(addressOf(listening));
+    const opened = new EventSource(addressOf(subscription));
     source = opened;
-    for (const [topic, tell] of Object.entries(listening.topics))
+    for (const [topic, tell] of Object.entries(subscription.topics))
       opened.addEventListener(topic, ({ data }: MessageEvent<string>) => tell(JSON.parse(data)));
     opened.onopen = () => {
       pauseMs = FIRST_PAUSE_MS;
-      tellHeard(true);
+      setConnected(true);
     };
     opened.onerror = () => {
-      if (isHeard) findOut();
-      tellHeard(false);
+      if (isConnected) findOut();
+      setConnected(false);
       if (opened.readyState !== EventSource.CLOSED) return;
       timer = window.setTimeout(open, pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
@@ -72,7 +72,7 @@ export function listen(listening: Listening): () => void {
   };
   const forget = connection.subscribe(() => {
     close();
-    if (connection.isLost()) tellHeard(false);
+    if (connection.isLost()) setConnected(false);
     else open();
   });
   if (!connection.isLost()) open();

@@ -3,7 +3,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from './client';
 import type { components } from './schema.gen';
-import { CALM_MS, pollEvery } from './useConnection';
+import { SLOW_POLL_MS, pollEvery } from './useConnection';
 
 export const HEADLINES = [
   'select_hit_ratio',
@@ -26,7 +26,7 @@ export function instanceHeadlinesQuery(id: string) {
     queryKey: ['metrics', 'headlines', id],
     queryFn: () => unwrap(api.GET('/api/v1/instances/{id}/headlines', { params: { path: { id } } })),
     select: byName,
-    refetchInterval: pollEvery(CALM_MS / 2),
+    refetchInterval: pollEvery(SLOW_POLL_MS / 2),
   });
 }
 
@@ -34,5 +34,5 @@ export const fleetHeadlinesQuery = queryOptions({
   queryKey: ['metrics', 'headlines'],
   queryFn: () => unwrap(api.GET('/api/v1/fleet/headlines')),
   select: byName,
-  refetchInterval: pollEvery(CALM_MS),
+  refetchInterval: pollEvery(SLOW_POLL_MS),
 });

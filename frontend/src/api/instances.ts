@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap, unwrapWithEtag } from './client';
 import type { Change } from './changes';
 import type { components } from './schema.gen';
-import { useActed } from './useActed';
+import { useRefetchingMutation } from './useRefetchingMutation';
 import { pollEvery } from './useConnection';
 
 type Schemas = components['schemas'];
@@ -99,7 +99,11 @@ export function classQuery(name: string) {
  * action created. Fails if this console does not know the route.
  */
 export function useInstanceAction(id: string, onDone: (change: Change) => void) {
-  return useActed(['instance'], ({ route, body }: InstanceAction) => runAction(id, route, body), onDone);
+  return useRefetchingMutation(
+    ['instance'],
+    ({ route, body }: InstanceAction) => runAction(id, route, body),
+    onDone,
+  );
 }
 
 /** A request that a finding names: `route` is the path below the instance's own, such as `cache/disable`. */
@@ -112,7 +116,10 @@ export interface InstanceAction {
  * The parameter values that the action of a finding proposes, for review in the parameter editor. Undefined if the
  * action sets no parameters; it is then run directly.
  */
-export function preparedBy(route: string, body: Record<string, unknown>): Record<string, string> | undefined {
+export function proposedParameters(
+  route: string,
+  body: Record<string, unknown>,
+): Record<string, string> | undefined {
   if (route !== 'changes' || typeof body.parameters !== 'object' || body.parameters === null)
     return undefined;
   return Object.fromEntries(Object.entries(body.parameters).map(([name, value]) => [name, String(value)]));

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from './client';
-import { CALM_MS, pollEvery } from './useConnection';
-import { useActed } from './useActed';
+import { SLOW_POLL_MS, pollEvery } from './useConnection';
+import { useRefetchingMutation } from './useRefetchingMutation';
 
 const HOUR_MS = 3_600_000;
 
@@ -21,7 +21,7 @@ export function observedQuery(id: string, hours: number, isRunning: boolean) {
       );
       return series[0]?.values ?? [];
     },
-    refetchInterval: isRunning ? pollEvery(CALM_MS) : false,
+    refetchInterval: isRunning ? pollEvery(SLOW_POLL_MS) : false,
   });
 }
 
@@ -30,7 +30,7 @@ export function observedQuery(id: string, hours: number, isRunning: boolean) {
  * operator.
  */
 export function useObserve(id: string) {
-  return useActed(['instance', 'change'], async (hours: number) => {
+  return useRefetchingMutation(['instance', 'change'], async (hours: number) => {
     await unwrap(
       api.POST('/api/v1/instances/{id}/cache/observe', { params: { path: { id } }, body: { hours } }),
     );

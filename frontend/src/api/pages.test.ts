@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { connection } from './connection';
-import { isSoonAsked, pollPages } from './pages';
+import { isQuickToRefetch, pollPages } from './pages';
 
 const listOf = (pages: number) => ({
   state: {
@@ -21,5 +21,5 @@ test('no list is asked for while the API is down', () => {
 });
 
 test('an event does not ask for a long list', () => {
-  expect([1, 3, 4, 50].map(listOf).map(isSoonAsked)).toEqual([true, true, false, false]);
+  expect([1, 3, 4, 50].map(listOf).map(isQuickToRefetch)).toEqual([true, true, false, false]);
 });

@@ -20,11 +20,11 @@ function itemsOf<T>({ pages }: { pages: Page<T>[] }): T[] {
 }
 
 /** The part of a query that this module reads. A query whose data is not a list counts as one page. */
-interface Asked {
+interface ListQuery {
   state: { data?: unknown };
 }
 
-function pageCount({ state }: Asked): number {
+function pageCount({ state }: ListQuery): number {
   return (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 1;
 }
 
@@ -34,7 +34,7 @@ const SHORT_LIST_PAGES = 3;
  * True if the query has so few loaded pages (at most 3) that an event may refetch it at once, since refetching a list
  * requests every loaded page. Longer lists wait for their own polling interval.
  */
-export function isSoonAsked(query: Asked): boolean {
+export function isQuickToRefetch(query: ListQuery): boolean {
   return pageCount(query) <= SHORT_LIST_PAGES;
 }
 
@@ -43,7 +43,7 @@ export function isSoonAsked(query: Asked): boolean {
  * down.
  */
 export function pollPages(intervalMs: number) {
-  return (query: Asked) => (connection.isLost() ? false : intervalMs * pageCount(query));
+  return (query: ListQuery) => (connection.isLost() ? false : intervalMs * pageCount(query));
 }
 
 /**

@@ -2657,7 +2657,7 @@ export interface components {
             readonly passed_at: string | null;
             /**
              * Format: double
-             * @description Answer time, 95th percentile, in the hour before an upgrade.
+             * @description Response time, 95th percentile, in the hour before an upgrade.
              */
             readonly p95_before_ms: number | null;
             /**

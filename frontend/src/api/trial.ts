@@ -1,6 +1,6 @@
 // Runs one statement with and without the cache, on one connection of its own. Other sessions are not affected.
 import { api, unwrap } from './client';
-import { useActed } from './useActed';
+import { useRefetchingMutation } from './useRefetchingMutation';
 
 /** A statement to run, the schema to run it in (empty for none), and how many times to repeat it. */
 export interface TrialDraft {
@@ -14,7 +14,7 @@ export interface TrialDraft {
  * cache, and returns the counts of hits and the times. The request takes until all runs have ended.
  */
 export function useTrial(id: string) {
-  return useActed([], ({ statement, database, repetitions }: TrialDraft) =>
+  return useRefetchingMutation([], ({ statement, database, repetitions }: TrialDraft) =>
     unwrap(
       api.POST('/api/v1/instances/{id}/cache/trial', {
         params: { path: { id } },

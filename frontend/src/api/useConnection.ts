@@ -18,7 +18,7 @@ export function useRefetchAfterOutage(): void {
 }
 
 /** The polling interval of data that pushed events update as well. */
-export const CALM_MS = 60_000;
+export const SLOW_POLL_MS = 60_000;
 
 /** A `refetchInterval` that polls every `intervalMs`, but not while the API is down. */
 export function pollEvery(intervalMs: number) {

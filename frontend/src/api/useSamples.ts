@@ -17,22 +17,22 @@ export function useSamples(
   onRound: (round: Round | null) => void,
   isWanted = true,
 ): boolean {
-  const [isHeard, setIsHeard] = useState(false);
+  const [isConnected, setIsConnected] = useState(false);
   const named = instanceIds.join(',');
   useEffect(() => {
     if (!isWanted) return;
     const end = listen({
       topics: { samples: (data) => onRound(data as Round) },
       instances: named.split(','),
-      onHeard: (isHeardNow) => {
-        setIsHeard(isHeardNow);
-        if (isHeardNow) onRound(null);
+      onConnection: (isConnectedNow) => {
+        setIsConnected(isConnectedNow);
+        if (isConnectedNow) onRound(null);
       },
     });
     return () => {
       end();
-      setIsHeard(false);
+      setIsConnected(false);
     };
   }, [named, onRound, isWanted]);
-  return isHeard;
+  return isConnected;
 }

@@ -14,7 +14,7 @@ import {
   matchingEntries,
   pageEntries,
   parameterEntries,
-  roomEntries,
+  instancePageEntries,
   statementEntries,
   type Entry,
 } from './paletteEntries';
@@ -49,7 +49,7 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
   const [asked] = useDebouncedValue(text.trim(), PAUSE_MS);
   const [chosen, setChosen] = useState(0);
   const { data: instances = [] } = useQuery(instanceChoicesQuery(asked));
-  const known = [...roomEntries(path, t), ...pageEntries(t, canChange)];
+  const known = [...instancePageEntries(path, t), ...pageEntries(t, canChange)];
   const found: Entry[] = instances.map(({ value, label }) => ({
     label,
     kind: t('palette.instance'),

@@ -12,7 +12,7 @@ import { Brand } from './Brand';
 import { ConnectionBanner } from './ConnectionBanner';
 import { Keyboard } from './Keyboard';
 import { LanguageMenu } from './LanguageMenu';
-import { isInRoom, NAVIGATION } from './navigation';
+import { isActiveItem, NAVIGATION } from './navigation';
 import { SchemeMenu } from './SchemeMenu';
 import { useLiveEvents } from './useLiveEvents';
 import { UserMenu } from './UserMenu';
@@ -85,7 +85,7 @@ function Navigation({ onNavigate }: { onNavigate: () => void }) {
       key={item.to}
       to={item.to}
       className={classes.link}
-      aria-current={isInRoom(item, path) ? 'page' : undefined}
+      aria-current={isActiveItem(item, path) ? 'page' : undefined}
       onClick={onNavigate}
     >
       <item.icon size={17} />

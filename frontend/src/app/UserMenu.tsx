@@ -12,7 +12,7 @@ import {
   IconUserCircle,
 } from '@/components/icons';
 import { MenuItemLink } from '@/components/links';
-import { forgetForms } from '@/lib/keptForms';
+import { forgetForms } from '@/lib/storedForms';
 import { useT } from '@/lib/i18n/context';
 import { withWords } from '@/lib/i18n/english';
 import classes from './Shell.module.css';

@@ -27,6 +27,6 @@ export const NAVIGATION: NavigationItem[] = [
 ];
 
 /** True if the page at `path` belongs to this entry, so that the entry is highlighted. */
-export function isInRoom(item: NavigationItem, path: string): boolean {
+export function isActiveItem(item: NavigationItem, path: string): boolean {
   return [item.to, ...(item.also ?? [])].some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 }

@@ -6,17 +6,17 @@ import {
   matchingEntries,
   pageEntries,
   parameterEntries,
-  roomEntries,
+  instancePageEntries,
   statementEntries,
 } from './paletteEntries';
 
 const t = ((key: string) => key) as Translate;
 
 test('an instance on the screen offers its rooms, and other pages do not', () => {
-  expect(roomEntries('/instances/rm-1/overview', t).map(({ href }) => href)).toContain(
+  expect(instancePageEntries('/instances/rm-1/overview', t).map(({ href }) => href)).toContain(
     '/instances/rm-1/parameters',
   );
-  expect(roomEntries('/fleet', t)).toEqual([]);
+  expect(instancePageEntries('/fleet', t)).toEqual([]);
 });
 
 test('whoever may not change anything is offered pages and help alone', () => {

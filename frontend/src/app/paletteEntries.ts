@@ -62,7 +62,7 @@ export function foundEntries(entries: Entry[], text: string): Entry[] {
 }
 
 /** The tabs of the instance whose page has this path; none on other pages. */
-export function roomEntries(path: string, t: Translate): Entry[] {
+export function instancePageEntries(path: string, t: Translate): Entry[] {
   const id = instanceOf(path);
   if (id === undefined) return [];
   return ROOMS.map((room) => ({

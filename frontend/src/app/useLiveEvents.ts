@@ -3,8 +3,8 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { listen } from '@/api/eventStream';
-import { gathered } from '@/api/gathered';
-import { isSoonAsked } from '@/api/pages';
+import { coalesced } from '@/api/coalesced';
+import { isQuickToRefetch } from '@/api/pages';
 
 /** The queries that an event of each topic refetches, by the first part of their query keys. */
 const NOUNS_OF_TOPIC: Record<string, string[]> = {
@@ -15,9 +15,9 @@ const NOUNS_OF_TOPIC: Record<string, string[]> = {
 };
 
 function askAgain(client: QueryClient) {
-  return gathered<string>((nouns) =>
+  return coalesced<string>((nouns) =>
     Promise.all(
-      [...nouns].map((noun) => client.invalidateQueries({ queryKey: [noun], predicate: isSoonAsked })),
+      [...nouns].map((noun) => client.invalidateQueries({ queryKey: [noun], predicate: isQuickToRefetch })),
     ),
   );
 }

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { HeadlineName, Headlines } from '@/api/headlines';
 import { StatTile } from '@/components/StatTile';
-import { useT, useToldMetric } from '@/lib/i18n/context';
+import { useT, useMetricText } from '@/lib/i18n/context';
 import { ABSENT, isPresent } from '@/lib/number';
 import { Sparkline } from './Sparkline';
 import { tileOf, unitOf } from './units';
@@ -14,9 +14,9 @@ interface HeadlineTileProps {
 /** A tile with one key figure of the past hour and its course in that hour. `query` loads all key figures. */
 export function HeadlineTile({ name, query }: HeadlineTileProps) {
   const t = useT();
-  const told = useToldMetric();
+  const metricText = useMetricText();
   const series = query.data?.[name];
-  const words = series && told(series);
+  const words = series && metricText(series);
   const label = t(`headline.${name}`);
   return (
     <StatTile

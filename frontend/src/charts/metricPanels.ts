@@ -34,7 +34,7 @@ export interface PanelPlan<Key extends string = string> {
  * The chart of how reads were answered: by near caches, by the server's cache, and by the server with or without
  * storing the result. Each read is counted in exactly one of its lines.
  */
-export const READS: PanelPlan<'traffic'> = {
+export const READS_PANEL: PanelPlan<'traffic'> = {
   key: 'traffic',
   metrics: ['near_hits_per_second', 'hits_per_second', 'inserts_per_second', 'not_cached_per_second'],
   isFilled: true,
@@ -56,7 +56,7 @@ export interface Source {
  * Returns the response of an earlier span with its values at the times of the later one, so that both can be drawn in
  * one chart. `byMs` is the time between the spans. Times without an earlier sample have null.
  */
-export function moved(earlier: MetricAnswer, later: MetricAnswer, byMs: number): MetricAnswer {
+export function shiftedInTime(earlier: MetricAnswer, later: MetricAnswer, byMs: number): MetricAnswer {
   const [first = 0] = earlier.times;
   const indexAt = (at: number) => Math.round((at - byMs / 1000 - first) / earlier.step_seconds);
   const series = earlier.series.map((each) => ({
@@ -67,8 +67,11 @@ export function moved(earlier: MetricAnswer, later: MetricAnswer, byMs: number):
 }
 
 /** A copy of the source with titles and formulas of its metrics in the viewer's language. */
-export function toldSource({ label, answer }: Source, told: (series: MetricSeries) => MetricSeries): Source {
-  return { label, answer: { ...answer, series: answer.series.map(told) } };
+export function translateSource(
+  { label, answer }: Source,
+  metricText: (series: MetricSeries) => MetricSeries,
+): Source {
+  return { label, answer: { ...answer, series: answer.series.map(metricText) } };
 }
 
 function samplesOf(answer: MetricAnswer, series: MetricSeries): Sample[] {

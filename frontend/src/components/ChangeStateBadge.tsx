@@ -23,6 +23,6 @@ interface ChangeStateBadgeProps {
  */
 export function ChangeStateBadge({ change: { state, has_begun } }: ChangeStateBadgeProps) {
   const t = useT();
-  const told = state === 'rolled_back' && !has_begun ? 'not_begun' : state;
-  return <StatusBadge tone={TONES[state]}>{t(`change.state.${told}`)}</StatusBadge>;
+  const shown = state === 'rolled_back' && !has_begun ? 'not_begun' : state;
+  return <StatusBadge tone={TONES[state]}>{t(`change.state.${shown}`)}</StatusBadge>;
 }

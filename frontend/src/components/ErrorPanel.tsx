@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
 import { ApiError, ConnectionLost } from '@/api/errors';
-import { useT, useTold } from '@/lib/i18n/context';
-import { toldField } from '@/lib/i18n/told';
+import { useT, useApiText } from '@/lib/i18n/context';
+import { fieldErrorText } from '@/lib/i18n/apiTexts';
 import { CopyLink } from './CopyLink';
 import { IconAlertTriangle, IconRefresh } from './icons';
-import { Said } from './Said';
+import { EnglishText } from './EnglishText';
 import { Statements } from './Statements';
 import classes from './ErrorPanel.module.css';
 
@@ -19,9 +19,9 @@ interface ErrorPanelProps {
  */
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const isApi = error instanceof ApiError;
-  const own = isApi ? told(`problem.${error.code}`, '') : '';
+  const own = isApi ? apiText(`problem.${error.code}`, '') : '';
   const title = own || (isApi ? error.title : undefined);
   const message =
     error instanceof ConnectionLost
@@ -34,7 +34,7 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
       <IconAlertTriangle size={18} aria-hidden="true" className={classes.icon} />
       <div className={classes.text}>
         {title !== undefined && title !== message && <div className={classes.title}>{title}</div>}
-        {own ? <Said>{message}</Said> : <div>{message}</div>}
+        {own ? <EnglishText>{message}</EnglishText> : <div>{message}</div>}
         {isApi && !isToldBy(message, error) && <FieldErrors error={error} />}
         {isApi && error.statements.length > 0 && <Statements lines={error.statements} />}
         {isApi && error.requestId && <RequestId id={error.requestId} />}
@@ -56,12 +56,12 @@ function isToldBy(message: string, { fields }: ApiError): boolean {
 }
 
 function FieldErrors({ error }: { error: ApiError }) {
-  const told = useTold();
+  const apiText = useApiText();
   return (
     <ul className={classes.fields}>
       {error.fields.map((item) => (
         <li key={`${item.field}:${item.detail}`}>
-          {item.field && <code>{item.field}</code>} {toldField(told, item)}
+          {item.field && <code>{item.field}</code>} {fieldErrorText(apiText, item)}
         </li>
       ))}
     </ul>

@@ -1,10 +1,10 @@
 // Findings of a check or a preview: what was observed, what is needed, and how to fix it.
 import { Button } from '@mantine/core';
 import type { Finding } from '@/api/changes';
-import { useT, useTold } from '@/lib/i18n/context';
-import { toldFacts } from '@/lib/i18n/told';
+import { useT, useApiText } from '@/lib/i18n/context';
+import { translateFacts } from '@/lib/i18n/apiTexts';
 import type { Tone } from '@/lib/tone';
-import { Said } from './Said';
+import { EnglishText } from './EnglishText';
 import { Statements } from './Statements';
 import { StatusBadge, ToneIcon } from './StatusBadge';
 import classes from './FindingList.module.css';
@@ -42,20 +42,22 @@ export function FindingList({ findings, onAct, isBusy }: FindingListProps) {
  */
 function FindingText({ finding }: { finding: Finding }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const tone = toneOf(finding);
   const { code, parameter, seen, needed, remedy } = finding;
   const title =
-    told(`${tone === 'ok' ? 'met' : 'finding'}.${code}`, '') || told(`problem.${code}`, '') || undefined;
+    apiText(`${tone === 'ok' ? 'met' : 'finding'}.${code}`, '') ||
+    apiText(`problem.${code}`, '') ||
+    undefined;
   // Figures and names are sent separately from the API's English sentences, so that other languages can use them.
-  const facts = toldFacts(told, {
+  const facts = translateFacts(apiText, {
     ...finding.facts,
     parameter,
     ...(finding.nearest && { nearest: finding.nearest }),
   });
-  const plain = told(`seen.${code}`, seen, facts);
-  const ownSeen = tone === 'ok' ? told(`seenMet.${code}`, plain, facts) : plain;
-  const ownNeeded = told(`needed.${code}`, needed, facts);
+  const plain = apiText(`seen.${code}`, seen, facts);
+  const ownSeen = tone === 'ok' ? apiText(`seenMet.${code}`, plain, facts) : plain;
+  const ownNeeded = apiText(`needed.${code}`, needed, facts);
   const isNamed = parameter !== '' && !ownSeen.includes(parameter);
   return (
     <div className={classes.text}>
@@ -68,13 +70,13 @@ function FindingText({ finding }: { finding: Finding }) {
         {title ?? seen}{' '}
         {tone === 'danger' && <StatusBadge tone="danger">{t('finding.blocking')}</StatusBadge>}
       </div>
-      {title !== undefined && (ownSeen === seen ? <Said>{seen}</Said> : <div>{ownSeen}</div>)}
+      {title !== undefined && (ownSeen === seen ? <EnglishText>{seen}</EnglishText> : <div>{ownSeen}</div>)}
       {needed && tone !== 'ok' && (
         <div className={classes.needed}>
           {t('finding.needed')} {ownNeeded === needed ? <span lang="en">{needed}</span> : ownNeeded}
         </div>
       )}
-      {remedy && <div className={classes.needed}>{told(`remedy.${code}`, remedy, facts)}</div>}
+      {remedy && <div className={classes.needed}>{apiText(`remedy.${code}`, remedy, facts)}</div>}
       {finding.action && finding.action.statements.length > 0 && (
         <Statements lines={finding.action.statements} />
       )}

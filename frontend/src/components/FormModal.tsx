@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { FormEvent, ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
 import { ErrorPanel } from './ErrorPanel';
-import { KeptNotice } from './KeptNotice';
+import { RestoredNotice } from './RestoredNotice';
 import { useFocusBack } from './useFocusBack';
 
 interface FormModalProps {
@@ -37,7 +37,7 @@ export function FormModal({ title, submit, mutation, onClose, ...props }: FormMo
     <Modal opened onClose={onClose} title={title} size={props.size}>
       <form onSubmit={send}>
         <Stack gap="sm">
-          <KeptNotice onStartOver={props.onStartOver} />
+          <RestoredNotice onStartOver={props.onStartOver} />
           {props.children}
           <Stack gap="sm" ref={props.doubts || mutation.error ? reveal : undefined}>
             {props.doubts}

@@ -1,5 +1,5 @@
 import type { CacheStatus } from '@/api/instances';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type TranslateApiText, type Translate } from '@/lib/i18n/context';
 import { ABSENT, formatCount, formatDuration, formatPercent } from '@/lib/number';
 import classes from './NotCachedReasons.module.css';
 
@@ -12,7 +12,7 @@ const FIGURES: Record<string, (value: number, t: Translate) => string> = {
   Time_us: (value, t) => formatDuration(value / 1e6, t),
 };
 
-/** The value of a column with its format. A value that is no number, or of another column, is returned as it is. */
+/** The value of a column with its format. A value that is not a number, or of another column, is returned as it is. */
 function figure(said: string, column: string, t: Translate): string {
   return Number.isFinite(Number(said)) ? (FIGURES[column]?.(Number(said), t) ?? said) : said;
 }
@@ -21,9 +21,9 @@ function figure(said: string, column: string, t: Translate): string {
  * The text of one cell. The meaning of a reason is translated by the reason's name, and a full stop at its end removed,
  * since only some meanings are sentences.
  */
-function words(reason: Reason, column: string, t: Translate, told: Told): string {
+function words(reason: Reason, column: string, t: Translate, apiText: TranslateApiText): string {
   const said = reason[column];
-  if (column === 'Meaning') return told(`reason.${reason.Reason}`, said?.replace(/\.$/, '') ?? ABSENT);
+  if (column === 'Meaning') return apiText(`reason.${reason.Reason}`, said?.replace(/\.$/, '') ?? ABSENT);
   if (said === null || said === undefined) return ABSENT;
   return figure(said, column, t);
 }
@@ -38,7 +38,7 @@ function heading(column: string): string {
  */
 export function NotCachedReasons({ status }: { status: CacheStatus }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   if (!status.has_engine) return <p className={classes.hint}>{t('live.noReasons')}</p>;
   if (status.reasons.length === 0) return <p className={classes.hint}>{t('live.reasonsNone')}</p>;
   const names = Object.keys(status.reasons[0] ?? {});
@@ -50,7 +50,7 @@ export function NotCachedReasons({ status }: { status: CacheStatus }) {
         <tr>
           {names.map((name) => (
             <th key={name} data-figure={isFigure(name)}>
-              {told(`column.${name}`, heading(name))}
+              {apiText(`column.${name}`, heading(name))}
             </th>
           ))}
         </tr>
@@ -59,8 +59,8 @@ export function NotCachedReasons({ status }: { status: CacheStatus }) {
         {status.reasons.map((reason) => (
           <tr key={JSON.stringify(reason)}>
             {names.map((name) => (
-              <td key={name} data-figure={isFigure(name)} title={words(reason, name, t, told)}>
-                {words(reason, name, t, told)}
+              <td key={name} data-figure={isFigure(name)} title={words(reason, name, t, apiText)}>
+                {words(reason, name, t, apiText)}
               </td>
             ))}
           </tr>

@@ -22,8 +22,8 @@ interface ParameterValueProps {
 export function ParameterValue({ value, unit, resolved, running, isClipped }: ParameterValueProps) {
   const t = useT();
   if (value === null || value === undefined) return <span className={classes.gloss}>–</span>;
-  const result = other(resolved, value);
-  const runs = other(running, value);
+  const result = ifDifferent(resolved, value);
+  const runs = ifDifferent(running, value);
   const size = unit === 'bytes' ? readable(runs ?? result ?? value) : undefined;
   const whole = [value, result].filter((text) => text !== undefined).join(' = ');
   return (
@@ -36,8 +36,8 @@ export function ParameterValue({ value, unit, resolved, running, isClipped }: Pa
   );
 }
 
-function other(told: string | null | undefined, value: string): string | undefined {
-  return told === null || told === value ? undefined : told;
+function ifDifferent(text: string | null | undefined, value: string): string | undefined {
+  return text === null || text === value ? undefined : text;
 }
 
 function readable(value: string): string | undefined {

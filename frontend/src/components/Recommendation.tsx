@@ -7,8 +7,8 @@ import { observedQuery, useObserve } from '@/api/observing';
 import { useCan } from '@/api/session';
 import { pollEvery } from '@/api/useConnection';
 import { formatBytes } from '@/lib/bytes';
-import { useT, useTold } from '@/lib/i18n/context';
-import type { Told } from '@/lib/i18n/told';
+import { useT, useApiText } from '@/lib/i18n/context';
+import type { TranslateApiText } from '@/lib/i18n/apiTexts';
 import { ABSENT, formatCompact, formatPercent, isPresent } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
 import { ErrorPanel } from './ErrorPanel';
@@ -72,12 +72,12 @@ export function Recommendation({ instanceId, course }: RecommendationProps) {
 }
 
 function Answer({ advised }: { advised: Advised }) {
-  const told = useTold();
+  const apiText = useApiText();
   const values = {
     ratio: formatPercent((advised.hit_ratio ?? 0) * 100),
-    cores: coresText(advised.saved_cores ?? 0, told),
+    cores: coresText(advised.saved_cores ?? 0, apiText),
     suggested: isPresent(advised.size_bytes)
-      ? told('fact.suggested.size', '', { size: formatBytes(advised.size_bytes) })
+      ? apiText('fact.suggested.size', '', { size: formatBytes(advised.size_bytes) })
       : '',
     requests: advised.requests,
     hits: Math.round((advised.hit_ratio ?? 0) * advised.requests),
@@ -88,15 +88,15 @@ function Answer({ advised }: { advised: Advised }) {
   return (
     <div className={classes.answer} role="status">
       <ToneIcon tone={TONES[advised.verdict] ?? 'info'} size={18} />
-      {told(`recommendation.${advised.verdict}`, advised.text, values)}
+      {apiText(`recommendation.${advised.verdict}`, advised.text, values)}
     </div>
   );
 }
 
-function coresText(cores: number, told: Told): string {
+function coresText(cores: number, apiText: TranslateApiText): string {
   return cores >= 1
-    ? told('fact.cores.whole', '', { count: cores.toFixed(1) })
-    : told('fact.cores.part', '', { share: formatPercent(cores * 100) });
+    ? apiText('fact.cores.whole', '', { count: cores.toFixed(1) })
+    : apiText('fact.cores.part', '', { share: formatPercent(cores * 100) });
 }
 
 interface FiguresProps {

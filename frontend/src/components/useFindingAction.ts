@@ -2,7 +2,7 @@
 // and passes it to `onChange`, so that the page can follow it.
 import { useNavigate } from '@tanstack/react-router';
 import type { Change } from '@/api/changes';
-import { preparedBy, useInstanceAction } from '@/api/instances';
+import { proposedParameters, useInstanceAction } from '@/api/instances';
 
 /**
  * Returns `run`, which does what the button of a finding offers. Proposed parameter values are opened in the editor for
@@ -12,7 +12,7 @@ export function useFindingAction(instanceId: string, onChange: (change: Change) 
   const navigate = useNavigate();
   const { mutate, isPending, error } = useInstanceAction(instanceId, onChange);
   const run = (route: string, body: Record<string, unknown>) => {
-    const set = preparedBy(route, body);
+    const set = proposedParameters(route, body);
     if (!set) return mutate({ route, body });
     void navigate({ to: '/instances/$instanceId/parameters', params: { instanceId }, search: { set } });
   };

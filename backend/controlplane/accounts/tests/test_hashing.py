@@ -128,7 +128,7 @@ def test_a_password_that_cannot_be_hashed_now_is_not_counted_as_wrong(monkeypatc
         user_create(username="alice", password=PASSWORD, role="viewer")
     monkeypatch.setattr(hashing, "WAIT_SECONDS", 0.01)
     browser = APIClient()
-    with hashing.turn(), hashing.turn():
+    with hashing.hashing_slot(), hashing.hashing_slot():
         for _ in range(6):
             answer = browser.post(SESSION, {"username": "alice", "password": PASSWORD})
             assert (answer.status_code, answer.json()["code"]) == (429, "busy")

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from controlplane.alerts import mailing
 from controlplane.alerts.expiring import mails_expire
-from controlplane.alerts.letters import Letter
+from controlplane.alerts.letters import MailContent
 from controlplane.alerts.mailing import mail_of, mails_queue, mails_send
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
 from controlplane.alerts.outbox import MOST_ALONE, STUCK_AFTER
@@ -25,7 +25,7 @@ from controlplane.gateway.tests.smtp import smtp_server
 from controlplane.settings.models import Settings
 from controlplane.settings.selectors import SMTP_CONTEXT, settings_get
 
-LETTER = Letter("[Alert] low hit ratio: shop-1", "text", "<p>html</p>")
+CONTENT = MailContent("[Alert] low hit ratio: shop-1", "text", "<p>html</p>")
 
 
 def mail_through(port: int) -> None:
@@ -42,7 +42,7 @@ def many(count: int, transition: str = "opened") -> list[Mail]:
     facts = {"rule_name": "low hit ratio", "instance_name": "shop-1", "metric": "hit_ratio", "comparison": "lt"}
     facts |= {"threshold": 50, "severity": "warning", "opened_at": timezone.now()}
     incidents = Incident.objects.bulk_create(Incident(**facts) for _ in range(count))
-    told = {"transition": transition, "letter": LETTER, "recipients": ["dba@example.com"]}
+    told = {"transition": transition, "content": CONTENT, "recipients": ["dba@example.com"]}
     return mails_queue([mail_of(incident=incident, **told) for incident in incidents])
 
 
@@ -76,7 +76,7 @@ def test_a_queued_mail_is_sent_once() -> None:
         assert (mails_send(), mails_send()) == (1, 0)
     [message] = mailbox.messages
     assert (message["Subject"], message["From"], message["To"]) == (
-        LETTER.subject,
+        CONTENT.subject,
         "fqc@example.com",
         "dba@example.com",
     )

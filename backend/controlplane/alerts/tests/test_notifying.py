@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from controlplane.alerts import notifying
 from controlplane.alerts.channel_services import channel_create
-from controlplane.alerts.incidents import Told, incidents_tell
+from controlplane.alerts.incidents import IncidentTransition, transitions_apply
 from controlplane.alerts.models import AlertRule, Channel, Incident, Mail, Notification
 from controlplane.alerts.notifying import notifications_send
 from controlplane.alerts.outbox import MOST_ALONE, MOST_ATTEMPTS
@@ -63,7 +63,9 @@ def rule(name: str = "server unreachable") -> AlertRule:
 def tell(instance: Instance, *transitions: str, of: AlertRule | None = None, after: float = 0) -> None:
     for number, transition in enumerate(transitions):
         at = NOW + after + number * 60
-        incidents_tell([Told(of or rule(), instance, transition, 0, 1.0, at, detail="connection refused")])
+        transitions_apply(
+            [IncidentTransition(of or rule(), instance, transition, 0, 1.0, at, detail="connection refused")]
+        )
 
 
 def events(desk: Desk) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.alerts.phases import Condition, Stand, is_broken, step
+from controlplane.alerts.phases import Condition, RuleState, is_broken, step
 
 BELOW_50 = Condition("lt", 50, for_seconds=600, minimum_traffic=1, reminder_seconds=3600)
 BAD, GOOD, UNKNOWN = True, False, None
@@ -16,7 +16,7 @@ def told(condition: Condition, looks: list[tuple[float, bool | None]]) -> list[t
     `looks` are evaluations: the time in seconds, and whether the condition holds then (None: unknown). Samples have no
     gaps.
     """
-    stand, found, before = Stand(), [], looks[0][0]
+    stand, found, before = RuleState(), [], looks[0][0]
     for now, broken in looks:
         stand, transition = step(stand, condition, broken, now - before)
         before = now
@@ -68,9 +68,10 @@ def test_transitions(looks: list[tuple[float, bool | None]], transitions: list[t
 
 
 @pytest.mark.parametrize(
-    ("stand", "broken"), [(Stand("pending", 585), BAD), (Stand("open", 3585), BAD), (Stand("open", 0, 285), GOOD)]
+    ("stand", "broken"),
+    [(RuleState("pending", 585), BAD), (RuleState("open", 3585), BAD), (RuleState("open", 0, 285), GOOD)],
 )
-def test_looking_again_without_a_new_sample_is_no_evidence(stand: Stand, broken: bool) -> None:
+def test_looking_again_without_a_new_sample_is_no_evidence(stand: RuleState, broken: bool) -> None:
     assert step(stand, BELOW_50, broken, 0) == (stand, None)
     assert step(stand, BELOW_50, broken, 15)[1] is not None
 

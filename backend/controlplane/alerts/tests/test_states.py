@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from controlplane.alerts.evaluation import evaluate
-from controlplane.alerts.models import Incident
+from controlplane.alerts.models import AlertRule, Incident
 from controlplane.alerts.readings import READINGS
 from controlplane.alerts.states import STATES
 from controlplane.changes.models import ChangeSet
@@ -49,6 +49,38 @@ def test_a_server_that_does_not_answer_for_ten_seconds_opens_an_incident_and_clo
     assert looks(minutes=5, start=2) == [("unreachable", "shop-1")]
     Instance.objects.filter(pk=instance.pk).update(state="running")
     assert looks(minutes=2, start=8) == []
+
+
+def silent(*, seconds: float, missed_again: bool) -> Instance:
+    """Makes an instance, `shop-1`, that has been unreachable since T for so many seconds."""
+    began = datetime.fromtimestamp(T, UTC)
+    second = began + timedelta(seconds=seconds / 2) if missed_again else None
+    return instance_make(name="shop-1", state="unreachable", state_since=began, missed_again_at=second)
+
+
+def test_how_long_a_server_is_unreachable_counts_from_when_it_began_and_not_by_evaluations() -> None:
+    silent(seconds=9, missed_again=True)
+    evaluate(T + 9)
+    assert not Incident.objects.exists()
+    evaluate(T + 14)
+    assert Incident.objects.get().metric == "unreachable"
+
+
+def test_a_first_evaluation_that_is_late_opens_the_incident_at_once() -> None:
+    silent(seconds=30, missed_again=True)
+    assert evaluate(T + 30) == 1
+
+
+def test_a_single_missed_probe_is_no_incident_however_often_it_is_evaluated() -> None:
+    AlertRule.objects.filter(metric="unreachable").update(for_seconds=0)
+    silent(seconds=60, missed_again=False)
+    assert looks(minutes=2) == []
+
+
+def test_a_clock_that_was_set_back_to_before_the_beginning_does_not_keep_the_incident_from_opening() -> None:
+    instance = silent(seconds=9, missed_again=True)
+    Instance.objects.filter(pk=instance.pk).update(state_since=datetime.fromtimestamp(T + 3600, UTC))
+    assert looks(minutes=10 / 60) == [("unreachable", "shop-1")]
 
 
 @pytest.mark.parametrize("state", ["running", "stopped", "failed", "creating"])
@@ -151,7 +183,7 @@ def test_if_no_round_of_polls_has_ended_for_three_intervals_every_running_server
     moment_note(ROUND_ENDED, (timezone.now() - timedelta(minutes=5)).timestamp())
     assert sorted(looks(minutes=2)) == [("samples_missing", "shop-1"), ("samples_missing", "shop-2")]
     for incident in Incident.objects.all():
-        assert incident.events.get(kind="opened").detail.startswith("no round of polls has ended since 20")
+        assert incident.events.get(kind="opened").detail.startswith("no round of polls has completed since 20")
 
 
 def test_a_round_that_ends_is_noted_and_one_that_fails_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,20 +53,20 @@ def codes(answer) -> set[str]:
 @pytest.mark.parametrize("is_silent", [False, True])
 @pytest.mark.parametrize("name", ABBREVIATED)
 def test_an_abbreviated_option_is_refused_to_everybody_whatever_the_server_says(
-    operator, admin, poisoned, name, is_silent
+    operator, admin, odd_instance, name, is_silent
 ):
     if is_silent:
-        silent(poisoned)
+        silent(odd_instance)
     for client in (operator, admin):
         body = {"parameters": {name: PATH}, "apply": True, "allow_restart": True}
-        answer = client.post(f"/api/v1/instances/{poisoned.pk}/changes", body, format="json")
+        answer = client.post(f"/api/v1/instances/{odd_instance.pk}/changes", body, format="json")
         assert (answer.status_code, answer.json()["code"]) == (422, "not_modifiable")
     assert not ChangeSet.objects.exists()
 
 
 @pytest.mark.parametrize("name", ABBREVIATED)
-def test_a_template_takes_no_abbreviated_option_neither_made_nor_imported(operator, admin, poisoned, name):
-    body = {"name": "mine", "engine_line": server_line_id(poisoned.engine_version), "values": {name: PATH}}
+def test_a_template_takes_no_abbreviated_option_neither_made_nor_imported(operator, admin, odd_instance, name):
+    body = {"name": "mine", "engine_line": server_line_id(odd_instance.engine_version), "values": {name: PATH}}
     for client in (operator, admin):
         for route, more in (("templates", {}), ("templates/import", {"format": "fqc-template-1"})):
             answer = client.post(f"/api/v1/{route}", body | more, format="json")
@@ -75,10 +75,10 @@ def test_a_template_takes_no_abbreviated_option_neither_made_nor_imported(operat
 
 
 @pytest.mark.parametrize(("is_silent", "code"), [(False, "not_on_server"), (True, "not_confirmed")])
-def test_a_name_that_the_server_does_not_confirm_is_refused_at_each_door(operator, poisoned, is_silent, code):
+def test_a_name_that_the_server_does_not_confirm_is_refused_at_each_door(operator, odd_instance, is_silent, code):
     if is_silent:
-        silent(poisoned)
-    wanted, path = {INVENTED: "7"}, f"/api/v1/instances/{poisoned.pk}"
+        silent(odd_instance)
+    wanted, path = {INVENTED: "7"}, f"/api/v1/instances/{odd_instance.pk}"
     template_of("from-before", wanted)
     doors = {
         "change": (f"{path}/changes", {"parameters": wanted, "apply": True, "allow_restart": True}),
@@ -88,16 +88,18 @@ def test_a_name_that_the_server_does_not_confirm_is_refused_at_each_door(operato
     for door, (route, body) in doors.items():
         answer = operator.post(route, body, format="json")
         assert (answer.status_code, answer.json()["code"]) == (422, code), door
-    shown = operator.post("/api/v1/changes/preview", {"instance": poisoned.pk, "parameters": wanted}, format="json")
+    shown = operator.post("/api/v1/changes/preview", {"instance": odd_instance.pk, "parameters": wanted}, format="json")
     assert codes(shown) == {code}
     assert not ChangeSet.objects.exists()
 
 
-def test_a_silent_server_still_takes_what_the_product_ships_and_gives_up_what_it_was_set_to(operator, poisoned):
-    InstanceParameter.objects.create(instance=poisoned, name=INVENTED, submitted="7", resolved="7", running="7")
-    silent(poisoned)
+def test_a_silent_server_still_takes_what_the_product_ships_and_gives_up_what_it_was_set_to(operator, odd_instance):
+    InstanceParameter.objects.create(instance=odd_instance, name=INVENTED, submitted="7", resolved="7", running="7")
+    silent(odd_instance)
     for wanted in ({"long_query_time": "3"}, {INVENTED: None}):
-        shown = operator.post("/api/v1/changes/preview", {"instance": poisoned.pk, "parameters": wanted}, format="json")
+        shown = operator.post(
+            "/api/v1/changes/preview", {"instance": odd_instance.pk, "parameters": wanted}, format="json"
+        )
         assert codes(shown) == set(), wanted
 
 
@@ -115,45 +117,47 @@ def test_a_silent_server_still_takes_what_the_product_ships_and_gives_up_what_it
         ({"new_value": "70000000"}, "above the maximum"),
     ],
 )
-def test_what_was_planned_by_other_rules_is_checked_again_before_anything_is_written(poisoned, facts, why):
+def test_what_was_planned_by_other_rules_is_checked_again_before_anything_is_written(odd_instance, facts, why):
     """A waiting change whose lines today's rules forbid is undone and nothing is written: an older version may have
     planned it, or the definitions were replaced after its preview.
     """
-    made = asked(poisoned, {"back_log": "70"})
+    made = asked(odd_instance, {"back_log": "70"})
     assert [step.kind for step in made.steps.all()] == ["write_configuration"]
     made.lines.update(**facts)
     ended = run(made)
     assert ended.state == "rolled_back" and why in ended.outcome_detail
-    assert not any(word in file_of(poisoned) for word in ("back_log", "general_log", INVENTED, "unheard_of"))
+    assert not any(word in file_of(odd_instance) for word in ("back_log", "general_log", INVENTED, "unheard_of"))
 
 
-def test_what_was_configured_and_the_server_has_not_is_left_out_of_its_file(poisoned):
+def test_what_was_configured_and_the_server_has_not_is_left_out_of_its_file(odd_instance):
     for name, value in {INVENTED: "7", "general_log_fi": PATH, "slow_query_log_f": PATH, "unheard_of": "1"}.items():
-        InstanceParameter.objects.create(instance=poisoned, name=name, submitted=value, resolved=value, running=value)
-    changed(poisoned, {"long_query_time": "3"})
-    assert file_of(poisoned).split() == ["[mariadbd]", "loose-long_query_time=3"]
-    configure_anew(poisoned)
-    assert file_of(poisoned).split() == ["[mariadbd]", "loose-long_query_time=3"]
+        InstanceParameter.objects.create(
+            instance=odd_instance, name=name, submitted=value, resolved=value, running=value
+        )
+    changed(odd_instance, {"long_query_time": "3"})
+    assert file_of(odd_instance).split() == ["[mariadbd]", "loose-long_query_time=3"]
+    configure_anew(odd_instance)
+    assert file_of(odd_instance).split() == ["[mariadbd]", "loose-long_query_time=3"]
 
 
-def test_a_rollback_brings_back_no_name_that_the_server_has_not(operator, poisoned):
-    InstanceParameter.objects.create(instance=poisoned, name=INVENTED, submitted="7", resolved="7", running="7")
-    taken_off = changed(poisoned, {INVENTED: None})
-    assert INVENTED not in poisoned.parameters.values_list("name", flat=True)
+def test_a_rollback_brings_back_no_name_that_the_server_has_not(operator, odd_instance):
+    InstanceParameter.objects.create(instance=odd_instance, name=INVENTED, submitted="7", resolved="7", running="7")
+    taken_off = changed(odd_instance, {INVENTED: None})
+    assert INVENTED not in odd_instance.parameters.values_list("name", flat=True)
     answer = operator.post(f"/api/v1/changes/{taken_off.pk}/rollback")
     assert (answer.status_code, answer.json()["code"]) == (422, "not_on_server")
 
 
-def test_a_rollout_writes_no_name_that_the_server_has_not(operator, poisoned):
+def test_a_rollout_writes_no_name_that_the_server_has_not(operator, odd_instance):
     template_of("from-before", {INVENTED: "7"})
-    body = {"template": "from-before", "instances": [poisoned.pk], "allow_restart": True, "start": True}
-    before = file_of(poisoned)
+    body = {"template": "from-before", "instances": [odd_instance.pk], "allow_restart": True, "start": True}
+    before = file_of(odd_instance)
     made = operator.post("/api/v1/fleet-applies", body, format="json").json()
     rollouts.advance(made["id"])
     for item in FleetApplyItem.objects.all():
         rollouts.run_items(item.pk)
     [item] = operator.get(f"/api/v1/fleet-applies/{made['id']}/items").json()["items"]
-    assert (item["state"], file_of(poisoned)) == ("failed", before)
+    assert (item["state"], file_of(odd_instance)) == ("failed", before)
     assert f"the server has no variable {INVENTED}" in item["detail"]
 
 

@@ -14,6 +14,7 @@ from controlplane.metrics.tests.fleet import instance_make
 from controlplane.prerequisites.check import instance_check
 from testing.changes import asked, changed, run
 from testing.servers import row_for
+from testing.workers import until
 
 pytestmark = pytest.mark.django_db
 
@@ -158,6 +159,43 @@ def test_a_server_that_is_gone_is_unreachable_until_it_is_back(own_server, conne
     watch_silent()
     instance.refresh_from_db()
     assert (instance.state, instance.state_reason) == ("running", "")
+
+
+def test_a_server_that_is_killed_is_unreachable_before_the_next_round_and_surely_after_a_second_probe(
+    own_server, connections
+):
+    server = own_server()
+    instance = row_for(server)
+    watch(connections)
+    watching.watch_closed(connections)
+    assert len(connections) == 1, "an open connection stays"
+    server.stop(force=True)
+    until(lambda: watching.watch_closed(connections) or not connections, "the closed connection is noticed")
+    instance.refresh_from_db()
+    assert (instance.state, instance.missed_again_at, len(connections)) == ("unreachable", None, 0)
+    assert instance.state_since is not None
+    for _ in range(2):
+        watch_silent()
+    instance.refresh_from_db()
+    assert instance.missed_again_at > instance.state_since
+    server.start()
+    watch_silent()
+    instance.refresh_from_db()
+    assert (instance.state, instance.missed_again_at) == ("running", None)
+
+
+def test_a_server_that_only_closes_its_idle_connections_stays_running(own_server, connections):
+    server = own_server()
+    instance = row_for(server)
+    watch(connections)
+    client = server.connect()
+    killed = "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND = 'Sleep'"
+    client.run(f"KILL {client.value(killed)}")
+    client.close()
+    until(lambda: watching.watch_closed(connections) or not connections, "the closed connection is noticed")
+    instance.refresh_from_db()
+    assert (instance.state, len(connections)) == ("running", 0)
+    watching.watch_closed(connections)
 
 
 def test_of_many_that_are_silent_each_is_asked_in_its_turn(shared_server, monkeypatch):

@@ -10,10 +10,13 @@ from controlplane.core import hooks
 ROOT = Path(__file__).resolve().parents[2]
 # The hook and its calling app; the apps that fill it, and with which part.
 ALLOWED = {
-    "core.standing.HOLDER_OF": {"accounts": "accounts.standing.holder_of"},
-    "core.standing.STILL_STANDING": {"accounts": "accounts.standing.still_standing"},
-    "core.events.TELLERS": {"samples": "metrics.live.sample_facts", "fleet_apply": "rollouts.selectors.progress_facts"},
-    "parameters.selectors.PLACE_OF": {"fleet": "fleet.showing.place_of"},
+    "core.stream_credentials.HOLDER_OF": {"accounts": "accounts.stream_credentials.holder_of"},
+    "core.stream_credentials.STILL_VALID": {"accounts": "accounts.stream_credentials.still_valid"},
+    "core.events.EVENT_FACTS": {
+        "samples": "metrics.live.sample_facts",
+        "fleet_apply": "rollouts.selectors.progress_facts",
+    },
+    "parameters.selectors.EVALUATION_CONTEXT": {"fleet": "fleet.showing.evaluation_context"},
     "parameters.selectors.FLEET_LINE": {"fleet": "fleet.selectors.fleet_line"},
     "fleet.services.ENDS_WITH_INSTANCE": {"incidents": "alerts.incidents.instance_leave"},
     "fleet.sealed.SEALED_ABOVE": {"channels": "alerts.models.Channel"},

@@ -31,5 +31,5 @@ def test_rotation_rewraps_under_the_newest_key_and_the_old_one_may_go():
 
 @pytest.mark.parametrize("damaged", ["", "v1", "v1.{name}.b.c", "v1.{name}.YWJj.c", "v2.{name}.b.c"])
 def test_damaged_text_says_so(damaged):
-    with pytest.raises(CannotOpen, match="c cannot be opened: it is damaged"):
+    with pytest.raises(CannotOpen, match="c cannot be decrypted: it is damaged"):
         open_sealed(damaged.format(name=key_name(OLD)), [OLD], "c")

@@ -128,27 +128,27 @@ def test_who_lost_the_lease_closes_its_connections(
     polled: Any, connected: Callable[[], int], lookouts: Callable[[], Lookout]
 ) -> None:
     first, second = lookouts(), lookouts()
-    first.knock()
+    first.ensure_running()
     until(lambda: connected() == 1, "the first looks")
-    second.knock()
+    second.ensure_running()
     assert second._thread is None
     Clock.objects.filter(name=NAME).update(due_at=0)  # as if the first process had missed its turn
     until(lambda: connected() == 0, "the first notices and hangs up")
-    second.knock()
+    second.ensure_running()
     until(lambda: connected() == 1, "the second looks")
 
 
 def test_a_duty_that_fails_ends_nothing(polled: Any, lookouts: Callable[[], Lookout]) -> None:
     it, done = lookouts(), []
     it.lanes["living"][:] = [lambda: 1 // 0, lambda: done.append(True)]
-    it.knock()
+    it.ensure_running()
     until(lambda: len(done) > 2, "the other duty is done again and again")
 
 
 def test_a_lane_that_is_held_up_holds_up_no_other(polled: Any, lookouts: Callable[[], Lookout]) -> None:
     it, is_over, begun = lookouts(), threading.Event(), []
     it.lanes["silent"].append(lambda: begun.append(True) or is_over.wait(60))
-    it.knock()
+    it.ensure_running()
     try:
         before = rounds()
         until(lambda: rounds() > before + 2, "the other lane goes on")

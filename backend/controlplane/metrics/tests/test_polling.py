@@ -319,7 +319,7 @@ def test_a_password_that_cannot_be_opened_takes_one_line_of_the_log(connections:
 @pytest.mark.parametrize("state", ["stopped", "unreachable"])
 def test_instances_that_would_not_answer_are_not_asked(connections: Connections, state: str) -> None:
     instance_make(state=state)
-    assert polling.poll_round(T, connections) == polling.Round(T, 0, 0, pytest.approx(0, abs=5))  # type: ignore[arg-type]
+    assert polling.poll_round(T, connections) == polling.PollRound(T, 0, 0, pytest.approx(0, abs=5))  # type: ignore[arg-type]
 
 
 @pytest.mark.django_db

@@ -9,7 +9,8 @@ import pytest
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.near_caches.models import NearCache
 from controlplane.near_caches.reading import MOST_ROWS, near_rows
-from controlplane.near_caches.services import Listed, near_caches_note
+from controlplane.near_caches.serializers import obstacle_of
+from controlplane.near_caches.services import NearCacheListing, near_caches_note
 
 T = 1_800_000_000.0
 DAY = 86400
@@ -23,7 +24,7 @@ def row(name: str = "shop", attachment: int = 1, **others: Any) -> dict[str, str
 
 
 def note(at: float, **rows: list[dict[str, str | None]]) -> None:
-    near_caches_note({pk: Listed(at, each) for pk, each in rows.items()})
+    near_caches_note({pk: NearCacheListing(at, each) for pk, each in rows.items()})
 
 
 @pytest.fixture
@@ -38,6 +39,17 @@ def test_rates_are_of_the_time_between_two_polls(pk: str) -> None:
     near = NearCache.objects.get()
     assert (near.hits_per_second, near.misses_per_second) == (20, 1)
     assert (near.seen_at - near.attached_at).total_seconds() == 15
+
+
+def test_why_an_attached_one_serves_nothing_is_what_its_server_says(pk: str) -> None:
+    assert near_rows([row()])[0]["obstacle"] == "", "an older plugin does not say it"
+    note(T, **{pk: [row(Obstacle="the server's cache only observes")]})
+    assert obstacle_of(NearCache.objects.get()) == "the server's cache only observes"
+    type(NearCache.objects.get().instance).objects.update(cache_type="ON", cache_size_bytes=1)
+    note(T + 15, **{pk: [row(Obstacle="")]})
+    assert obstacle_of(NearCache.objects.get()) == ""
+    [told] = near_rows([row(Obstacle="x" * 1000)])
+    assert len(told["obstacle"]) == 200
 
 
 def test_a_number_that_is_given_again_after_a_restart_is_another_near_cache(pk: str) -> None:

@@ -13,7 +13,7 @@ from controlplane.metrics import polling
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.models import Latest
 from controlplane.metrics.tests.fleet import instance_make
-from testing.near import PlayedNear
+from testing.near import FakeNearCache
 from testing.workers import until
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +81,7 @@ def test_what_is_attached_is_listed_counted_and_missed_when_it_goes(
     instance = reached(server)
     polling.poll_round(T, connections)
     assert listed(viewer, instance) == []
-    with PlayedNear(server, "shop-1", counts=(7, 4096, 30, 10)) as near, PlayedNear(server, "shop-2"):
+    with FakeNearCache(server, "shop-1", counts=(7, 4096, 30, 10)) as near, FakeNearCache(server, "shop-2"):
         until(lambda: told(server, "Fqc_near_hits") == 30, "what it counted is known")
         polling.poll_round(T + 15, connections)
         latest = Latest.objects.get(instance=instance).growth
@@ -102,12 +102,12 @@ def test_what_is_attached_is_listed_counted_and_missed_when_it_goes(
 
 def test_one_that_comes_back_is_listed_once(server: Any, connections: Connections, viewer: Any) -> None:
     instance = reached(server)
-    with PlayedNear(server, "shop-1") as near:
+    with FakeNearCache(server, "shop-1") as near:
         polling.poll_round(T, connections)
         near.drop()
         until(lambda: told(server, "Fqc_near_caches") == 0, "it is gone")
         polling.poll_round(T + 15, connections)
-    with PlayedNear(server, "shop-1"):
+    with FakeNearCache(server, "shop-1"):
         [only] = polled(viewer, instance, connections, T + 30, "serving")
         assert only["attachment"] > 1
         assert told(server, "Fqc_near_detached") == 0
@@ -117,7 +117,7 @@ def test_of_a_server_that_does_not_respond_none_is_said_to_serve(
     server: Any, connections: Connections, viewer: Any
 ) -> None:
     instance = reached(server)
-    with PlayedNear(server, "shop-1"):
+    with FakeNearCache(server, "shop-1"):
         polled(viewer, instance, connections, T, "serving")
         type(instance).objects.filter(pk=instance.pk).update(state="unreachable")
         [only] = listed(viewer, instance)
@@ -128,9 +128,23 @@ def test_one_that_is_attached_while_the_servers_cache_is_off_serves_nothing_and_
     server: Any, connections: Connections, viewer: Any
 ) -> None:
     instance = reached(server)
-    with PlayedNear(server, "shop-1"):
+    with FakeNearCache(server, "shop-1"):
         [only] = polled(viewer, instance, connections, T, "serving")
         assert only["obstacle"] == ""
         type(instance).objects.filter(pk=instance.pk).update(cache_type="OFF")
         [only] = polled(viewer, instance, connections, T + 15, "waiting")
         assert only["obstacle"] == "the server's cache is off"
+
+
+def test_one_whose_servers_cache_only_observes_serves_nothing_and_says_so_in_the_servers_words(
+    server: Any, connections: Connections, viewer: Any
+) -> None:
+    instance = reached(server)
+    with FakeNearCache(server, "shop-1"):
+        polled(viewer, instance, connections, T, "serving")
+        owner = server.connect()
+        for statement in ("SET GLOBAL fqc_observe = ON", "SET GLOBAL query_cache_type = OFF"):
+            owner.run(statement)
+        owner.close()
+        [only] = polled(viewer, instance, connections, T + 15, "waiting")
+        assert only["obstacle"] == "the server's cache only observes"

@@ -19,7 +19,7 @@ from controlplane.near_caches.ways import (
     modes_of,
     offers_tls,
     options,
-    repeated_of,
+    repeated_statements,
     settings_missing,
     statements,
 )
@@ -76,11 +76,11 @@ def test_rules_are_made_of_the_statements_that_repeat_most() -> None:
         {"Digest": "c" * 32, "Executions": "1", "Query": "SELECT once"},
         {"Digest": "no digest", "Executions": "5", "Query": "SELECT 2"},
     ]
-    lines = file_lines(RULED, repeated_of(rows))
+    lines = file_lines(RULED, repeated_statements(rows))
     assert [rule["digest"] for rule in tomllib.loads("\n".join(lines))["rule"]] == ["b" * 32, "a" * 32]
     assert "# SELECT name FROM product WHERE id = ?" in lines
     assert tomllib.loads("\n".join(file_lines(RULED)))["rule"] == [{"schema": "shop", "cache": "always", "ttl": 5}]
-    assert file_lines(EXACT, repeated_of(rows)) == ()
+    assert file_lines(EXACT, repeated_statements(rows)) == ()
 
 
 @pytest.mark.parametrize("mode", [EXACT, BOUNDED, RULED])

@@ -12,7 +12,7 @@ from controlplane.gateway.product import MARIADB
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.digests import estimate, is_read
 from controlplane.prerequisites.status import cache_queries
-from controlplane.statements.noting import HOUR, Noting
+from controlplane.statements.noting import HOUR, StatementRecorder
 from controlplane.statements.selectors import statement_hours
 from testing.servers import LINES, TestServer, managed, server_of_line
 
@@ -88,7 +88,7 @@ def test_a_span_and_its_hours_have_what_was_executed_in_them(
 ) -> None:
     instance = managed(remembering, minor_version=None)
     connections = Connections()
-    noting = Noting(connections)
+    noting = StatementRecorder(connections)
     for hour, reads in enumerate((3, 2, 4)):
         at(T + hour * HOUR)
         for number in range(reads):

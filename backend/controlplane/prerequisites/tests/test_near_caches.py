@@ -12,7 +12,7 @@ from controlplane.near_caches.ways import BOUNDED, EXACT, RULED
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.near_caches import cache_finding, log_findings, near_findings
 from testing.changes import changed
-from testing.near import PlayedNear
+from testing.near import FakeNearCache
 from testing.servers import managed
 from testing.workers import until
 
@@ -86,7 +86,7 @@ def test_a_live_server_with_the_engine_is_checked(viewer: Any, instance: Any, sh
     connection = shared_server.connect()
     until(lambda: connection.status("Fqc_awake") == {"Fqc_awake": "1"}, "the engine is awake")
     connection.close()
-    with PlayedNear(shared_server, "shop"):
+    with FakeNearCache(shared_server, "shop"):
         answer = checked(viewer, instance)
         assert answer["is_ready"] and codes(answer["findings"]) == {"near_attached": "notice"}
         assert codes(answer["ways"][0]["findings"]) == {"minor_version": "notice", "near_server_cache": "notice"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controlplane.prerequisites.recommendation import Observed, recommendation
+from controlplane.prerequisites.recommendation import ObservedReads, recommendation
 from controlplane.prerequisites.status import Curve
 
 MIB = 1024**2
@@ -10,7 +10,7 @@ CURVE = Curve([(MIB, 0.2), (8 * MIB, 0.447), (64 * MIB, 0.8)])
 
 
 def counted(**more):
-    return Observed(requests=10000, hits=7900, microseconds=7_900_000, seconds=1000, **more)
+    return ObservedReads(requests=10000, hits=7900, microseconds=7_900_000, seconds=1000, **more)
 
 
 def told(seen, *, is_on):
@@ -24,18 +24,18 @@ def test_the_sentence_has_the_ratio_of_the_curve_and_not_that_of_an_older_past()
 
 def test_a_size_is_suggested_once_enough_was_seen():
     assert told(counted(size_bytes=8 * MIB), is_on=False)["size_bytes"] == 8 * MIB
-    few = Observed(requests=10, hits=9, microseconds=0, seconds=1000, size_bytes=8 * MIB)
+    few = ObservedReads(requests=10, hits=9, microseconds=0, seconds=1000, size_bytes=8 * MIB)
     assert told(few, is_on=False)["size_bytes"] is None
 
 
 def test_time_saved_is_told_for_the_hits_that_are_told():
     assert counted().saved_cores == pytest.approx(0.0079)
     assert counted(predicted=0.395).saved_cores == pytest.approx(0.0079 / 2)
-    assert Observed(0, 0, 0, 1000, predicted=0.5).saved_cores == 0
+    assert ObservedReads(0, 0, 0, 1000, predicted=0.5).saved_cores == 0
 
 
 def test_a_cache_that_paid_once_and_does_no_longer_is_to_be_reconsidered():
-    poor = Observed(requests=10000, hits=500, microseconds=0, seconds=3600)
+    poor = ObservedReads(requests=10000, hits=500, microseconds=0, seconds=3600)
     assert told(poor, is_on=True)["verdict"] == "reconsider"
     assert told(counted(), is_on=True)["verdict"] == "keep"
 

@@ -74,15 +74,15 @@ def test_what_blocks_names_what_mends_it():
 def test_an_engine_that_serves_nothing_says_why_in_its_own_words():
     findings = gate_findings(instance(engine_obstacle="a thread pool is loaded"))
     finding = next(each for each in findings if each.code == "engine_idle")
-    assert finding.seen.endswith("serves nothing here: a thread pool is loaded")
+    assert finding.seen.endswith("does not serve here: a thread pool is loaded")
     assert "metrics and alerts work" in finding.remedy
 
 
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({"product": "MySQL", "edition": "Amazon RDS"}, "Amazon RDS loads no plugins of its customers"),
-        ({"product": "MariaDB", "edition": "Amazon RDS"}, "Amazon RDS loads no plugins of its customers"),
+        ({"product": "MySQL", "edition": "Amazon RDS"}, "Amazon RDS does not load customer plugins"),
+        ({"product": "MariaDB", "edition": "Amazon RDS"}, "Amazon RDS does not load customer plugins"),
         (
             {"product": "MySQL", "engine_version": "5.7.22-log", "takes_engine": False},
             "this engine cannot be loaded into MySQL 5.7.22",
@@ -208,7 +208,7 @@ def test_the_action_leaves_the_other_rules_and_what_was_served_is_told():
     status = {"Fqc_stale_hits": "7", "Fqc_hits": "20"}
     found = with_rules({"table": "shop.stock", "cache": "never"}, limited, {"cache": "always", "ttl": 9}, status=status)
     [finding] = [each for each in found if each.code == "stale_reads"]
-    assert "all tables may be 9 s old; 7 of 20 hits were outdated" in finding.seen
+    assert "all tables may be 9 s old; 7 of 20 hits were stale" in finding.seen
     assert json.loads(finding.action.body["parameters"]["fqc_rules"]) == [
         {"table": "shop.stock", "cache": "never"},
         limited,

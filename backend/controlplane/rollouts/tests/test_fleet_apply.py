@@ -6,7 +6,7 @@ from django.utils import timezone
 from controlplane.catalogue.server_variables import line_id
 from controlplane.changes import execution as changes_execution
 from controlplane.core.errors import Conflict
-from controlplane.core.events import events_told
+from controlplane.core.events import event_payloads
 from controlplane.core.models import Event
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance, TemplateUse
@@ -231,7 +231,7 @@ def test_the_end_of_each_item_is_told_and_its_counts_are_read_once_for_all_that_
     events = list(Event.objects.filter(topic="fleet_apply", subject=row).order_by("id"))
     assert [event.facts["state"] for event in events] == ["previewed", *["running"] * 5, "done"]
     with django_assert_num_queries(1):
-        told = events_told(events, ())
+        told = event_payloads(events, ())
     for each in told:
         assert {state: count for state, count in each["counts"].items() if count} == {"applied": 1, "failed": 3}
 

@@ -65,9 +65,9 @@ def test_what_was_submitted_comes_back_byte_for_byte_beside_the_number(rpc, inst
 @pytest.mark.parametrize(
     ("name", "refusal"), [*((name, "NotModifiable") for name in ABBREVIATED), (INVENTED, "NotOnServer")]
 )
-def test_no_name_that_a_server_could_take_for_another_option_is_modified(rpc, poisoned, name, refusal):
+def test_no_name_that_a_server_could_take_for_another_option_is_modified(rpc, odd_instance, name, refusal):
     value = "7" if name == INVENTED else PATH
-    assert refused(rpc, poisoned, {name: value}, Forcerestart="true") == (400, f"OperationDenied.{refusal}")
+    assert refused(rpc, odd_instance, {name: value}, Forcerestart="true") == (400, f"OperationDenied.{refusal}")
     assert not ChangeSet.objects.exists()
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from controlplane.fleet.kept_connections import Connections
 from controlplane.statements.models import StatementNote
-from controlplane.statements.noting import HOUR, KEPT_SECONDS, Noting
+from controlplane.statements.noting import HOUR, KEPT_SECONDS, StatementRecorder
 from testing.changes import changed
 from testing.workers import until
 
@@ -15,10 +15,10 @@ READ = "SELECT name FROM noting.items WHERE id = 1"
 
 @pytest.fixture
 def noting(instance):
-    """Switches the instance's cache on and yields a `Noting` with connections of its own."""
+    """Switches the instance's cache on and yields a `StatementRecorder` with connections of its own."""
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     connections = Connections()
-    yield Noting(connections)
+    yield StatementRecorder(connections)
     connections.keep_only(())
 
 
@@ -86,7 +86,7 @@ def test_each_hour_is_noted_once_and_old_notes_go(instance, noting, reads):
         noting.note_if_due(at)
     assert list(StatementNote.objects.order_by("at").values_list("at", flat=True)) == [T, T + HOUR]
     # Stands for another process, as after a restart.
-    Noting(noting._connections).note_if_due(T + HOUR + 60)
+    StatementRecorder(noting._connections).note_if_due(T + HOUR + 60)
     assert StatementNote.objects.count() == 2
     noting.note_if_due(T + KEPT_SECONDS + HOUR)
     assert not StatementNote.objects.filter(at=T).exists()

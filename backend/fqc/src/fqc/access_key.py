@@ -31,7 +31,7 @@ def list_(
     call: Call,
     is_active: Annotated[bool | None, typer.Option("--enabled/--disabled", help="Only those in this state.")] = None,
 ) -> None:
-    """List your own keys; administrators see everybody's."""
+    """List your own keys; administrators see all keys."""
     call.show_items(call.api.items("access-keys", is_active=is_active), _LIST)
 
 

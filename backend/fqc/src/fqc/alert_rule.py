@@ -80,7 +80,7 @@ def create(
 ) -> None:
     """Create a rule.
 
-    A dry run says where it would have fired over the past day.
+    A dry run shows where it would have fired over the past day.
     """
     body: dict[str, Any] = {"name": name, **parsed(condition), "for_seconds": span_seconds(hold)}
     body |= {"minimum_traffic": minimum_traffic, "severity": severity.value, "recipients": mail or []}
@@ -121,7 +121,7 @@ def _scope(call: Call, instance: str | None, tags: list[str] | None) -> dict[str
 
 def _exception(found: dict[str, Any]) -> str:
     if found["is_exempt"] or found["threshold"] is None:
-        return f"{found['instance_id']}: {'never' if found['is_exempt'] else 'as all'}"
+        return f"{found['instance_id']}: {'exempt' if found['is_exempt'] else 'no override'}"
     return f"{found['instance_id']}: {found['threshold']:g}"
 
 
@@ -139,7 +139,7 @@ def edit(
     enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether the rule is on.")] = None,
     mail: Annotated[list[str] | None, typer.Option(help="Recipient, replacing the current ones.")] = None,
 ) -> None:
-    """Change a rule; what is not given stays as it is."""
+    """Change a rule; options that are not given stay unchanged."""
     found = _named(call, rule)
     body = {name: found[name] for name in _WRITABLE}
     body |= parsed(condition) if condition else {}

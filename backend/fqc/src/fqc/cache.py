@@ -22,7 +22,7 @@ app = Noun("The fast query cache of an instance.")
 _ANSWER_TIMES = "Fqc_answered_in_"  # counters of a histogram, not shown: `fqc metrics` has its percentile
 _STATUS: dict[str, Cell] = {
     "Enabled": "is_enabled",
-    "In the way": lambda it: it["engine_obstacle"] or None,
+    "Obstacle": lambda it: it["engine_obstacle"] or None,
     "Type": "type",
     "Size": lambda it: human_bytes(it["size_bytes"]),
     "Largest result": lambda it: human_bytes(it["limit_bytes"]),
@@ -168,7 +168,7 @@ def _status(found: dict[str, Any]) -> Any:
 
 @app.read("advice")
 def advice(call: Call, instance: Name) -> None:
-    """Show whether the cache pays off, and which size is best."""
+    """Show whether the cache is worthwhile, and which size is best."""
     call.show(
         call.api.get(f"instances/{instance}/cache/advice"),
         lambda it: stacked(
@@ -197,7 +197,7 @@ def observe(
 ) -> None:
     """Observe what the cache would do while it is off.
 
-    `fqc cache advice` then tells whether it pays.
+    `fqc cache advice` then says whether it is worthwhile.
     """
     if call.is_dry_run:
         parameters = {"fqc_observe": None if stop else "ON"}

@@ -66,13 +66,13 @@ def _ask(call: Call, change: dict[str, Any], question: str) -> None:
 
 def _approve(call: Call, change: dict[str, Any]) -> dict[str, Any]:
     """Approves the change set and returns it. Returns it unapproved if a second person has to approve it."""
-    if told_to_wait(change):
+    if awaits_second_person(change):
         return change
     approved: dict[str, Any] = call.api.post(f"changes/{change['id']}/approve", {**timing(call), "note": call.note})
     return approved
 
 
-def told_to_wait(change: dict[str, Any]) -> bool:
+def awaits_second_person(change: dict[str, Any]) -> bool:
     """Returns True if a second person has to approve the change set, and then also prints how."""
     if change["needs_second_person"]:
         say(f"A second person must approve it: fqc change approve {change['id']}")

@@ -85,7 +85,7 @@ def edit(
     new_secret: Annotated[bool, typer.Option("--new-secret", help="Replace its secret.")] = False,
     secret_stdin: SecretStdin = False,
 ) -> None:
-    """Change a channel; what is not given stays as it is."""
+    """Change a channel; options that are not given stay unchanged."""
     found = _named(call, channel)
     body = {name: found[name] for name in _WRITABLE}
     body |= {"url": address} if address is not None else {}

@@ -28,7 +28,7 @@ _BY_STATUS = {
 }
 _NEXT = {
     401: "Log in with `fqc login`, or set FQC_TOKEN.",
-    412: "It was changed by somebody else. Look at it again, then repeat.",
+    412: "It was changed by someone else. Look at it again, then repeat.",
     429: "Wait a moment, then repeat.",
 }
 

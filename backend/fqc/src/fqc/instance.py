@@ -53,7 +53,7 @@ _FACTS: dict[str, Cell] = {
     "Server": lambda it: _server(it),
     "Cache engine": lambda it: engine_name(it["fqc_version"], it["minor_version"]),
     "Cache": lambda it: _cache(it),
-    "In the way": lambda it: it["engine_obstacle"] or None,
+    "Obstacle": lambda it: it["engine_obstacle"] or None,
     "Not tested": lambda it: it["untested_server"] or None,
     "Pending restart": "pending_restart_count",
     "Drifted": "drifted_count",
@@ -337,5 +337,5 @@ def remove(call: Call, instance: Name) -> None:
     )
     confirm(call, f"{found['name']} {loss}. Continue?")
     change = call.api.replace("DELETE", f"instances/{found['id']}", version=found["version"])
-    change_flow.told_to_wait(change)
+    change_flow.awaits_second_person(change)
     change_flow.finish(call, change)

@@ -43,7 +43,7 @@ def login(
     if not url:
         raise Failure("No control plane is configured.", Exit.USAGE, hint="Use --url http://host:port")
     if call.is_dry_run:
-        call.would("POST", "tokens", _wanted(scope.value if scope else "what you may", days or USUAL_DAYS))
+        call.would("POST", "tokens", _wanted(scope.value if scope else "your role", days or USUAL_DAYS))
         return
     if token_stdin:
         token = _given(url, secret("Token", from_stdin=True))
@@ -79,7 +79,7 @@ def _refuse_without_passwords(url: str, username: str) -> None:
         raise Failure(
             f"People sign in at {url} with {session['provider']}, not with a password.",
             Exit.DENIED,
-            hint=f"Make a token at {place}, then: fqc login --url {url} --token-stdin",
+            hint=f"Create a token at {place}, then: fqc login --url {url} --token-stdin",
         )
 
 
@@ -90,7 +90,7 @@ def _given(url: str, text: str) -> Any:
     mine = Api(Context(url, text)).items("tokens")
     found = next((each for each in mine if text.startswith(f"{each['prefix']}_")), None)
     if found is None:
-        raise Failure("This token is not among yours.", Exit.DENIED)
+        raise Failure("This token does not belong to you.", Exit.DENIED)
     return {**found, "token": text}
 
 

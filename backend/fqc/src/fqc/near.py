@@ -15,7 +15,7 @@ from fqc.output import Cell, stacked, table
 from fqc.token import MADE, Days, lifetime
 from fqc.units import human_bytes, human_time
 
-app = Noun("Near caches, which run beside the application.")
+app = Noun("Near caches, which run next to the application.")
 _LIST: dict[str, Cell] = {
     "NAME": "name",
     "STATE": "state",
@@ -36,8 +36,8 @@ _LIST: dict[str, Cell] = {
 
 
 _WAYS = {
-    "exact": "Attached to the server's cache, never outdated",
-    "bounded": "By the server's binary log, outdated by a bound at most",
+    "exact": "Attached to the server's cache, never stale",
+    "bounded": "Following the server's binary log, stale by at most a bound",
     "rules": "By rules",
 }
 
@@ -55,7 +55,7 @@ def check(call: Call, instance: Name) -> None:
     call.show(found, _check)
     if not found["is_ready"]:
         raise Failure(
-            f"No near cache can serve before {instance} yet.", Exit.REFUSED, hint="The findings say how to fix it."
+            f"No near cache can run in front of {instance} yet.", Exit.REFUSED, hint="The findings say how to fix it."
         )
 
 
@@ -86,11 +86,11 @@ def _way(way: dict[str, Any]) -> list[Any]:
     on_server = ["", "On the server:", *way["statements"]] if way["statements"] else []
     findings = [table(FINDINGS, way["findings"])] if way["findings"] else []
     heading = f"{_WAYS.get(way['mode'], way['mode'])}: {'ready' if way['is_ready'] else 'not ready'}"
-    file = ["", "In its file of rules, for example:", *way["file_lines"]] if way["file_lines"] else []
+    file = ["", "In its rules file, for example:", *way["file_lines"]] if way["file_lines"] else []
     service = ["", "Or as a service there, with this file:", *way["config_lines"], "", *way["service_lines"]]
     container = ["", "Or in a container:", way["docker_command"]]
     return [
-        "", heading, *findings, *on_server, *file, "", "Beside the application:", way["command"], *service, *container
+        "", heading, *findings, *on_server, *file, "", "Next to the application:", way["command"], *service, *container
     ]  # fmt: skip
 
 

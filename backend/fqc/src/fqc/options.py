@@ -47,5 +47,5 @@ TIMING: Options = {
     "note": (Annotated[str, typer.Option("--note", help="Reason, kept with the change.")], ""),
 }
 CHANGE: Options = TIMING | {
-    "is_kept": (Annotated[bool, typer.Option("--preview", help="Only preview, for somebody else to approve.")], False)
+    "is_kept": (Annotated[bool, typer.Option("--preview", help="Only preview, for someone else to approve.")], False)
 }

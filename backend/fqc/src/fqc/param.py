@@ -38,7 +38,7 @@ _FACTS: dict[str, Cell] = {
     "Multiple of": "divisor",
     "Unit": "unit",
     "Set by": "access",
-    "Because": "access_reason",
+    "Reason": "access_reason",
     "Needs a restart": "needs_restart",
     "Pending restart": "is_pending_restart",
     "Drifted": "is_drifted",

@@ -41,7 +41,7 @@ class Action(StrEnum):
 
 @app.read("list")
 def list_(call: Call, instance: Name) -> None:
-    """List the rules in order; count the statements each decides."""
+    """List the rules in order; count the statements each matches."""
     call.show(call.api.get(f"instances/{instance}/cache/rules"), lambda it: _told(it["rules"], it))
 
 
@@ -54,7 +54,7 @@ def add(
     table: Annotated[str | None, typer.Option(help="Table, as schema.table; % matches any text.")] = None,
     schema: Annotated[str | None, typer.Option(help="Schema; % matches any text.")] = None,
     account: Annotated[str | None, typer.Option(help="Account, as user@host; % matches any text.")] = None,
-    ttl: Annotated[int | None, typer.Option(help="Seconds that results may be outdated, with --cache always.")] = None,
+    ttl: Annotated[int | None, typer.Option(help="Seconds that results may be stale, with --cache always.")] = None,
     position: Annotated[int | None, typer.Option(min=1, help="Its number among the rules; default: the last.")] = None,
 ) -> None:
     """Add a rule."""

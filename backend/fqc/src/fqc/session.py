@@ -36,7 +36,7 @@ def end(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All of your sessions.")] = False,
 ) -> None:
-    """End a session, or all of them: whoever uses it has to log in again."""
+    """End a session, or all of them: its user has to log in again."""
     if every == bool(session_id):
         raise typer.BadParameter("Give the id of a session, or --all.")
     path = "sessions/others" if every else f"sessions/{session_id}"

@@ -49,7 +49,7 @@ def _pair(found: dict[str, Any], text: str) -> tuple[str, Any]:
     try:
         return name, json.loads(value)
     except ValueError as error:
-        raise Failure(f"{name}: {value!r} is no value like {json.dumps(found[name])}.", Exit.USAGE) from error
+        raise Failure(f"{name}: {value!r} is not a value like {json.dumps(found[name])}.", Exit.USAGE) from error
 
 
 def _cells(found: dict[str, Any]) -> dict[str, Cell]:

@@ -113,7 +113,7 @@ def edit(
 ) -> None:
     """Create a new version.
 
-    By --set and --unset, from a file, or, without any of them, in your $EDITOR.
+    With --set and --unset, from a file, or, without any of them, in your $EDITOR.
     """
     found = call.api.get(f"templates/{template}")
     body: dict[str, Any] = {"note": note}

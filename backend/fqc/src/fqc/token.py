@@ -37,7 +37,7 @@ class Scope(StrEnum):
 
 @app.read("list")
 def list_(call: Call) -> None:
-    """List your own tokens; administrators see everybody's."""
+    """List your own tokens; administrators see all tokens."""
     call.show_items(call.api.items("tokens"), _LIST)
 
 

@@ -58,7 +58,7 @@ def role(
     user: Name,
     role: Annotated[Scope, typer.Argument(help="What the user may do from now on.", show_default=False)],
 ) -> None:
-    """Give a user another role."""
+    """Change a user's role."""
     _patch(call, _found(call, user), {"role": role.value})
 
 
@@ -82,13 +82,13 @@ def reset_password(
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the new password from stdin.")] = False,
 ) -> None:
     """Reset a user's password and end their sessions."""
-    _end(call, user, {}, keep_tokens, "The password is changed", password_stdin)
+    _end(call, user, {}, keep_tokens, "The password will be changed", password_stdin)
 
 
 @app.removal("disable")
 def disable(call: Call, user: Name, keep_tokens: KeepTokens = False) -> None:
     """Disable a user and end their sessions."""
-    _end(call, user, {"is_active": False}, keep_tokens, "The user is refused", None)
+    _end(call, user, {"is_active": False}, keep_tokens, "The user will be disabled", None)
 
 
 @app.write("enable")

@@ -10,7 +10,7 @@ use crate::ghosts;
 use crate::memory::collect;
 use crate::segment::Segment;
 use crate::slot::IndexSlot;
-use crate::writer::{Living, Writer};
+use crate::writer::{LiveEntry, Writer};
 
 /// The number of segments that one eviction examines while it still spares used entries; from then on it drops all.
 const PATIENCE: u32 = 16;
@@ -46,7 +46,7 @@ impl Writer<'_> {
     /// which move to the main queue. Then frees the segment, or moves it as a whole to the main queue if most entries are spared.
     fn evict_segment(&mut self, segment: Segment, main: bool, spared_above: u64) {
         let in_place = self.is_mostly_spared(&segment, spared_above);
-        for living in self.living(&segment) {
+        for living in self.live_entries(&segment) {
             let is_spared = living.slot.uses() > spared_above;
             if !(is_spared && self.spare(&living, in_place)) {
                 self.sacrifice(&living, main);
@@ -62,7 +62,7 @@ impl Writer<'_> {
 
     /// True if so many bytes of the segment belong to entries with more uses than `spared_above` that copying them does not pay.
     fn is_mostly_spared(&self, segment: &Segment, spared_above: u64) -> bool {
-        let living = self.living(segment);
+        let living = self.live_entries(segment);
         let spared = living.filter(|living| living.slot.uses() > spared_above);
         let bytes: usize = spared.map(|living| living.bytes).sum();
         if segment.is_single() { bytes > 0 } else { 8 * bytes >= 7 * segment.bytes() }
@@ -70,7 +70,7 @@ impl Writer<'_> {
 
     /// Keeps an entry in the main queue, with one use less if it was there before. If `in_place`, only its slot changes, since the whole
     /// segment moves; otherwise the entry is copied. Returns false, and changes nothing, if there is no memory for the copy.
-    fn spare(&mut self, living: &Living, in_place: bool) -> bool {
+    fn spare(&mut self, living: &LiveEntry, in_place: bool) -> bool {
         let slot = living.slot;
         let uses = if slot.is_main() { slot.uses() - 1 } else { 0 };
         let slot = IndexSlot::new(slot.tag(), living.entry, true, uses);
@@ -78,12 +78,12 @@ impl Writer<'_> {
             self.table().set(living.at, slot);
             return true;
         }
-        self.relocate(&Living { slot, ..*living })
+        self.relocate(&LiveEntry { slot, ..*living })
     }
 
     /// Evicts an entry. If it was in the small queue (`main` is false), its tag is remembered, so that it enters the main queue if it is
     /// inserted again soon.
-    fn sacrifice(&mut self, living: &Living, main: bool) {
+    fn sacrifice(&mut self, living: &LiveEntry, main: bool) {
         self.drop_entry(living.at, living.slot, living.bytes);
         self.state.counts.evictions += 1;
         if !main {

@@ -18,9 +18,9 @@
 mod cells;
 mod counters;
 mod division;
+mod ended_by_owner;
 mod entry;
 mod evict;
-mod fates;
 mod ghosts;
 mod hash;
 mod memory;
@@ -36,8 +36,8 @@ mod versions;
 mod writer;
 
 pub use counters::Counter;
+pub use ended_by_owner::{EndedEntries, OWNERS};
 pub use entry::{Entry, entry_bytes};
-pub use fates::{Fate, OWNERS};
 pub use rows::Rows;
 pub use store::Cache;
 pub use versions::{CellId, Stamp, Versions};
@@ -67,8 +67,8 @@ pub struct Meta {
     pub cost_ns: u64,
     /// Bits whose meaning the owner of the cache defines. [`Entry::mark`] sets more of them later.
     pub flags: u32,
-    /// A number that groups entries, for example by kind of statement: [`Cache::fate`] counts for each owner how its entries ended.
-    /// Entries of owners from [`OWNERS`] on are stored, but not counted.
+    /// A number that groups entries, for example by kind of statement: [`Cache::ended_entries`] counts for each owner how its entries
+    /// ended. Entries of owners from [`OWNERS`] on are stored, but not counted.
     pub owner: u16,
 }
 

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::division::{Division, LEAST_SEGMENT_BYTES, SHARDS};
+use crate::ended_by_owner::{EndedByOwner, EndedEntries};
 use crate::entry::Draft;
-use crate::fates::{Fate, Fates};
 use crate::hash::{Hash, Seed};
 use crate::memory::{Memory, collect};
 use crate::shard::Shard;
-use crate::writer::{Need, Writer};
+use crate::writer::{MissingBytes, Writer};
 use crate::{CellId, Entry, Key, Meta, NotStored, Pin, Stats};
 
 /// The bytes that a cache takes outside of mapped pages, whatever is stored. The counts per owner are statistics and are left out.
@@ -36,7 +36,7 @@ pub struct Cache {
     resizing: Mutex<()>,
     /// The number of the shard that is swept next, modulo the number of shards.
     broom: AtomicUsize,
-    fates: Fates,
+    ended_by_owner: EndedByOwner,
 }
 
 impl Cache {
@@ -54,7 +54,7 @@ impl Cache {
             shards: (0..SHARDS).map(|_| Shard::new()).collect(),
             resizing: Mutex::new(()),
             broom: AtomicUsize::new(0),
-            fates: Fates::new(),
+            ended_by_owner: EndedByOwner::new(),
         }
     }
 
@@ -113,7 +113,7 @@ impl Cache {
                     self.stay_ahead(hash);
                     return Ok(());
                 }
-                Err(Need(bytes)) if !self.make_room(bytes, hash) => break,
+                Err(MissingBytes(bytes)) if !self.make_room(bytes, hash) => break,
                 Err(_) => {}
             }
         }
@@ -133,7 +133,7 @@ impl Cache {
 
     fn lock_shard(&self, shard: usize) -> Writer<'_> {
         let segment_bytes = self.segment_bytes.load(Ordering::Relaxed);
-        Writer::lock(&self.shards[shard], &self.memory, &self.fates, segment_bytes)
+        Writer::lock(&self.shards[shard], &self.memory, &self.ended_by_owner, segment_bytes)
     }
 
     /// The bytes of the budget that are reserved for evictions, to copy the entries into that they spare.
@@ -286,8 +286,8 @@ impl Cache {
 
     /// Returns how many entries of an owner ([`Meta::owner`]) have ended so far, used and unused. Zeroes for an owner from
     /// [`OWNERS`](crate::OWNERS) on.
-    pub fn fate(&self, owner: u16) -> Fate {
-        self.fates.of(owner)
+    pub fn ended_entries(&self, owner: u16) -> EndedEntries {
+        self.ended_by_owner.of(owner)
     }
 
     /// Calls `visit` for every entry that can be found, stale ones included, without a lock and without counting a use. Entries that are

@@ -39,7 +39,7 @@ impl Writer<'_> {
     fn drop_dead(&mut self, main: bool, place: usize, is_alive: &impl Fn(&Entry) -> bool) -> (usize, usize) {
         let (mut dropped, mut live_bytes) = (0, 0);
         let Some(segment) = self.queue(main).get(place) else { return (0, 0) };
-        for living in self.living(segment) {
+        for living in self.live_entries(segment) {
             // SAFETY: under the lock, what a slot points to is mapped.
             let view = unsafe { living.entry.view() };
             if is_alive(&view) {
@@ -64,7 +64,7 @@ impl Writer<'_> {
     /// copies, the segment stays, as the youngest of its queue.
     fn give_up(&mut self, main: bool, place: usize) {
         let Some(segment) = self.queue_mut(main).take(place) else { return };
-        let moved = self.living(&segment).all(|living| self.relocate(&living));
+        let moved = self.live_entries(&segment).all(|living| self.relocate(&living));
         if moved {
             self.retire(segment);
         } else {

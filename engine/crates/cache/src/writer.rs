@@ -8,8 +8,8 @@ use std::sync::{Arc, MutexGuard};
 
 use crate::Key;
 use crate::division::{LEAST_SEGMENT_BYTES, SEGMENTS_PER_SHARD};
+use crate::ended_by_owner::EndedByOwner;
 use crate::entry::{Draft, RawEntry};
-use crate::fates::Fates;
 use crate::ghosts;
 use crate::hash::Hash;
 use crate::memory::Memory;
@@ -21,11 +21,11 @@ use crate::table::Table;
 /// The error of an operation that needs this many bytes more than the budget has left. Nothing was stored; the caller can make room and
 /// retry.
 #[derive(Debug)]
-pub(crate) struct Need(pub usize);
+pub(crate) struct MissingBytes(pub usize);
 
 /// An entry that can be found through the index of its shard, and the slot that points to it.
 #[derive(Clone, Copy)]
-pub(crate) struct Living {
+pub(crate) struct LiveEntry {
     /// The number of the slot in the index.
     pub at: usize,
     pub slot: IndexSlot,
@@ -41,19 +41,24 @@ pub(crate) struct Writer<'a> {
     shard: &'a Shard,
     pub(crate) state: MutexGuard<'a, State>,
     pub(crate) memory: &'a Arc<Memory>,
-    fates: &'a Fates,
+    ended_by_owner: &'a EndedByOwner,
     segment_bytes: usize,
 }
 
 impl<'a> Writer<'a> {
     /// Waits for the shard's lock. `segment_bytes` is the size of the largest segments for entries that do not get a segment of their own.
-    pub fn lock(shard: &'a Shard, memory: &'a Arc<Memory>, fates: &'a Fates, segment_bytes: usize) -> Self {
-        Writer { shard, state: shard.state(), memory, fates, segment_bytes }
+    pub fn lock(
+        shard: &'a Shard,
+        memory: &'a Arc<Memory>,
+        ended_by_owner: &'a EndedByOwner,
+        segment_bytes: usize,
+    ) -> Self {
+        Writer { shard, state: shard.state(), memory, ended_by_owner, segment_bytes }
     }
 
     /// Stores an entry, or replaces the one with the same key. Evicts nothing: if fewer than `spare` bytes of the budget would remain, it
     /// returns the number of bytes to make room for, and an older entry with the key stays. `spare` is for evictions to move entries into.
-    pub fn insert(&mut self, draft: &Draft, spare: u64) -> Result<(), Need> {
+    pub fn insert(&mut self, draft: &Draft, spare: u64) -> Result<(), MissingBytes> {
         let found = self.find(draft.hash, draft.key);
         if found.is_none() {
             self.reserve_slot(spare)?;
@@ -129,7 +134,7 @@ impl<'a> Writer<'a> {
     fn note_end(&self, slot: IndexSlot) {
         // SAFETY: under the lock, what a slot points to is mapped.
         let owner = slot.entry().map(|entry| unsafe { entry.view().owner() });
-        owner.into_iter().for_each(|owner| self.fates.note(owner, slot));
+        owner.into_iter().for_each(|owner| self.ended_by_owner.note(owner, slot));
     }
 
     /// Returns the main queue or, if `main` is false, the small one, which new entries enter.
@@ -143,7 +148,7 @@ impl<'a> Writer<'a> {
 
     /// Reserves `size` bytes for an entry at the young end of the main or the small queue, in a new segment if necessary. The caller must
     /// write the entry there. Err if fewer than `spare` bytes of the budget would remain.
-    pub(crate) fn place(&mut self, main: bool, size: usize, spare: u64) -> Result<NonNull<u8>, Need> {
+    pub(crate) fn place(&mut self, main: bool, size: usize, spare: u64) -> Result<NonNull<u8>, MissingBytes> {
         if self.deserves_single(size) {
             let mut segment = self.map_segment(self.memory.round_up(HEAD + size), true, spare)?;
             let at = segment.append(size);
@@ -174,8 +179,8 @@ impl<'a> Writer<'a> {
         size > large || HEAD + size > self.segment_bytes
     }
 
-    fn map_segment(&self, bytes: usize, single: bool, spare: u64) -> Result<Segment, Need> {
-        let start = self.memory.map_any(bytes, spare).ok_or(Need(bytes))?;
+    fn map_segment(&self, bytes: usize, single: bool, spare: u64) -> Result<Segment, MissingBytes> {
+        let start = self.memory.map_any(bytes, spare).ok_or(MissingBytes(bytes))?;
         // SAFETY: pages of this size, not in use elsewhere.
         Ok(unsafe { Segment::format(start, bytes, single) })
     }
@@ -199,7 +204,7 @@ impl<'a> Writer<'a> {
 
     /// Iterates over the entries of a segment that can still be found, each with its slot as it is when the iterator reaches it. The
     /// iterator does not borrow the segment: use it up before the segment is retired.
-    pub(crate) fn living(&self, segment: &Segment) -> impl Iterator<Item = Living> + use<> {
+    pub(crate) fn live_entries(&self, segment: &Segment) -> impl Iterator<Item = LiveEntry> + use<> {
         let table = self.shard.table();
         let entries = table.map(|_| segment.entries());
         entries.into_iter().flatten().filter_map(move |entry| {
@@ -207,14 +212,15 @@ impl<'a> Writer<'a> {
             let view = unsafe { entry.view() };
             let (place, bytes) = (view.place(), view.size());
             let (at, slot) = table?.find_entry(place, entry)?;
-            Some(Living { at, slot, entry, place, bytes })
+            Some(LiveEntry { at, slot, entry, place, bytes })
         })
     }
 
-    /// Copies an entry to the young end of the queue that `living.slot` names, and lets the index point to the copy, with the use count of
-    /// `living.slot`. Returns false, and changes nothing, if there is no memory.
-    pub(crate) fn relocate(&mut self, living: &Living) -> bool {
-        let Living { at, slot, entry, bytes, .. } = *living;
+    /// Copies an entry to the young end of the queue that `live_entries.slot` names, and lets the index point to the copy, with the use
+    /// count of
+    /// `live_entries.slot`. Returns false, and changes nothing, if there is no memory.
+    pub(crate) fn relocate(&mut self, living: &LiveEntry) -> bool {
+        let LiveEntry { at, slot, entry, bytes, .. } = *living;
         let Ok(copy) = self.place(slot.is_main(), bytes, 0) else { return false };
         // SAFETY: both have this size, and `copy` is not visible to any other thread.
         unsafe { entry.copy_to(copy, bytes) };
@@ -224,17 +230,17 @@ impl<'a> Writer<'a> {
     }
 
     /// Ensures that the index exists and has a free slot. Err if fewer than `spare` bytes of the budget would remain.
-    fn reserve_slot(&mut self, spare: u64) -> Result<(), Need> {
+    fn reserve_slot(&mut self, spare: u64) -> Result<(), MissingBytes> {
         let capacity = self.shard.table().map_or(0, Table::capacity);
         // At three quarters, a search that fails reads about eight slots, one or two cache lines.
         if self.state.filled < capacity / 4 * 3 { Ok(()) } else { self.rebuild(spare) }
     }
 
     /// Replaces the index by one that is half full. Err, and nothing is changed, if fewer than `spare` bytes of the budget would remain.
-    fn rebuild(&mut self, spare: u64) -> Result<(), Need> {
+    fn rebuild(&mut self, spare: u64) -> Result<(), MissingBytes> {
         let slots = 2 * (self.state.counts.entries as usize + 1);
         let bytes = Table::bytes_for(slots, self.memory);
-        let start = self.memory.map(bytes, spare).ok_or(Need(bytes))?;
+        let start = self.memory.map(bytes, spare).ok_or(MissingBytes(bytes))?;
         // SAFETY: fresh pages of this size.
         let table = unsafe { Table::format(start, bytes) };
         self.state.filled = self.shard.table().map_or(0, |old| table.fill_from(old));

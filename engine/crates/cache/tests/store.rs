@@ -2,7 +2,7 @@
 
 mod keys;
 
-use cache::{Cache, CellId, Fate, Key, Meta, NotStored, Stamp, Versions, pin};
+use cache::{Cache, CellId, EndedEntries, Key, Meta, NotStored, Stamp, Versions, pin};
 use keys::{BUDGETS, key, meta};
 
 fn put(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), NotStored> {
@@ -253,12 +253,12 @@ fn the_fate_of_entries_is_counted_for_their_owner() {
     assert!(cache.get(cache.hash(&keys[0]), &keys[0], &pin()).is_some());
     versions.advance(cell);
     assert_eq!(cache.sweep(|entry| entry.is_fresh(&versions), usize::MAX), 3);
-    assert_eq!(cache.fate(5), Fate { used: 1, unused: 1 });
-    assert_eq!(cache.fate(6), Fate { used: 0, unused: 1 });
+    assert_eq!(cache.ended_entries(5), EndedEntries { used: 1, unused: 1 });
+    assert_eq!(cache.ended_entries(6), EndedEntries { used: 0, unused: 1 });
     store(&keys[0], 6);
     store(&keys[0], 7);
-    assert_eq!(cache.fate(6), Fate { used: 0, unused: 2 }, "replaced");
-    assert_eq!(cache.fate(u16::MAX), Fate::default(), "nobody's");
+    assert_eq!(cache.ended_entries(6), EndedEntries { used: 0, unused: 2 }, "replaced");
+    assert_eq!(cache.ended_entries(u16::MAX), EndedEntries::default(), "nobody's");
 }
 
 #[test]

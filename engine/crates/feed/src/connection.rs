@@ -22,7 +22,7 @@ pub struct SessionContext {
     /// attachment.
     pub context: u64,
     /// The stamp of the last report, a position in the server's sequence of changes. The context is valid while
-    /// [`Near::may_serve`](crate::Near::may_serve) returns true for this stamp without cells; it returns false after a change that
+    /// [`NearEnd::may_serve`](crate::NearEnd::may_serve) returns true for this stamp without cells; it returns false after a change that
     /// affects everything.
     pub stamp: u64,
     /// The number of the connection's command, counted from 1 after the log-in, since which the context has been in force. A statement
@@ -123,7 +123,7 @@ impl Connection {
     /// Applies the server's report on a command, after which the session contexts describe the session after that command. Returns
     /// false, and changes nothing, if the report is about another connection or none of the commands that reports are awaited for; the
     /// host must then ignore the report.
-    pub fn hear(&mut self, report: &CommandReport) -> bool {
+    pub fn apply(&mut self, report: &CommandReport) -> bool {
         let is_it = |sent: &Sent| (sent.number, sent.check) == (report.command, report.check);
         let Some(at) = self.since.iter().position(is_it).filter(|_| report.connection == self.number) else {
             return false;
@@ -206,11 +206,11 @@ mod tests {
     fn what_was_told_holds_until_the_next_command() {
         let mut connection = connection();
         assert_eq!(connection.session_context(Protocol::Text), None);
-        assert!(!connection.hear(&report(2, READ)) && !connection.hear(&report(1, b"\x03SELECT 2")));
-        assert!(connection.hear(&report(1, READ)));
+        assert!(!connection.apply(&report(2, READ)) && !connection.apply(&report(1, b"\x03SELECT 2")));
+        assert!(connection.apply(&report(1, READ)));
         assert_eq!(connection.session_context(Protocol::Text), Some(SessionContext { context: 4, stamp: 9, since: 1 }));
         connection.forward(b"\x03SET x = 1");
-        assert!(!connection.hear(&report(1, READ)), "it was told already");
+        assert!(!connection.apply(&report(1, READ)), "it was told already");
         assert_eq!(connection.session_context(Protocol::Text), None);
     }
 
@@ -218,7 +218,7 @@ mod tests {
     fn what_is_told_late_holds_if_what_came_since_is_known_to_change_nothing() {
         let mut connection = connection();
         connection.forward(READ);
-        assert!(connection.hear(&report(1, READ)));
+        assert!(connection.apply(&report(1, READ)));
         assert_eq!(connection.session_context(Protocol::Text), None);
         assert!(
             connection
@@ -232,13 +232,13 @@ mod tests {
     #[test]
     fn the_snapshot_is_that_of_the_command_that_was_told_last() {
         let mut connection = connection();
-        assert!(connection.hear(&CommandReport { snapshot: Some(8), ..report(1, READ) }));
+        assert!(connection.apply(&CommandReport { snapshot: Some(8), ..report(1, READ) }));
         connection.forward_harmless();
         assert_eq!((connection.session_context(Protocol::Text).is_some(), connection.snapshot()), (true, Some(8)));
         connection.forward(b"\x03COMMIT");
         assert_eq!(connection.session_context(Protocol::Text), None, "it may have ended the transaction");
         connection.forward(READ);
-        assert!(connection.hear(&report(4, READ)));
+        assert!(connection.apply(&report(4, READ)));
         assert_eq!((connection.session_context(Protocol::Text).is_some(), connection.snapshot()), (true, None));
         connection.forget();
         assert_eq!((connection.session_context(Protocol::Text), connection.snapshot()), (None, None));
@@ -250,11 +250,11 @@ mod tests {
         const EXECUTION: &[u8] = b"\x17\x01\0\0\0\0\x01\0\0\0";
         for (context, holds) in [(4, true), (6, false)] {
             let mut connection = connection();
-            assert!(connection.hear(&report(1, READ)));
+            assert!(connection.apply(&report(1, READ)));
             connection.forward(EXECUTION);
-            assert!(connection.hear(&CommandReport { context: 5, ..report(2, EXECUTION) }));
+            assert!(connection.apply(&CommandReport { context: 5, ..report(2, EXECUTION) }));
             connection.forward(b"\x03SET x = 1");
-            assert!(connection.hear(&CommandReport { is_of_session: true, context, ..report(3, b"\x03SET x = 1") }));
+            assert!(connection.apply(&CommandReport { is_of_session: true, context, ..report(3, b"\x03SET x = 1") }));
             let contexts =
                 [Protocol::Text, Protocol::Binary].map(|one| connection.session_context(one).map(|one| one.context));
             assert_eq!(contexts, [Some(context), holds.then_some(5)]);
@@ -264,18 +264,18 @@ mod tests {
     #[test]
     fn what_was_told_holds_over_a_ping() {
         let mut connection = connection();
-        assert!(connection.hear(&report(1, READ)));
+        assert!(connection.apply(&report(1, READ)));
         connection.forward_harmless();
         assert!(connection.session_context(Protocol::Text).is_some());
         connection.forward(READ);
         assert_eq!(connection.session_context(Protocol::Text), None);
-        assert!(connection.hear(&report(3, READ)), "it was counted");
+        assert!(connection.apply(&report(3, READ)), "it was counted");
     }
 
     #[test]
     fn nothing_holds_over_more_commands_than_are_remembered() {
         let mut connection = connection();
-        assert!(connection.hear(&report(1, READ)));
+        assert!(connection.apply(&report(1, READ)));
         (0..REMEMBERED).for_each(|_| _ = connection.forward(READ));
         assert!(connection.session_context_through(Protocol::Text, |_, _| true).is_some());
         connection.forward(READ);
@@ -286,14 +286,14 @@ mod tests {
     fn what_is_told_of_another_server_s_connection_of_the_same_number_is_not_taken() {
         let mut connection = Connection::new(7, b"another greeting");
         connection.forward(READ);
-        assert!(!connection.hear(&report(1, READ)));
+        assert!(!connection.apply(&report(1, READ)));
     }
 
     #[test]
     fn what_was_told_of_one_protocol_holds_over_what_is_told_of_the_other() {
         const EXECUTION: &[u8] = b"\x17\x01\0\0\0\0\x01\0\0\0";
         let mut connection = connection();
-        assert!(connection.hear(&report(1, READ)));
+        assert!(connection.apply(&report(1, READ)));
         connection.forward(EXECUTION);
         assert_eq!(connection.session_context(Protocol::Text), None);
         assert_eq!(
@@ -301,13 +301,13 @@ mod tests {
             None,
             "nothing is known of executions"
         );
-        assert!(connection.hear(&CommandReport { context: 5, ..report(2, EXECUTION) }));
+        assert!(connection.apply(&CommandReport { context: 5, ..report(2, EXECUTION) }));
         let contexts =
             [Protocol::Text, Protocol::Binary].map(|one| connection.session_context(one).map(|one| one.context));
         assert_eq!(contexts, [Some(4), Some(5)]);
         connection.forward(b"\x03SET x = 1");
         connection.forward(READ);
-        assert!(connection.hear(&report(4, READ)));
+        assert!(connection.apply(&report(4, READ)));
         assert_eq!(connection.session_context(Protocol::Binary), None, "something else came between");
     }
 
@@ -315,12 +315,12 @@ mod tests {
     fn a_preparation_changes_nothing_where_that_was_told() {
         for holds_over_preparations in [false, true] {
             let mut connection = connection();
-            assert!(connection.hear(&CommandReport { holds_over_preparations, ..report(1, READ) }));
+            assert!(connection.apply(&CommandReport { holds_over_preparations, ..report(1, READ) }));
             connection.forward(b"\x16SELECT 1");
             assert_eq!(connection.session_context(Protocol::Text).is_some(), holds_over_preparations);
             connection.forward(READ);
             assert_eq!(connection.session_context(Protocol::Text), None);
-            assert!(connection.hear(&report(3, READ)));
+            assert!(connection.apply(&report(3, READ)));
             let since = if holds_over_preparations { 1 } else { 3 };
             assert_eq!(connection.session_context(Protocol::Text).map(|session| session.since), Some(since));
             connection.forward(b"\x16SELECT 1");
@@ -332,14 +332,14 @@ mod tests {
     fn what_is_prepared_under_another_number_or_between_others_was_not_prepared_under_this_one() {
         let over = |command, context| CommandReport { holds_over_preparations: true, context, ..report(command, READ) };
         let mut connection = connection();
-        assert!(connection.hear(&over(1, 4)));
+        assert!(connection.apply(&over(1, 4)));
         connection.forward(READ);
-        assert!(connection.hear(&over(2, 5)));
+        assert!(connection.apply(&over(2, 5)));
         assert_eq!(connection.session_context(Protocol::Text).map(|session| session.since), Some(2));
         connection.forward(b"\x03SET x = 1");
         connection.forward(b"\x16SELECT 1");
         connection.forward(READ);
-        assert!(connection.hear(&over(5, 5)));
+        assert!(connection.apply(&over(5, 5)));
         assert_eq!(connection.session_context(Protocol::Text).map(|session| session.since), Some(5));
     }
 }

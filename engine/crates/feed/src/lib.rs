@@ -12,44 +12,44 @@
 //!
 //! 1. Log in on an ordinary connection and send [`attach_statement`]. An OK packet is the consent; from then on both sides send
 //!    packets whose payload is a [`Frame`] (from the server) or [`FromNear`] messages (to it), see [`message`].
-//! 2. Give every frame to [`Near::hear`]. Send [`Near::acknowledgement`] only once cache lookups on all threads see what `hear`
+//! 2. Give every frame to [`NearEnd::receive`]. Send [`NearEnd::acknowledgement`] only once cache lookups on all threads see what `receive`
 //!    changed: the server lets a write become visible when the frame is acknowledged.
-//! 3. Every [`Near::renew_every`], send [`Near::renew`]. Take `now` before the bytes leave.
+//! 3. Every [`NearEnd::renew_every`], send [`NearEnd::renew`]. Take `now` before the bytes leave.
 //! 4. For each connection to the same server keep a [`Connection`]: send its [`Connection::mark`] once the greeting has arrived,
-//!    call [`Connection::forward`] for every command that goes to the server, and give the connection each [`Heard::Report`]
+//!    call [`Connection::forward`] for every command that goes to the server, and give the connection each [`NearEvent::Report`]
 //!    about it.
 //! 5. A read may be answered from memory if [`Connection::session_context`] returns a context that has a stored result for the
-//!    read, the session is outside a transaction with autocommit on, and [`Near::may_serve`] returns true. Take `now` after the
+//!    read, the session is outside a transaction with autocommit on, and [`NearEnd::may_serve`] returns true. Take `now` after the
 //!    read has arrived: a process may have been stopped since it last read the clock.
 //!
 //!    In a transaction, a read may also be answered if [`Connection::snapshot`] returns a stamp and
-//!    [`CommandReport::is_for_transactions`] is set for the result. Then call [`Near::may_serve`] with the lesser of the two
+//!    [`CommandReport::is_for_transactions`] is set for the result. Then call [`NearEnd::may_serve`] with the lesser of the two
 //!    stamps: the result must not have changed since the snapshot either.
 //! 6. A result may be stored with the contents of its report, under the key `(attachment, context, command)`. Contexts, cells and
 //!    stamps of another attachment are meaningless.
-//! 7. When the feed ends, call [`Near::lose`]: no result is served until the next attachment.
+//! 7. When the feed ends, call [`NearEnd::lose`]: no result is served until the next attachment.
 //!
-//! **The server's end** is [`Nears`]: all near caches of one server.
+//! **The server's end** is [`ServerEnd`]: all near caches of one server.
 //!
 //! Deliberately absent: sockets, threads, the results themselves.
 
 #![forbid(unsafe_code)]
 
+mod attach_pauses;
 mod cells;
 mod connection;
-mod kept_out;
 pub mod message;
 mod near_end;
 mod server_end;
 
+pub use attach_pauses::{AttachPause, AttachPauses};
 pub use connection::{Connection, Protocol, SessionContext};
-pub use kept_out::{KeptOut, Pause};
-pub use message::{CommandReport, Counts, Frame, FromNear, Malformed, ToNear};
-pub use near_end::{Heard, Lost, Near};
-pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
+pub use message::{CommandReport, Frame, FromNear, Malformed, NearCacheCounts, ToNear};
+pub use near_end::{FeedBroken, NearEnd, NearEvent};
+pub use server_end::{AttachedNear, LeaseTerms, NearId, NearOwner, PendingAcks, ReportDependencies, ServerEnd};
 
 /// The newest version of the feed's protocol that this crate speaks.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 /// The oldest version of the feed's protocol that this crate speaks.
 pub const OLDEST: u16 = 1;
 

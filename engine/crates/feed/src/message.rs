@@ -43,6 +43,11 @@ pub enum ToNear {
         cells: Vec<(u32, u64)>,
     },
     Report(CommandReport),
+    /// The reason why the server's cache reports no results, so that nothing can be served, in one line; empty if there is none. Sent
+    /// when the reason changes, from protocol version 5 on; before the first one there is none.
+    Obstacle {
+        why: String,
+    },
 }
 
 /// The server's report on one command of a near cache: the session context that it left, and the dependencies of its result. The
@@ -96,14 +101,14 @@ pub enum FromNear {
         connection: u32,
     },
     /// The near cache's counters, for the server's statistics.
-    Counted(Counts),
+    Counted(NearCacheCounts),
     /// The near cache serves nothing any more under this attachment, so no writer need wait for it.
     Left,
 }
 
 /// Counters of a near cache since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Counts {
+pub struct NearCacheCounts {
     pub entries: u64,
     pub bytes: u64,
     pub hits: u64,
@@ -118,6 +123,7 @@ const REPORT: u8 = 5;
 const REPORT_OVER_PREPARATIONS: u8 = 6;
 const REPORT_FOR_TRANSACTIONS: u8 = 7;
 const REPORT_OF_SESSION: u8 = 8;
+const OBSTACLE: u8 = 9;
 const RENEW: u8 = 65;
 const ACKNOWLEDGE: u8 = 66;
 const MARK: u8 = 67;
@@ -148,7 +154,7 @@ impl Frame {
                 ToNear::Closed { cells } => named.extend(cells),
                 ToNear::Opened { cells } => named.extend(cells.iter().map(|(cell, _)| cell)),
                 ToNear::Report(report) => named.extend(report.cells.iter().map(|(cell, _)| cell)),
-                ToNear::Attached { .. } | ToNear::Granted { .. } => {}
+                ToNear::Attached { .. } | ToNear::Granted { .. } | ToNear::Obstacle { .. } => {}
             }
         }
         named
@@ -192,7 +198,7 @@ impl FromNear {
             UNMARK => FromNear::Unmark { connection: body.u32()? },
             COUNTED => {
                 let [entries, bytes, hits, misses] = [body.u64()?, body.u64()?, body.u64()?, body.u64()?];
-                FromNear::Counted(Counts { entries, bytes, hits, misses })
+                FromNear::Counted(NearCacheCounts { entries, bytes, hits, misses })
             }
             LEFT => FromNear::Left,
             _ => return Err(Malformed),
@@ -204,7 +210,7 @@ impl ToNear {
     /// Returns how many cells this message lists. Queues are limited by this number.
     pub fn cells(&self) -> usize {
         match self {
-            ToNear::Attached { .. } | ToNear::Granted { .. } => 0,
+            ToNear::Attached { .. } | ToNear::Granted { .. } | ToNear::Obstacle { .. } => 0,
             ToNear::Closed { cells } => cells.len(),
             ToNear::Opened { cells } => cells.len(),
             ToNear::Report(report) => report.cells.len(),
@@ -223,6 +229,7 @@ impl ToNear {
                 put(out, CLOSED, &[&cells])
             }
             ToNear::Opened { cells } => put(out, OPENED, &[&versions(cells)]),
+            ToNear::Obstacle { why } => put(out, OBSTACLE, &[why.as_bytes()]),
             ToNear::Report(report) => {
                 let numbers = [report.command, report.check, report.context, report.stamp].map(u64::to_le_bytes);
                 let [command, check, context, stamp] = numbers.each_ref().map(|number| &number[..]);
@@ -254,6 +261,7 @@ impl ToNear {
             REPORT | REPORT_OVER_PREPARATIONS | REPORT_FOR_TRANSACTIONS | REPORT_OF_SESSION => {
                 ToNear::Report(body.report(kind)?)
             }
+            OBSTACLE => ToNear::Obstacle { why: body.text()? },
             _ => return Err(Malformed),
         })
     }
@@ -301,6 +309,12 @@ impl<'a> Input<'a> {
 
     fn u64(&mut self) -> Result<u64, Malformed> {
         self.take().map(u64::from_le_bytes)
+    }
+
+    /// Reads the rest of the input as text.
+    fn text(&mut self) -> Result<String, Malformed> {
+        let bytes = std::mem::take(&mut self.0);
+        String::from_utf8(bytes.to_vec()).map_err(|_| Malformed)
     }
 
     fn version(&mut self) -> Result<(u32, u64), Malformed> {
@@ -393,6 +407,8 @@ mod tests {
             ToNear::Report(outside),
             ToNear::Report(inside),
             ToNear::Report(session),
+            ToNear::Obstacle { why: String::new() },
+            ToNear::Obstacle { why: "the cache is off".into() },
         ];
         Frame { number: 11, messages }
     }
@@ -403,7 +419,7 @@ mod tests {
             FromNear::Acknowledge { number: 2 },
             FromNear::Mark { connection: 3, scramble: 4 },
             FromNear::Unmark { connection: 3 },
-            FromNear::Counted(Counts { entries: 1, bytes: 2, hits: 3, misses: 4 }),
+            FromNear::Counted(NearCacheCounts { entries: 1, bytes: 2, hits: 3, misses: 4 }),
             FromNear::Left,
         ]
     }

@@ -6,7 +6,7 @@
 //!   the feed;
 //! - a cell's version never decreases.
 
-use crate::cells::Cells;
+use crate::cells::CellStates;
 use crate::message::{CommandReport, Frame, FromNear, ToNear};
 
 /// The cell that stands for everything. Each result depends on it without naming it.
@@ -15,74 +15,77 @@ const EVERYTHING: u32 = 0;
 /// The near cache's end of a feed: the attachment, the lease, and the state of the server's cells. It decides which results may be
 /// served. Without an attachment (as by `default`) none may.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Near {
+pub struct NearEnd {
     attachment: Option<[u64; 2]>,
     lease_ns: u64,
     /// The time at which the lease ends, in nanoseconds by the near cache's own clock; 0 without a lease.
     until: u64,
     /// The number of the last frame that was applied.
-    heard: u64,
-    cells: Cells,
+    last_frame: u64,
+    cells: CellStates,
 }
 
-/// Something that the host has to act on after [`Near::hear`].
+/// Something that the host has to act on after [`NearEnd::receive`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum NearEvent {
     /// A new [`Attachment`](crate::Attachment) has started. The host must not serve results of earlier ones any more.
     Attached([u64; 2]),
-    /// The host gives this report to [`Connection::hear`](crate::Connection::hear) of the connection with the number
+    /// The host gives this report to [`Connection::apply`](crate::Connection::apply) of the connection with the number
     /// [`CommandReport::connection`].
     Report(CommandReport),
+    /// The server's cache reports no results for this reason, so that nothing can be served; empty if it reports them again.
+    Obstacle(String),
 }
 
 /// The error of a frame that is missing or invalid. The host must close the feed; no result may be served until the next attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost;
+pub struct FeedBroken;
 
-impl Near {
+impl NearEnd {
     /// Applies a frame and returns what the host has to act on. A frame that was applied before is skipped. On an error, which ends the
     /// feed, the state is as after [`lose`](Self::lose). After success, send [`acknowledgement`](Self::acknowledgement) once all
     /// threads see the effects.
-    pub fn hear(&mut self, frame: Frame) -> Result<Vec<Heard>, Lost> {
-        if frame.number <= self.heard {
+    pub fn receive(&mut self, frame: Frame) -> Result<Vec<NearEvent>, FeedBroken> {
+        if frame.number <= self.last_frame {
             return Ok(Vec::new());
         }
-        let is_next = frame.number == self.heard + 1;
+        let is_next = frame.number == self.last_frame + 1;
         let begins = matches!(frame.messages.first(), Some(ToNear::Attached { .. }));
         if !is_next || begins != self.attachment.is_none() {
             self.lose();
-            return Err(Lost);
+            return Err(FeedBroken);
         }
-        self.heard = frame.number;
-        let mut heard = Vec::new();
+        self.last_frame = frame.number;
+        let mut events = Vec::new();
         for message in frame.messages {
             match self.apply(message) {
-                Ok(one) => heard.extend(one),
+                Ok(one) => events.extend(one),
                 Err(lost) => {
                     self.lose();
                     return Err(lost);
                 }
             }
         }
-        Ok(heard)
+        Ok(events)
     }
 
-    fn apply(&mut self, message: ToNear) -> Result<Option<Heard>, Lost> {
+    fn apply(&mut self, message: ToNear) -> Result<Option<NearEvent>, FeedBroken> {
         match message {
             ToNear::Attached { attachment, lease_ns, .. } => {
                 if self.attachment.replace(attachment).is_some() {
-                    return Err(Lost);
+                    return Err(FeedBroken);
                 }
                 self.lease_ns = lease_ns;
-                return Ok(Some(Heard::Attached(attachment)));
+                return Ok(Some(NearEvent::Attached(attachment)));
             }
             ToNear::Granted { sent } => self.until = self.until.max(sent.saturating_add(self.lease_ns)),
             ToNear::Closed { cells } => self.close(&cells)?,
             ToNear::Opened { cells } => self.open(&cells)?,
             ToNear::Report(report) => {
                 self.open(&report.cells)?;
-                return Ok(Some(Heard::Report(report)));
+                return Ok(Some(NearEvent::Report(report)));
             }
+            ToNear::Obstacle { why } => return Ok(Some(NearEvent::Obstacle(why))),
         }
         Ok(None)
     }
@@ -90,7 +93,7 @@ impl Near {
     /// Returns the message that acknowledges all frames up to the last one that was applied. Send it only when lookups on all threads
     /// see the effects of that frame: the server then lets writes become visible.
     pub fn acknowledgement(&self) -> FromNear {
-        FromNear::Acknowledge { number: self.heard }
+        FromNear::Acknowledge { number: self.last_frame }
     }
 
     /// Returns the message that requests a new lease, which will start at `now`: send it at once. `now` is in nanoseconds by the near
@@ -108,7 +111,7 @@ impl Near {
     /// Forgets the attachment, the lease and all cells, so that nothing may be served until the next attachment. The host calls this
     /// when the feed or its connection has ended.
     pub fn lose(&mut self) {
-        *self = Near::default();
+        *self = NearEnd::default();
     }
 
     /// Returns the present [`Attachment`](crate::Attachment), or none before a feed's first frame and after its end.
@@ -156,13 +159,13 @@ impl Near {
         !cell.is_closed() && cell.version() <= stamp
     }
 
-    fn close(&mut self, cells: &[u32]) -> Result<(), Lost> {
-        cells.iter().try_for_each(|cell| self.cells.close(*cell)).ok_or(Lost)
+    fn close(&mut self, cells: &[u32]) -> Result<(), FeedBroken> {
+        cells.iter().try_for_each(|cell| self.cells.close(*cell)).ok_or(FeedBroken)
     }
 
     /// Opens these cells with these versions. Other threads must not see some of them before all are done: opening one cell may make a
     /// result servable that another cell of the same message invalidates. Err if a number exceeds the limit of cell numbers.
-    fn open(&mut self, cells: &[(u32, u64)]) -> Result<(), Lost> {
-        cells.iter().try_for_each(|(cell, version)| self.cells.open(*cell, *version)).ok_or(Lost)
+    fn open(&mut self, cells: &[(u32, u64)]) -> Result<(), FeedBroken> {
+        cells.iter().try_for_each(|(cell, version)| self.cells.open(*cell, *version)).ok_or(FeedBroken)
     }
 }

@@ -2,18 +2,18 @@
 //!
 //! Every call is made under one lock of the host. The host follows these rules:
 //!
-//! - A **writer** closes its cells, calls [`Nears::close`], and waits until [`Nears::is_over`] returns true. Before that, no
-//!   client may see its change. After it has opened its cells it calls [`Nears::open`].
-//! - A **reader** reports its result with [`Nears::tell`], which marks the result's dependencies as held *before* it checks
+//! - A **writer** closes its cells, calls [`ServerEnd::close`], and waits until [`ServerEnd::is_over`] returns true. Before that, no
+//!   client may see its change. After it has opened its cells it calls [`ServerEnd::open`].
+//! - A **reader** reports its result with [`ServerEnd::queue_report`], which marks the result's dependencies as held *before* it checks
 //!   whether the result is current. So a writer that does not know of the result has closed its cells before that check.
-//! - The host sends the frames of [`Nears::take`] in this order, on one connection.
+//! - The host sends the frames of [`ServerEnd::take`] in this order, on one connection.
 //!
 //! Invariants:
 //! - a lease that is granted after a closing is of no use before the closing is applied, since frames keep their order. So a
 //!   writer waits for the lease that was in force at its closing, and later renewals do not make it wait longer;
 //! - a lease outlives its feed: a detached near cache counts until its lease is over.
 
-use crate::message::{CommandReport, Counts, Frame, FromNear, ToNear};
+use crate::message::{CommandReport, Frame, FromNear, NearCacheCounts, ToNear};
 use std::collections::BTreeMap;
 
 /// The server's number of an attached near cache. A number is never used again.
@@ -27,6 +27,8 @@ const PREPARATIONS: u16 = 2;
 const TRANSACTIONS: u16 = 3;
 /// Since this protocol version, near caches understand reports that only describe the session.
 const SESSIONS: u16 = 4;
+/// Since this protocol version, near caches understand [`ToNear::Obstacle`].
+const OBSTACLES: u16 = 5;
 /// The maximum number of messages that are queued for one near cache. A near cache that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
 /// The maximum number of cells in the messages that are queued for one near cache.
@@ -36,35 +38,35 @@ const MOST_AT_ONCE: usize = 512;
 
 /// The length of leases, that is, of the time for which a near cache may serve results after its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Terms {
+pub struct LeaseTerms {
     /// The length of a lease by the near cache's clock.
     pub lease_ns: u64,
     /// The time for which the server counts a lease longer than that, because clocks run at different speeds.
     pub margin_ns: u64,
 }
 
-impl Default for Terms {
-    fn default() -> Terms {
-        Terms { lease_ns: 100_000_000, margin_ns: 2_000_000 }
+impl Default for LeaseTerms {
+    fn default() -> LeaseTerms {
+        LeaseTerms { lease_ns: 100_000_000, margin_ns: 2_000_000 }
     }
 }
 
 /// The owner of a near cache: the account that its feed is logged in with, and the address that the feed comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Who {
+pub struct NearOwner {
     pub account: String,
     pub address: String,
 }
 
 /// A near cache (a cache outside of the server, next to an application) that receives invalidations over a feed, with its statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Attached {
+pub struct AttachedNear {
     pub name: String,
-    pub who: Who,
+    pub who: NearOwner,
     /// The version of the protocol that both ends speak.
     pub version: u16,
     /// The counters that the near cache has last sent.
-    pub counts: Counts,
+    pub counts: NearCacheCounts,
     /// The number of writes that had to wait for this near cache.
     pub waits: u64,
     /// The total time of those waits, in nanoseconds.
@@ -72,7 +74,9 @@ pub struct Attached {
     /// The time in nanoseconds that the last measured acknowledgement took, from a closing that a writer waited for.
     pub lag_ns: u64,
     /// The time at which the lease ends, in nanoseconds by the server's clock.
-    pub until: u64,
+    pub lease_end: u64,
+    /// The reason why the server's cache reports no results to this near cache; empty if there is none.
+    pub obstacle: &'static str,
     /// True if the feed has ended. The near cache may serve until its lease ends.
     is_gone: bool,
     attachment: [u64; 2],
@@ -85,17 +89,17 @@ pub struct Attached {
     acknowledged: u64,
     /// The first frame that closes cells, that a writer waits for, and that is not acknowledged yet: its number, and the time of the
     /// closing.
-    asked: Option<(u64, u64)>,
+    awaited_ack: Option<(u64, u64)>,
     /// The cells of the tables for which this near cache may hold results, each with the greatest stamp of those results.
     holds: BTreeMap<u32, u64>,
 }
 
-/// The acknowledgements that a writer waits for after [`Nears::close`], before its change may become visible: near cache, frame
+/// The acknowledgements that a writer waits for after [`ServerEnd::close`], before its change may become visible: near cache, frame
 /// number, and the time when the near cache's lease ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Wait(Vec<(NearId, u64, u64)>);
+pub struct PendingAcks(Vec<(NearId, u64, u64)>);
 
-impl Wait {
+impl PendingAcks {
     /// Returns true if there is nothing to wait for.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
@@ -104,7 +108,7 @@ impl Wait {
 
 /// The dependencies of a result that is reported to a near cache.
 #[derive(Clone, Copy, Debug)]
-pub struct Basis<'a> {
+pub struct ReportDependencies<'a> {
     /// For each table that was read, the cell that every write to the table closes.
     pub tables: &'a [u32],
     /// The cells that the result depends on, as the report lists them; they may be finer, such as those of rows.
@@ -114,46 +118,47 @@ pub struct Basis<'a> {
 /// The server's end of all its feeds: the near caches (caches outside of the server, next to applications), which tables each may hold
 /// results of, and the messages queued for each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Nears {
-    terms: Terms,
+pub struct ServerEnd {
+    terms: LeaseTerms,
     /// The first half of all attachments, different for each start of the server.
     life: u64,
     next: NearId,
-    attached: BTreeMap<NearId, Attached>,
+    attached: BTreeMap<NearId, AttachedNear>,
     /// Owners of near caches that did not acknowledge a closing in time. `take_missed` empties this list.
-    missed: Vec<Who>,
+    missed: Vec<NearOwner>,
 }
 
-impl Nears {
+impl ServerEnd {
     /// Creates the server's end, without near caches. `life` must be different for each start of any server, since it makes
     /// [`Attachment`](crate::Attachment)s unique.
-    pub fn new(terms: Terms, life: u64) -> Nears {
-        Nears { terms, life, next: 1, attached: BTreeMap::new(), missed: Vec::new() }
+    pub fn new(terms: LeaseTerms, life: u64) -> ServerEnd {
+        ServerEnd { terms, life, next: 1, attached: BTreeMap::new(), missed: Vec::new() }
     }
 
     /// Attaches a near cache and queues the first message for it. It has no lease until it requests one. `version` is that of the
     /// protocol that both ends speak; `now` is in nanoseconds by the server's clock, here and in all other methods.
-    pub fn attach(&mut self, name: &str, who: Who, version: u16, now: u64) -> NearId {
+    pub fn attach(&mut self, name: &str, who: NearOwner, version: u16, now: u64) -> NearId {
         let id = self.next;
         self.next += 1;
         let attachment = [self.life, id];
         let first = ToNear::Attached { version, attachment, lease_ns: self.terms.lease_ns };
-        let attached = Attached {
+        let attached = AttachedNear {
             name: name.to_owned(),
             who,
             version,
-            counts: Counts::default(),
+            counts: NearCacheCounts::default(),
             waits: 0,
             waited_ns: 0,
             lag_ns: 0,
-            until: now,
+            lease_end: now,
+            obstacle: "",
             is_gone: false,
             attachment,
             outgoing: vec![first],
             cells_waiting: 0,
             taken: 0,
             acknowledged: 0,
-            asked: None,
+            awaited_ack: None,
             holds: BTreeMap::new(),
         };
         self.attached.insert(id, attached);
@@ -163,16 +168,16 @@ impl Nears {
     /// Applies a message from a near cache, which arrived at `now` (nanoseconds by the server's clock); it may queue an answer. Ignored
     /// if the near cache is not attached any more. Does nothing for `Mark` and `Unmark`: the host itself keeps track of marked
     /// connections.
-    pub fn hear(&mut self, id: NearId, message: &FromNear, now: u64) {
+    pub fn receive(&mut self, id: NearId, message: &FromNear, now: u64) {
         let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return };
         match message {
             FromNear::Renew { sent } => {
-                near.until = near.until.max(now + self.terms.lease_ns + self.terms.margin_ns);
+                near.lease_end = near.lease_end.max(now + self.terms.lease_ns + self.terms.margin_ns);
                 near.say(ToNear::Granted { sent: *sent });
             }
             FromNear::Acknowledge { number } => {
                 near.acknowledged = near.acknowledged.max((*number).min(near.taken));
-                if let Some((_, since)) = near.asked.take_if(|(frame, _)| *frame <= near.acknowledged) {
+                if let Some((_, since)) = near.awaited_ack.take_if(|(frame, _)| *frame <= near.acknowledged) {
                     near.lag_ns = now.saturating_sub(since);
                 }
             }
@@ -182,20 +187,30 @@ impl Nears {
         }
     }
 
+    /// Notes the reason why the server's cache reports no results; an empty text if it reports them. Queues a message for this near
+    /// cache if the reason has changed, and its version of the protocol has this message.
+    pub fn note_obstacle(&mut self, id: NearId, why: &'static str) {
+        let Some(near) = self.attached.get_mut(&id).filter(|near| near.obstacle != why) else { return };
+        near.obstacle = why;
+        if near.version >= OBSTACLES {
+            near.say(ToNear::Obstacle { why: why.to_owned() });
+        }
+    }
+
     /// Queues the closing of these cells for all near caches that may hold results that depend on them, and returns the
     /// acknowledgements to wait for: poll [`is_over`](Self::is_over) until it returns true. The caller has closed the cells at the
     /// server before. `cells` must contain the cell that every write to the table closes, because near caches are found by it. `now` is
     /// in nanoseconds by the server's clock.
-    pub fn close(&mut self, cells: &[u32], now: u64) -> Wait {
+    pub fn close(&mut self, cells: &[u32], now: u64) -> PendingAcks {
         self.forget_gone(now);
-        let mut wait = Wait::default();
+        let mut wait = PendingAcks::default();
         for (id, near) in self.attached.iter_mut().filter(|(_, near)| near.may_hold(cells)) {
             near.say(ToNear::Closed { cells: cells.to_vec() });
-            if near.until > now {
+            if near.lease_end > now {
                 let frame = near.last_frame();
-                near.asked = near.asked.or(Some((frame, now)));
+                near.awaited_ack = near.awaited_ack.or(Some((frame, now)));
                 near.waits += 1;
-                wait.0.push((*id, frame, near.until));
+                wait.0.push((*id, frame, near.lease_end));
             }
         }
         wait
@@ -205,14 +220,14 @@ impl Nears {
     /// call it again after the next message from a near cache, or at [`next_deadline`](Self::next_deadline). Removes from `wait` what
     /// need not be waited for any more, and detaches near caches whose lease ended without an acknowledgement. `now` is in nanoseconds
     /// by the server's clock.
-    pub fn is_over(&mut self, wait: &mut Wait, now: u64) -> bool {
+    pub fn is_over(&mut self, wait: &mut PendingAcks, now: u64) -> bool {
         wait.0.retain(|(id, frame, until)| {
             let Some(near) = self.attached.get_mut(id) else { return false };
             if near.acknowledged >= *frame {
                 return false;
             }
             if *until <= now {
-                self.missed.extend(near.asked.take().map(|_| near.who.clone()));
+                self.missed.extend(near.awaited_ack.take().map(|_| near.who.clone()));
                 near.go();
                 return false;
             }
@@ -223,13 +238,13 @@ impl Nears {
 
     /// Returns the next time at which the lease of a near cache in `wait` is over, in nanoseconds by the server's clock; none if `wait`
     /// is empty.
-    pub fn next_deadline(&self, wait: &Wait) -> Option<u64> {
+    pub fn next_deadline(&self, wait: &PendingAcks) -> Option<u64> {
         wait.0.iter().map(|(_, _, until)| *until).min()
     }
 
     /// Adds the time that a writer has waited to the statistics of all near caches in `wait`, which should be as
     /// [`close`](Self::close) returned it: [`is_over`](Self::is_over) removes near caches from it.
-    pub fn note_waited(&mut self, wait: &Wait, waited_ns: u64) {
+    pub fn note_waited(&mut self, wait: &PendingAcks, waited_ns: u64) {
         for (id, ..) in &wait.0 {
             self.attached.get_mut(id).into_iter().for_each(|near| near.waited_ns += waited_ns);
         }
@@ -262,14 +277,14 @@ impl Nears {
     /// queues nothing, if the result is not current any more, or the near cache is not attached or does not know reports of this kind.
     /// `version_if_open` returns the version of a cell at the server, or none while a write on it is in progress. The cells of
     /// `report` are filled in here, and what the near cache's protocol version does not have is left out.
-    pub fn tell(
+    pub fn queue_report(
         &mut self,
         id: NearId,
-        basis: Basis,
+        basis: ReportDependencies,
         mut report: CommandReport,
         version_if_open: impl Fn(u32) -> Option<u64>,
     ) -> bool {
-        let knows = |near: &&mut Attached| !near.is_gone && (!report.is_of_session || near.version >= SESSIONS);
+        let knows = |near: &&mut AttachedNear| !near.is_gone && (!report.is_of_session || near.version >= SESSIONS);
         let Some(near) = self.attached.get_mut(&id).filter(knows) else { return false };
         for table in basis.tables {
             let latest = near.holds.entry(*table).or_insert(report.stamp);
@@ -308,7 +323,7 @@ impl Nears {
     /// Detaches near caches that have not renewed their lease for longer than `silence_ns` after its end. `now` is in nanoseconds by
     /// the server's clock.
     pub fn detach_silent(&mut self, now: u64, silence_ns: u64) {
-        self.attached.values_mut().filter(|near| near.until + silence_ns < now).for_each(Attached::go);
+        self.attached.values_mut().filter(|near| near.lease_end + silence_ns < now).for_each(AttachedNear::go);
         self.forget_gone(now);
     }
 
@@ -324,8 +339,8 @@ impl Nears {
     /// Marks all feeds as ended, and returns the time when the last lease is over, in nanoseconds by the server's clock (0 without near
     /// caches). Until then the near caches may serve, so the host waits for it.
     pub fn detach_all(&mut self) -> u64 {
-        self.attached.values_mut().for_each(Attached::go);
-        self.attached.values().map(|near| near.until).max().unwrap_or(0)
+        self.attached.values_mut().for_each(AttachedNear::go);
+        self.attached.values().map(|near| near.lease_end).max().unwrap_or(0)
     }
 
     /// Returns true if the feed of this near cache has not ended. False: the host should close the feed's connection.
@@ -339,31 +354,31 @@ impl Nears {
     }
 
     /// Returns the near caches whose feed has not ended, for statistics.
-    pub fn list(&self) -> impl Iterator<Item = &Attached> {
+    pub fn list(&self) -> impl Iterator<Item = &AttachedNear> {
         self.attached.values().filter(|near| !near.is_gone)
     }
 
     /// Removes detached near caches whose lease is over at `now` (nanoseconds by the server's clock): they may not serve anything, so no
     /// writer has to wait for them.
     pub fn forget_gone(&mut self, now: u64) {
-        for (_, near) in self.attached.extract_if(.., |_, near| near.is_gone && near.until <= now) {
-            self.missed.extend(near.asked.map(|_| near.who));
+        for (_, near) in self.attached.extract_if(.., |_, near| near.is_gone && near.lease_end <= now) {
+            self.missed.extend(near.awaited_ack.map(|_| near.who));
         }
     }
 
     /// Returns the owners of near caches that did not acknowledge a closing before their lease was over, one entry for each near
-    /// cache, since the last call. For [`KeptOut::missed`](crate::KeptOut::missed).
-    pub fn take_missed(&mut self) -> Vec<Who> {
+    /// cache, since the last call. For [`AttachPauses::missed`](crate::AttachPauses::missed).
+    pub fn take_missed(&mut self) -> Vec<NearOwner> {
         std::mem::take(&mut self.missed)
     }
 
     /// Returns the length of leases, as it was given to [`new`](Self::new).
-    pub fn terms(&self) -> Terms {
+    pub fn terms(&self) -> LeaseTerms {
         self.terms
     }
 }
 
-impl Attached {
+impl AttachedNear {
     /// Returns true if the near cache may hold results that depend on one of these cells: it holds some of the table, or the cell stands
     /// for everything.
     fn may_hold(&self, cells: &[u32]) -> bool {
@@ -425,21 +440,29 @@ mod tests {
         }
     }
 
-    fn with_result(stamp: u64, version: u64) -> (Nears, NearId) {
-        let mut nears = Nears::new(Terms::default(), 1);
-        let id = nears.attach("near", Who::default(), 1, 0);
-        nears.hear(id, &FromNear::Renew { sent: 0 }, 0);
-        assert!(nears.tell(id, Basis { tables: &[TABLE], cells: &[TABLE] }, report(stamp), |_| Some(version)));
+    fn with_result(stamp: u64, version: u64) -> (ServerEnd, NearId) {
+        let mut nears = ServerEnd::new(LeaseTerms::default(), 1);
+        let id = nears.attach("near", NearOwner::default(), 1, 0);
+        nears.receive(id, &FromNear::Renew { sent: 0 }, 0);
+        assert!(nears.queue_report(
+            id,
+            ReportDependencies { tables: &[TABLE], cells: &[TABLE] },
+            report(stamp),
+            |_| Some(version)
+        ));
         (nears, id)
     }
 
     #[test]
     fn of_a_session_alone_only_near_caches_are_told_that_understand_it() {
         for version in [1, TRANSACTIONS, SESSIONS] {
-            let mut nears = Nears::new(Terms::default(), 1);
-            let id = nears.attach("near", Who::default(), version, 0);
+            let mut nears = ServerEnd::new(LeaseTerms::default(), 1);
+            let id = nears.attach("near", NearOwner::default(), version, 0);
             let report = CommandReport { is_of_session: true, ..CommandReport::default() };
-            assert_eq!(nears.tell(id, Basis { tables: &[], cells: &[] }, report, |_| Some(0)), version == SESSIONS);
+            assert_eq!(
+                nears.queue_report(id, ReportDependencies { tables: &[], cells: &[] }, report, |_| Some(0)),
+                version == SESSIONS
+            );
         }
     }
 
@@ -461,9 +484,9 @@ mod tests {
     #[test]
     fn near_caches_of_earlier_versions_are_told_in_their_words() {
         for (version, knows) in [(1, [false; 3]), (2, [true, false, false]), (3, [true; 3])] {
-            let mut nears = Nears::new(Terms::default(), 1);
-            let id = nears.attach("near", Who::default(), version, 0);
-            assert!(nears.tell(id, Basis { tables: &[], cells: &[] }, report(1), |_| Some(1)));
+            let mut nears = ServerEnd::new(LeaseTerms::default(), 1);
+            let id = nears.attach("near", NearOwner::default(), version, 0);
+            assert!(nears.queue_report(id, ReportDependencies { tables: &[], cells: &[] }, report(1), |_| Some(1)));
             let messages = nears.take(id).expect("a frame").messages;
             let Some(ToNear::Report(report)) = messages.last() else { panic!("{messages:?}") };
             let said = [report.holds_over_preparations, report.is_for_transactions, report.snapshot.is_some()];
@@ -487,7 +510,7 @@ mod tests {
 
     #[test]
     fn who_lets_a_writer_wait_for_its_whole_lease_has_missed_its_time_also_if_its_feed_has_ended() {
-        let after = Terms::default().lease_ns + Terms::default().margin_ns;
+        let after = LeaseTerms::default().lease_ns + LeaseTerms::default().margin_ns;
         for (ends, asks) in [(false, true), (true, true), (true, false)] {
             let (mut nears, id) = with_result(1, 1);
             let mut wait = nears.close(&[TABLE], 0);
@@ -498,11 +521,11 @@ mod tests {
                 assert!(nears.is_over(&mut wait, after));
             }
             nears.forget_gone(after);
-            assert_eq!(nears.take_missed(), [Who::default()]);
+            assert_eq!(nears.take_missed(), [NearOwner::default()]);
         }
         let (mut nears, id) = with_result(1, 1);
         let mut wait = nears.close(&[TABLE], 0);
-        nears.hear(id, &FromNear::Left, 1);
+        nears.receive(id, &FromNear::Left, 1);
         assert!(nears.is_over(&mut wait, after) && nears.take_missed().is_empty());
     }
 

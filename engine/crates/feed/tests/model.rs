@@ -1,4 +1,4 @@
-//! Searches all interleavings of the real [`Nears`] and [`Near`], driven by simulated writers, readers and clocks.
+//! Searches all interleavings of the real [`ServerEnd`] and [`NearEnd`], driven by simulated writers, readers and clocks.
 //!
 //! A state consists of a server with one table, whose value counts its commits; near caches that hold results of the table; and
 //! the frames and messages in transit. Steps are tried in every order, each up to a limited number of times. They include frames
@@ -10,7 +10,10 @@
 //!
 //! Each flaw below must make the search find a violation. That shows that the search can find one.
 
-use feed::{Basis, CommandReport, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, VERSION, Wait, Who};
+use feed::{
+    CommandReport, Frame, FromNear, LeaseTerms, NearEnd, NearEvent, NearId, NearOwner, PendingAcks, ReportDependencies,
+    ServerEnd, ToNear, VERSION,
+};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -69,8 +72,8 @@ struct Bounds {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Writer {
     Idle,
-    Waiting(Wait),
-    Visible(Wait),
+    Waiting(PendingAcks),
+    Visible(PendingAcks),
     Done,
 }
 
@@ -108,7 +111,7 @@ struct Held {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Cache {
-    near: Near,
+    near: NearEnd,
     /// How far this near cache's clock is behind the server's, in ticks.
     lag: u64,
     feed: Option<NearId>,
@@ -132,7 +135,7 @@ struct System {
     value: u64,
     /// The newest value that any client has seen.
     seen: u64,
-    nears: Nears,
+    nears: ServerEnd,
     writers: Vec<Writer>,
     caches: Vec<Cache>,
     lost: u8,
@@ -175,7 +178,7 @@ impl System {
     fn new(flaw: Flaw, bounds: Bounds) -> System {
         let margin_ns = u64::from(flaw != Flaw::NoMargin);
         let cache = Cache {
-            near: Near::default(),
+            near: NearEnd::default(),
             lag: 0,
             feed: None,
             down: Vec::new(),
@@ -195,14 +198,14 @@ impl System {
             in_flight: 0,
             value: 0,
             seen: 0,
-            nears: Nears::new(Terms { lease_ns: LEASE, margin_ns }, 9),
+            nears: ServerEnd::new(LeaseTerms { lease_ns: LEASE, margin_ns }, 9),
             writers: vec![Writer::Idle; bounds.writers],
             caches: vec![cache; bounds.caches],
             lost: bounds.lost,
             repeated: bounds.repeated,
         };
         for cache in &mut system.caches {
-            cache.feed = Some(system.nears.attach("", Who::default(), VERSION, system.now));
+            cache.feed = Some(system.nears.attach("", NearOwner::default(), VERSION, system.now));
         }
         system.send();
         system
@@ -293,7 +296,7 @@ impl Search {
         for index in 0..system.caches.len() {
             step(&|next| self.read(next, index));
             step(&|next| self.open(next, index));
-            step(&|next| self.hear(next, index));
+            step(&|next| self.receive(next, index));
             step(&|next| self.hear_again(next, index));
             step(&|next| self.lose_frame(next, index));
             step(&|next| self.tell_server(next, index));
@@ -319,7 +322,7 @@ impl Search {
 
     fn write(&self, system: &mut System, writer: usize) -> Option<()> {
         let now = system.now;
-        let may_go = |flaw: &[Flaw], nears: &mut Nears, wait: &mut Wait| {
+        let may_go = |flaw: &[Flaw], nears: &mut ServerEnd, wait: &mut PendingAcks| {
             nears.is_over(wait, now) || flaw.contains(&self.flaw) || self.flaw == Flaw::WriterDoesNotWait
         };
         system.writers[writer] = match system.writers[writer].clone() {
@@ -362,14 +365,14 @@ impl Search {
             }
             Miss::Read(stamp, value, was_fresh) => {
                 let told = CommandReport { connection: OUTSIDE, check: value, stamp, ..CommandReport::default() };
-                let basis = Basis { tables: &[TABLE], cells: &[TABLE] };
+                let basis = ReportDependencies { tables: &[TABLE], cells: &[TABLE] };
                 let version_if_open = system.version_if_open();
                 match self.flaw {
                     Flaw::HeldTooLate => {
                         let then = |_| was_fresh.then_some(0);
-                        system.nears.tell(id, basis, told, then);
+                        system.nears.queue_report(id, basis, told, then);
                     }
-                    _ => _ = system.nears.tell(id, basis, told, version_if_open),
+                    _ => _ = system.nears.queue_report(id, basis, told, version_if_open),
                 }
                 Miss::None
             }
@@ -395,7 +398,7 @@ impl Search {
                     ..CommandReport::default()
                 };
                 let version_if_open = system.version_if_open();
-                system.nears.tell(id, Basis { tables: &[], cells: &[] }, told, version_if_open);
+                system.nears.queue_report(id, ReportDependencies { tables: &[], cells: &[] }, told, version_if_open);
                 Opening::Done
             }
             Opening::Done => return None,
@@ -403,7 +406,7 @@ impl Search {
         Some(())
     }
 
-    fn hear(&self, system: &mut System, index: usize) -> Option<()> {
+    fn receive(&self, system: &mut System, index: usize) -> Option<()> {
         (!system.caches[index].down.is_empty()).then_some(())?;
         let mut frame = system.caches[index].down.remove(0);
         let now = system.clock(index);
@@ -418,19 +421,19 @@ impl Search {
                 }
             }
         }
-        let Ok(heard) = cache.near.hear(frame) else {
+        let Ok(heard) = cache.near.receive(frame) else {
             cache.lose();
             return Some(());
         };
         for heard in heard {
             match heard {
-                Heard::Report(CommandReport { connection: INSIDE, snapshot, check: value, .. }) => {
+                NearEvent::Report(CommandReport { connection: INSIDE, snapshot, check: value, .. }) => {
                     cache.snapshot = snapshot.map(|stamp| Snapshot { stamp, value });
                 }
-                Heard::Report(CommandReport { stamp, check: value, .. }) => {
+                NearEvent::Report(CommandReport { stamp, check: value, .. }) => {
                     cache.held.push(Held { attachment: cache.near.attachment()?, stamp, value });
                 }
-                Heard::Attached(_) => {}
+                NearEvent::Attached(_) | NearEvent::Obstacle(_) => {}
             }
         }
         cache.up.push(cache.near.acknowledgement());
@@ -468,7 +471,7 @@ impl Search {
         (!cache.up.is_empty()).then_some(())?;
         let message = cache.up.remove(0);
         if let Some(id) = cache.feed {
-            system.nears.hear(id, &message, system.now);
+            system.nears.receive(id, &message, system.now);
         }
         Some(())
     }
@@ -486,7 +489,7 @@ impl Search {
         let cache = &mut system.caches[index];
         cache.feed.is_none().then_some(())?;
         cache.attachments = cache.attachments.checked_sub(1)?;
-        cache.feed = Some(system.nears.attach("", Who::default(), VERSION, system.now));
+        cache.feed = Some(system.nears.attach("", NearOwner::default(), VERSION, system.now));
         Some(())
     }
 

@@ -35,9 +35,9 @@ pub struct Flavour {
     pub schemas: Schemas,
     pub variables: Variables,
     pub modes: Modes,
-    pub habits: Habits,
+    pub side_effect_settings: SideEffectSettings,
     /// What `fqc-near`, which is outside of the server, asks the server about a session.
-    pub asked: Asked,
+    pub session_questions: SessionQuestions,
     pub engines: Engines,
     pub errors: Errors,
     pub capabilities: Capabilities,
@@ -103,7 +103,7 @@ pub struct Statements {
     pub has_dollar_quotes: bool,
     /// A client with session tracking is notified when an explicit statement, such as BEGIN, begins or ends a transaction, whatever
     /// `session_track_transaction_info` says. A BEGIN of such a client is not deferred.
-    pub tells_transactions: bool,
+    pub reports_transactions: bool,
     /// A statement that uses no table keeps the warnings of the previous one. If false, only a statement that queries the warnings keeps
     /// them.
     pub keeps_warnings: bool,
@@ -111,26 +111,26 @@ pub struct Statements {
     pub updates_count_rows: bool,
     /// `BINARY` before an expression, SQL_CALC_FOUND_ROWS and FOUND_ROWS() are deprecated: the server issues a warning for each of them
     /// when it parses the statement.
-    pub warns_of_words: bool,
+    pub warns_of_deprecated_words: bool,
     /// After a read that fails midway, `FOUND_ROWS()` returns the number of rows found so far. If false, it keeps the value of the previous
     /// read.
     pub counts_until_failure: bool,
     /// The server keeps the parameter types of an execution of a prepared statement even if it cannot read the parameters' values.
-    pub takes_unreadable_types: bool,
+    pub keeps_unreadable_types: bool,
     /// The parameter types of earlier executions of a prepared statement affect the results of later ones.
-    pub heeds_earlier_types: bool,
+    pub depends_on_earlier_types: bool,
     /// The plugin attaches near caches (`fqc-near`, a cache next to the application) and gives them leases, that is, the right to serve
     /// results for a short time. The column `exact` of `servers.tsv` says so for the series.
     pub admits_nears: bool,
     /// The words after SET, besides GLOBAL, that set a variable of the whole server, such as PERSIST. In lower case.
     pub global_scopes: &'static [&'static str],
     /// The keyword before each row of a VALUES statement: `ROW`, or empty if the product has none.
-    pub row: &'static str,
+    pub row_keyword: &'static str,
     /// The system variables that users and their tools know by a name of the server's own query cache, each with the engine's variable that
     /// replaces it. Empty if the engine's variables already have these names.
     pub aliases: &'static [Alias],
     /// What to put before a read, and directly after its first SELECT, so that the server does not refuse it because of `max_join_size`.
-    pub unlimited: [&'static str; 2],
+    pub join_limit_override: [&'static str; 2],
     /// A statement that fails without the PROCESS privilege, and otherwise does nothing. The server runs it in place of a SHOW of the
     /// engine, as a check of the privilege.
     pub process_test: &'static str,
@@ -207,7 +207,7 @@ pub struct Charsets {
     /// The collation ids of the character sets in `ascii_supersets`.
     pub ascii_superset_collations: &'static [RangeInclusive<u16>],
     /// After COM_RESET_CONNECTION, the session still has the character set of its login. If false, it gets the server's default.
-    pub outlives_reset: bool,
+    pub survives_reset: bool,
 }
 
 /// Schemas and tables that the server manages itself.
@@ -218,12 +218,12 @@ pub struct Schemas {
     pub system: &'static [&'static str],
     /// Tables of schema `mysql` that the server itself reads or writes while it runs other statements. A lock on one does not make a
     /// statement depend on that table.
-    pub servers_own: &'static [&'static str],
-    /// The table among `servers_own` that the server reads when a session first uses a stored routine. None if the server reads no table
-    /// then.
+    pub internal_tables: &'static [&'static str],
+    /// The table among `internal_tables` that the server reads when a session first uses a stored routine. None if the server reads no
+    /// table then.
     pub routines: Option<&'static str>,
-    /// The table among `servers_own` that maps transactions to times, for tables with transaction-precise history. None if there is no such
-    /// table.
+    /// The table among `internal_tables` that maps transactions to times, for tables with transaction-precise history. None if there is no
+    /// such table.
     pub registry: Option<&'static str>,
     /// Tables of schema `mysql` that hold the privileges on databases, tables and columns. Every change of these privileges locks one of
     /// them.
@@ -236,13 +236,13 @@ impl Schemas {
         self.system.iter().any(|schema| schema.as_bytes().eq_ignore_ascii_case(db))
     }
 
-    /// True if the table `name` of schema `db` is one of `servers_own`.
-    pub fn is_servers_own(&self, db: &[u8], name: &[u8]) -> bool {
-        db == b"mysql" && self.servers_own.iter().any(|known| known.as_bytes() == name)
+    /// True if the table `name` of schema `db` is one of `internal_tables`.
+    pub fn is_internal_table(&self, db: &[u8], name: &[u8]) -> bool {
+        db == b"mysql" && self.internal_tables.iter().any(|known| known.as_bytes() == name)
     }
 
     /// True if a lock on the table `name` of schema `db` means that privileges are changing: it is one of `grants`.
-    pub fn tells_grants(&self, db: &[u8], name: &[u8]) -> bool {
+    pub fn holds_grants(&self, db: &[u8], name: &[u8]) -> bool {
         db == b"mysql" && self.grants.iter().any(|known| known.as_bytes() == name)
     }
 }
@@ -305,7 +305,7 @@ pub struct Modes {
     /// Words that give statements another grammar, which the engine does not know.
     pub foreign: &'static [&'static str],
     /// The status flags of a response say whether double quotes enclose names, that is, whether ANSI_QUOTES is in force.
-    pub tells_quotes: bool,
+    pub flags_show_ansi_quotes: bool,
 }
 
 impl Modes {
@@ -328,48 +328,48 @@ fn lists(names: &[&str], name: &[u8]) -> bool {
 /// Session settings that make each read or BEGIN do something besides returning a result. An answer from the cache would not have that
 /// effect, so the engine must know whether one of them is in force.
 #[derive(Clone, Copy)]
-pub struct Habits {
+pub struct SideEffectSettings {
     /// The setting that has the server write an optimizer trace for every statement, which the session can read.
-    pub traces: Habit,
+    pub traces: SideEffectSetting,
     /// The setting that has the server close a session that is idle in a transaction for too long, even if the transaction has written
     /// nothing.
-    pub idleness: Habit,
+    pub idleness: SideEffectSetting,
     /// The setting that has responses report what each statement did to the transaction.
-    pub reports: Habit,
+    pub reports: SideEffectSetting,
     /// The setting that has the server refuse statements that may examine too many rows (`max_join_size`).
-    pub joins: Habit,
+    pub joins: SideEffectSetting,
     /// The session's own choice of the GTID of its next transaction. The server must then decide what it skips or refuses.
-    pub numbers: Habit,
+    pub numbers: SideEffectSetting,
     /// The setting that has the server answer a read only after it has waited for other members of a replication group.
-    pub waits: Habit,
+    pub waits: SideEffectSetting,
 }
 
 /// A session setting with an effect besides results: the variables that it depends on, and how to find out whether it is in force.
 #[derive(Clone, Copy)]
-pub struct Habit {
+pub struct SideEffectSetting {
     /// The system variables that the setting depends on, in lower case. A SET of one may also change another one of them.
     pub variables: &'static [&'static str],
     /// An SQL expression that returns the setting's value in the session that runs it.
-    pub question: &'static str,
-    /// The values of `question` with which the setting has no effect.
-    pub none: &'static [&'static str],
+    pub expression: &'static str,
+    /// The values of `expression` with which the setting has no effect.
+    pub off_values: &'static [&'static str],
 }
 
-impl Habit {
+impl SideEffectSetting {
     /// True if the setting depends on the system variable `name`, in lower case.
-    pub fn hangs_on(&self, name: &[u8]) -> bool {
+    pub fn depends_on(&self, name: &[u8]) -> bool {
         self.variables.iter().any(|known| known.as_bytes() == name)
     }
 
-    /// True if `value`, an answer to `question`, means that the setting has no effect. Compared without regard to case.
-    pub fn is_none(&self, value: &[u8]) -> bool {
-        lists(self.none, value)
+    /// True if `value`, a value of `expression`, means that the setting has no effect. Compared without regard to case.
+    pub fn is_off(&self, value: &[u8]) -> bool {
+        lists(self.off_values, value)
     }
 }
 
-impl Habits {
+impl SideEffectSettings {
     /// Returns the settings in the order of the fields.
-    pub const fn all(&self) -> [Habit; 6] {
+    pub const fn all(&self) -> [SideEffectSetting; 6] {
         [self.traces, self.idleness, self.reports, self.joins, self.numbers, self.waits]
     }
 }
@@ -377,15 +377,15 @@ impl Habits {
 /// The questions that `fqc-near`, which sees a session only from outside of the server, asks the server about the session. It also asks for
 /// the values of `Variables::askable`.
 #[derive(Clone, Copy)]
-pub struct Asked {
+pub struct SessionQuestions {
     /// SQL expressions whose values results depend on, besides the variables in `Variables::askable`.
     pub others: &'static [&'static str],
     /// The system variables that the expressions in `others` read. After a SET of one, the session must be asked again.
     pub variables: &'static [&'static str],
     /// The isolation level. It has an effect if the session reads uncommitted rows; such a session is not served.
-    pub uncommitted: Habit,
+    pub uncommitted: SideEffectSetting,
     /// Whether the session has created temporary tables; such a session is not served.
-    pub temporaries: Habit,
+    pub temporaries: SideEffectSetting,
 }
 
 /// Storage engines whose tables' results may be cached, by what a transaction sees of these tables.
@@ -396,7 +396,7 @@ pub struct Engines {
     /// Engines without transactions: a read sees the present rows.
     pub plain: &'static [&'static str],
     /// Engines without snapshots. A transaction that has read one of their tables can have no savepoints.
-    pub joining: &'static [&'static str],
+    pub without_savepoints: &'static [&'static str],
 }
 
 /// An error of the server: its number, its SQLSTATE and the server's own message.
@@ -424,7 +424,7 @@ pub struct Errors {
     pub before_beginning: &'static [u16],
 }
 
-/// Texts of queries on the server's catalogue. In some, `{schema}` and `{table}` stand for SQL literals, which [`ask`] fills in.
+/// Texts of queries on the server's catalogue. In some, `{schema}` and `{table}` stand for SQL literals, which [`fill_in`] fills in.
 #[derive(Clone, Copy)]
 pub struct Catalogue {
     /// The character set before a string literal in UTF-8, such as `_utf8mb4`.
@@ -433,7 +433,7 @@ pub struct Catalogue {
     /// them if its grants are not the same for every host.
     pub users_with_several_hosts: &'static str,
     /// A query that returns 1 if no password expires over time.
-    pub passwords_last: &'static str,
+    pub no_password_expires: &'static str,
     /// A query that returns the names of all schemas.
     pub schemas: &'static str,
     /// A query that returns the names of the views of a schema in its first column. Here `{schema}` stands for a name in backticks instead
@@ -477,16 +477,16 @@ pub struct Catalogue {
 /// Queries for stored programs that a statement may run although it names only a table, a view or a function.
 #[derive(Clone, Copy)]
 pub struct Programs {
-    /// Queries that each return a row if there is such a program, outside of the schema `left_out`.
+    /// Queries that each return a row if there is such a program, outside of the schema `excluded_schema`.
     pub existing: &'static [&'static str],
     /// The schema that `existing` leaves out. A view elsewhere whose definition contains this name may run a program in it.
-    pub left_out: &'static str,
+    pub excluded_schema: &'static str,
     /// A query whose rows stay the same as long as no program is created, and the counters behind them are not reset.
-    pub made: &'static str,
+    pub creation_counts: &'static str,
 }
 
-/// Returns the query `question` with `{schema}` and `{table}` replaced by these texts. The caller passes SQL literals (`Flavour::literal`):
+/// Returns the query `query` with `{schema}` and `{table}` replaced by these texts. The caller passes SQL literals (`Flavour::literal`):
 /// nothing is escaped.
-pub fn ask(question: &str, schema: &str, table: &str) -> String {
-    question.replace("{schema}", schema).replace("{table}", table)
+pub fn fill_in(query: &str, schema: &str, table: &str) -> String {
+    query.replace("{schema}", schema).replace("{table}", table)
 }

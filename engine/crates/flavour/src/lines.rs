@@ -1,7 +1,7 @@
 //! The flavours of a product's older releases: the newest one without the features that they lack, as `servers.tsv` says.
 
 use crate::release::Release;
-use crate::servers::{self, Since};
+use crate::servers::{self, AddedFeature};
 use crate::{Flavour, Functions, MARIADB, MYSQL, Statements};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -16,15 +16,15 @@ static OF_MYSQL: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MYSQL));
 /// parsed gets the flavour of the oldest release.
 pub fn of(version: &str) -> &'static Flavour {
     let lines: &'static Lines = if servers::product(version) == MARIADB.product { &OF_MARIADB } else { &OF_MYSQL };
-    lines.find(Release::of(version), servers::line(version).admits_nears)
+    lines.find(Release::of(version), servers::support(version).admits_nears)
 }
 
 /// True if servers with this version string have `statement`, a name from the rows of kind `statement` in `servers.tsv`. False for a
 /// statement that has no row there.
 pub fn has_statement(version: &str, statement: &str) -> bool {
     let release = Release::of(version);
-    let mut found = servers::since(servers::product(version));
-    found.any(|since| since.kind == "statement" && since.what == statement && since.release <= release)
+    let mut found = servers::added_features(servers::product(version));
+    found.any(|since| since.kind == "statement" && since.names == statement && since.release <= release)
 }
 
 /// The flavours of all releases of one product. They are created once, and never freed.
@@ -39,7 +39,7 @@ struct Lines {
 
 impl Lines {
     fn of(newest: &'static Flavour) -> Lines {
-        let mut features: Vec<Since> = servers::since(newest.product).collect();
+        let mut features: Vec<AddedFeature> = servers::added_features(newest.product).collect();
         features.sort_by_key(|feature| std::cmp::Reverse(feature.release));
         let mut releases: Vec<Release> = features.iter().map(|feature| feature.release).collect();
         releases.dedup();
@@ -66,8 +66,8 @@ impl Lines {
 }
 
 /// Returns the newest flavour without the features in `missing`.
-fn without(newest: &Flavour, missing: &[Since]) -> Flavour {
-    let of_kind = |kind: &'static str| missing.iter().filter(move |since| since.kind == kind).map(|since| since.what);
+fn without(newest: &Flavour, missing: &[AddedFeature]) -> Flavour {
+    let of_kind = |kind: &'static str| missing.iter().filter(move |since| since.kind == kind).map(|since| since.names);
     let functions: BTreeSet<&str> = of_kind("function").flat_map(|names| names.split(' ')).collect();
     let flushes_status_of_all =
         newest.statements.flushes_status_of_all || of_kind("statement").any(|statement| statement == FLUSH_OF_SESSION);
@@ -116,8 +116,8 @@ mod tests {
         for newest in [&MARIADB, &MYSQL] {
             let known = &newest.functions;
             let lists = [known.syntax, known.deterministic, known.deterministic_if_tight];
-            let functions = servers::since(newest.product).filter(|since| since.kind == "function");
-            for name in functions.flat_map(|since| since.what.split(' ')) {
+            let functions = servers::added_features(newest.product).filter(|since| since.kind == "function");
+            for name in functions.flat_map(|since| since.names.split(' ')) {
                 assert!(lists.iter().any(|names| names.contains(name.as_bytes())), "{name}");
             }
         }

@@ -6,8 +6,8 @@ mod functions;
 use crate::capability::*;
 use crate::servers;
 use crate::{
-    Alias, Asked, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
-    Statements, Variables,
+    Alias, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Modes, Schemas, SessionQuestions,
+    SideEffectSetting, SideEffectSettings, Statements, Variables,
 };
 
 /// MariaDB in its newest release series. For a given server use `flavour::of`.
@@ -25,20 +25,20 @@ pub static MARIADB: Flavour = Flavour {
         query_cache_test: None,
         has_sql_cache: true,
         has_dollar_quotes: false,
-        tells_transactions: false,
+        reports_transactions: false,
         keeps_warnings: true,
         updates_count_rows: false,
-        warns_of_words: false,
+        warns_of_deprecated_words: false,
         counts_until_failure: true,
-        takes_unreadable_types: true,
-        heeds_earlier_types: false,
+        keeps_unreadable_types: true,
+        depends_on_earlier_types: false,
         admits_nears: true,
         global_scopes: &[],
-        row: "",
+        row_keyword: "",
         aliases: &ALIASES,
         not_in_set_statement: &["fqc_type"],
         alias_prefix: "query_cache_",
-        unlimited: ["SET STATEMENT sql_big_selects = 1 FOR ", ""],
+        join_limit_override: ["SET STATEMENT sql_big_selects = 1 FOR ", ""],
         // This storage engine has no status to show.
         process_test: "SHOW ENGINE MyISAM STATUS",
         attach_test: "SHOW SLAVE HOSTS",
@@ -47,7 +47,7 @@ pub static MARIADB: Flavour = Flavour {
     charsets: CHARSETS,
     schemas: Schemas {
         system: &["information_schema", "mysql", "performance_schema", "sys"],
-        servers_own: SERVERS_OWN,
+        internal_tables: INTERNAL_TABLES,
         routines: Some("proc"),
         registry: Some("transaction_registry"),
         grants: &["db", "tables_priv", "columns_priv", "roles_mapping"],
@@ -56,11 +56,11 @@ pub static MARIADB: Flavour = Flavour {
     modes: Modes {
         ansi: &["ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL"],
         foreign: &["ORACLE"],
-        tells_quotes: true,
+        flags_show_ansi_quotes: true,
     },
-    habits: HABITS,
-    asked: ASKED,
-    engines: Engines { snapshot: &["InnoDB"], plain: &["MyISAM", "MEMORY"], joining: &["Aria"] },
+    side_effect_settings: SIDE_EFFECT_SETTINGS,
+    session_questions: SESSION_QUESTIONS,
+    engines: Engines { snapshot: &["InnoDB"], plain: &["MyISAM", "MEMORY"], without_savepoints: &["Aria"] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
     catalogue: catalogue::CATALOGUE,
@@ -114,10 +114,10 @@ const CHARSETS: Charsets = Charsets {
         91..=94, 97..=99, 1026..=1033, 1035..=1036, 1038..=1051, 1053..=1056, 1058..=1058, 1060..=1068, 1071..=1077,
         1081..=1083, 1087..=1099, 1101..=1105, 1109..=1110, 1113..=1113, 1115..=1118, 1121..=1123,
     ],
-    outlives_reset: true,
+    survives_reset: true,
 };
 
-const SERVERS_OWN: &[&str] = &[
+const INTERNAL_TABLES: &[&str] = &[
     "table_stats",
     "table_stat",
     "column_stats",
@@ -171,32 +171,36 @@ const ASKABLE: &[&str] = &[
     "optimizer_switch",
 ];
 
-const HABITS: Habits = Habits {
-    traces: Habit { variables: &["optimizer_trace"], question: "@@SESSION.optimizer_trace", none: &["enabled=off"] },
-    idleness: Habit {
+const SIDE_EFFECT_SETTINGS: SideEffectSettings = SideEffectSettings {
+    traces: SideEffectSetting {
+        variables: &["optimizer_trace"],
+        expression: "@@SESSION.optimizer_trace",
+        off_values: &["enabled=off"],
+    },
+    idleness: SideEffectSetting {
         variables: &["idle_transaction_timeout", "idle_readonly_transaction_timeout"],
-        question: "@@SESSION.idle_transaction_timeout + @@SESSION.idle_readonly_transaction_timeout",
-        none: &["0"],
+        expression: "@@SESSION.idle_transaction_timeout + @@SESSION.idle_readonly_transaction_timeout",
+        off_values: &["0"],
     },
-    reports: Habit {
+    reports: SideEffectSetting {
         variables: &["session_track_transaction_info"],
-        question: "@@SESSION.session_track_transaction_info",
-        none: &["OFF"],
+        expression: "@@SESSION.session_track_transaction_info",
+        off_values: &["OFF"],
     },
-    joins: Habit {
+    joins: SideEffectSetting {
         variables: &["max_join_size", "sql_big_selects"],
-        question: "@@SESSION.sql_big_selects",
-        none: &["1"],
+        expression: "@@SESSION.sql_big_selects",
+        off_values: &["1"],
     },
     // On MariaDB, a GTID that the session sets stops no statement.
-    numbers: Habit { variables: &[], question: "0", none: &["0"] },
+    numbers: SideEffectSetting { variables: &[], expression: "0", off_values: &["0"] },
     // On the nodes of a Galera cluster, where a read may wait, nothing is served.
-    waits: Habit { variables: &[], question: "0", none: &["0"] },
+    waits: SideEffectSetting { variables: &[], expression: "0", off_values: &["0"] },
 };
 
 const COMMITTED: &[&str] = &["READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"];
 
-const ASKED: Asked = Asked {
+const SESSION_QUESTIONS: SessionQuestions = SessionQuestions {
     others: &[
         "CURRENT_ROLE()",
         "@@SESSION.old_mode",
@@ -204,17 +208,17 @@ const ASKED: Asked = Asked {
         "@@SESSION.max_recursive_iterations",
     ],
     variables: &["old_mode", "system_versioning_asof", "max_recursive_iterations"],
-    uncommitted: Habit {
+    uncommitted: SideEffectSetting {
         variables: &["tx_isolation", "transaction_isolation"],
-        question: "@@SESSION.tx_isolation",
-        none: COMMITTED,
+        expression: "@@SESSION.tx_isolation",
+        off_values: COMMITTED,
     },
     // Includes temporary tables that triggers and functions create.
-    temporaries: Habit {
+    temporaries: SideEffectSetting {
         variables: &[],
-        question: "(SELECT VARIABLE_VALUE FROM information_schema.SESSION_STATUS \
+        expression: "(SELECT VARIABLE_VALUE FROM information_schema.SESSION_STATUS \
             WHERE VARIABLE_NAME = 'Com_create_temporary_table')",
-        none: &["0"],
+        off_values: &["0"],
     },
 };
 

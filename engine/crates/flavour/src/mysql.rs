@@ -6,8 +6,8 @@ mod functions;
 use crate::capability::*;
 use crate::servers;
 use crate::{
-    Asked, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
-    Statements, Variables,
+    Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Modes, Schemas, SessionQuestions,
+    SideEffectSetting, SideEffectSettings, Statements, Variables,
 };
 
 /// MySQL in its newest release series. For a given server use `flavour::of`.
@@ -24,21 +24,21 @@ pub static MYSQL: Flavour = Flavour {
         query_cache_test: Some("FLUSH LOCAL OPTIMIZER_COSTS"),
         has_sql_cache: false,
         has_dollar_quotes: true,
-        tells_transactions: true,
+        reports_transactions: true,
         keeps_warnings: false,
         updates_count_rows: true,
-        warns_of_words: true,
+        warns_of_deprecated_words: true,
         counts_until_failure: false,
-        takes_unreadable_types: false,
-        heeds_earlier_types: true,
+        keeps_unreadable_types: false,
+        depends_on_earlier_types: true,
         admits_nears: false,
         global_scopes: &["persist", "persist_only"],
-        row: "ROW",
+        row_keyword: "ROW",
         // The variables already have the names that users know.
         aliases: &[],
         not_in_set_statement: &[],
         alias_prefix: "",
-        unlimited: ["", " /*+ SET_VAR(sql_big_selects = ON) */"],
+        join_limit_override: ["", " /*+ SET_VAR(sql_big_selects = ON) */"],
         process_test: "SHOW ENGINE MyISAM STATUS",
         attach_test: "SHOW REPLICAS",
     },
@@ -46,16 +46,16 @@ pub static MYSQL: Flavour = Flavour {
     charsets: CHARSETS,
     schemas: Schemas {
         system: &["information_schema", "mysql", "ndbinfo", "performance_schema", "sys"],
-        servers_own: SERVERS_OWN,
+        internal_tables: INTERNAL_TABLES,
         routines: None,
         registry: None,
         grants: GRANTS,
     },
     variables: Variables { without_effect: WITHOUT_EFFECT, own_harmless_globals: HARMLESS_GLOBALS, askable: ASKABLE },
-    modes: Modes { ansi: &["ANSI"], foreign: &[], tells_quotes: false },
-    habits: HABITS,
-    asked: ASKED,
-    engines: Engines { snapshot: &["InnoDB"], plain: &[], joining: &[] },
+    modes: Modes { ansi: &["ANSI"], foreign: &[], flags_show_ansi_quotes: false },
+    side_effect_settings: SIDE_EFFECT_SETTINGS,
+    session_questions: SESSION_QUESTIONS,
+    engines: Engines { snapshot: &["InnoDB"], plain: &[], without_savepoints: &[] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
     catalogue: catalogue::CATALOGUE,
@@ -88,12 +88,12 @@ const CHARSETS: Charsets = Charsets {
         2..=9, 11..=12, 14..=16, 18..=27, 29..=32, 34..=34, 36..=44, 47..=53, 57..=59, 63..=75, 77..=81, 85..=86,
         89..=89, 91..=94, 97..=99,
     ],
-    outlives_reset: false,
+    survives_reset: false,
 };
 
 /// The tables that the server itself uses. Most of these are tables of the data dictionary, which clients cannot name.
 #[rustfmt::skip]
-const SERVERS_OWN: &[&str] = &[
+const INTERNAL_TABLES: &[&str] = &[
     "catalogs", "character_sets", "check_constraints", "collations", "column_statistics", "column_type_elements",
     "columns", "dd_properties", "engine_cost", "events", "foreign_key_column_usage", "foreign_keys", "general_log",
     "gtid_executed", "index_column_usage", "index_partitions", "index_stats", "indexes", "innodb_ddl_log",
@@ -144,46 +144,46 @@ const ASKABLE: &[&str] = &[
     "optimizer_switch",
 ];
 
-const HABITS: Habits = Habits {
-    traces: Habit {
+const SIDE_EFFECT_SETTINGS: SideEffectSettings = SideEffectSettings {
+    traces: SideEffectSetting {
         variables: &["optimizer_trace"],
-        question: "@@SESSION.optimizer_trace",
-        none: &["enabled=off", "enabled=off,one_line=off", "enabled=off,one_line=on"],
+        expression: "@@SESSION.optimizer_trace",
+        off_values: &["enabled=off", "enabled=off,one_line=off", "enabled=off,one_line=on"],
     },
-    idleness: Habit { variables: &[], question: "0", none: &["0"] },
-    reports: Habit {
+    idleness: SideEffectSetting { variables: &[], expression: "0", off_values: &["0"] },
+    reports: SideEffectSetting {
         variables: &["session_track_transaction_info"],
-        question: "@@SESSION.session_track_transaction_info",
-        none: &["OFF"],
+        expression: "@@SESSION.session_track_transaction_info",
+        off_values: &["OFF"],
     },
-    joins: Habit {
+    joins: SideEffectSetting {
         variables: &["max_join_size", "sql_big_selects"],
-        question: "@@SESSION.sql_big_selects",
-        none: &["1"],
+        expression: "@@SESSION.sql_big_selects",
+        off_values: &["1"],
     },
     // `gtid_next` has no global value. Without a scope, the query returns the value of the session that asks, which is also what new
     // sessions start with.
-    numbers: Habit { variables: &["gtid_next"], question: "@@gtid_next", none: &["AUTOMATIC"] },
+    numbers: SideEffectSetting { variables: &["gtid_next"], expression: "@@gtid_next", off_values: &["AUTOMATIC"] },
     // With any other level, a read waits for other members of the group, or is refused while this member is not ONLINE. A level that later
     // servers may add counts as one of these. Servers before 8.0.14 do not have the variable.
-    waits: Habit {
+    waits: SideEffectSetting {
         variables: &["group_replication_consistency"],
-        question: "CONCAT(/*!80014 @@SESSION.group_replication_consistency, */ '')",
-        none: &["", "EVENTUAL", "BEFORE_ON_PRIMARY_FAILOVER"],
+        expression: "CONCAT(/*!80014 @@SESSION.group_replication_consistency, */ '')",
+        off_values: &["", "EVENTUAL", "BEFORE_ON_PRIMARY_FAILOVER"],
     },
 };
 
 /// What `fqc-near` asks about a session. MySQL 5.7 has no roles, and skips the version comment. Temporary tables cannot be counted: only
 /// SHOW STATUS has a counter of created tables, which includes others.
-const ASKED: Asked = Asked {
+const SESSION_QUESTIONS: SessionQuestions = SessionQuestions {
     others: &["CONCAT(/*!80000 CURRENT_ROLE(), */ '')"],
     variables: &[],
-    uncommitted: Habit {
+    uncommitted: SideEffectSetting {
         variables: &["transaction_isolation"],
-        question: "@@SESSION.transaction_isolation",
-        none: &["READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"],
+        expression: "@@SESSION.transaction_isolation",
+        off_values: &["READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"],
     },
-    temporaries: Habit { variables: &[], question: "0", none: &["0"] },
+    temporaries: SideEffectSetting { variables: &[], expression: "0", off_values: &["0"] },
 };
 
 const ERRORS: Errors = Errors {

@@ -12,22 +12,22 @@ pub const MYSQL: &str = "MySQL";
 
 /// Whether the plugin loads into a server: the column `plugin` of `servers.tsv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
+pub enum PluginSupport {
     /// The plugin loads. The test suites or long runs of testers were on servers of this series.
     Tested,
     /// The plugin loads with a warning in the error log.
     Warns,
     /// The plugin loads only if the administrator has allowed it (`fqc_allow_untested_server`).
-    Asked,
+    IfAllowed,
     /// The plugin does not load, whatever the administrator allows.
     Never,
 }
 
 /// The row of one release series in `servers.tsv`: whether the plugin, leases to near caches, and following the binary log are admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct SeriesSupport {
     /// Whether the plugin loads.
-    pub plugin: Admission,
+    pub plugin: PluginSupport,
     /// The plugin attaches near caches (`fqc-near`) and gives them leases, that is, the right to serve results for a short time.
     pub admits_nears: bool,
     /// `fqc-near` may follow the binary log of this series.
@@ -36,12 +36,12 @@ pub struct Line {
 
 /// A feature of a product, and the release that added it: a row of kind `since` in `servers.tsv`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Since {
+pub(crate) struct AddedFeature {
     pub release: Release,
     /// The kind of the feature: `function`, `statement` or `symbol`.
     pub kind: &'static str,
     /// Names, separated by spaces.
-    pub what: &'static str,
+    pub names: &'static str,
 }
 
 /// Returns the product of a server with this version string: MariaDB if it contains that word, otherwise MySQL.
@@ -51,8 +51,8 @@ pub fn product(version: &str) -> &'static str {
 
 /// Returns the row for a server with this version string: the one of the most specific series, or else the row `other` of its product. A
 /// version without a number never has a followable log.
-pub fn line(version: &str) -> Line {
-    line_in(TABLE, version)
+pub fn support(version: &str) -> SeriesSupport {
+    support_in(TABLE, version)
 }
 
 /// Returns the release series of a product that the plugin is tested on, in ascending order.
@@ -73,10 +73,10 @@ pub fn older_symbol(name: &str) -> Option<&'static str> {
 }
 
 /// Returns the features of a product that its older releases lack, each with the release that added it.
-pub(crate) fn since(product: &'static str) -> impl Iterator<Item = Since> {
+pub(crate) fn added_features(product: &'static str) -> impl Iterator<Item = AddedFeature> {
     rows(TABLE).filter_map(move |columns| match columns[..] {
-        ["since", of, release, kind, what, ..] if of == product => {
-            Some(Since { release: Release::of(release), kind, what })
+        ["since", of, release, kind, names, ..] if of == product => {
+            Some(AddedFeature { release: Release::of(release), kind, names })
         }
         _ => None,
     })
@@ -86,7 +86,7 @@ fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect())
 }
 
-fn line_in(table: &'static str, version: &str) -> Line {
+fn support_in(table: &'static str, version: &str) -> SeriesSupport {
     let product = product(version);
     let number = Release::number(version);
     let is_of = |series: &str| number.strip_prefix(series).is_some_and(|rest| rest.starts_with('.'));
@@ -95,21 +95,21 @@ fn line_in(table: &'static str, version: &str) -> Line {
         _ => None,
     });
     let fitting = lines.filter(|(series, _)| *series == OTHER || is_of(series));
-    let specific = |(series, _): &(&str, Line)| if *series == OTHER { 0 } else { series.len() };
+    let specific = |(series, _): &(&str, SeriesSupport)| if *series == OTHER { 0 } else { series.len() };
     let found = fitting.max_by_key(specific).expect("each product has a row for its other series").1;
-    Line { has_followable_log: found.has_followable_log && !number.is_empty(), ..found }
+    SeriesSupport { has_followable_log: found.has_followable_log && !number.is_empty(), ..found }
 }
 
 const OTHER: &str = "other";
 
-fn read(plugin: &str, exact: &str, log: &str) -> Line {
+fn read(plugin: &str, exact: &str, log: &str) -> SeriesSupport {
     let plugin = match plugin {
-        "tested" => Admission::Tested,
-        "warns" => Admission::Warns,
-        "asked" => Admission::Asked,
-        _ => Admission::Never,
+        "tested" => PluginSupport::Tested,
+        "warns" => PluginSupport::Warns,
+        "asked" => PluginSupport::IfAllowed,
+        _ => PluginSupport::Never,
     };
-    Line { plugin, admits_nears: exact == "yes", has_followable_log: log == "yes" }
+    SeriesSupport { plugin, admits_nears: exact == "yes", has_followable_log: log == "yes" }
 }
 
 #[cfg(test)]
@@ -117,8 +117,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn plugin(version: &str) -> Admission {
-        line(version).plugin
+    fn plugin(version: &str) -> PluginSupport {
+        support(version).plugin
     }
 
     #[test]
@@ -130,27 +130,27 @@ mod tests {
             "11.8.9-MariaDB-0+deb13u1 from Debian",
             "9.7.4-2",
         ] {
-            assert_eq!(plugin(tested), Admission::Tested, "{tested}");
+            assert_eq!(plugin(tested), PluginSupport::Tested, "{tested}");
         }
     }
 
     #[test]
     fn a_series_without_a_row_is_admitted_as_its_product_says() {
         for other in ["10.6.21-MariaDB", "11.80.1-MariaDB", "11.8-MariaDB", "12.3.1-MariaDB", "110.11.1-MariaDB"] {
-            assert_eq!(plugin(other), Admission::Warns, "{other}");
+            assert_eq!(plugin(other), PluginSupport::Warns, "{other}");
         }
         for other in ["8.0.36-28", "8.4.6", "9.70.1", "9.8.0", "10.0.1", ""] {
-            assert_eq!(plugin(other), Admission::Asked, "{other}");
+            assert_eq!(plugin(other), PluginSupport::IfAllowed, "{other}");
         }
         for other in ["5.7.44-log", "5.6.51", "5.5.62"] {
-            assert_eq!(plugin(other), Admission::Never, "{other}");
+            assert_eq!(plugin(other), PluginSupport::Never, "{other}");
         }
     }
 
     #[test]
     fn a_line_that_the_table_lacks_is_no_tested_one() {
         const WITHOUT: &str = "line\tMySQL\t8.0\tasked\tno\tyes\nline\tMySQL\tother\tasked\tno\tyes";
-        assert_eq!(line_in(WITHOUT, "9.7.4").plugin, Admission::Asked);
+        assert_eq!(support_in(WITHOUT, "9.7.4").plugin, PluginSupport::IfAllowed);
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
             ("8.4.3", true, false),
             ("9.7.4-2", true, false),
         ] {
-            let line = line(version);
+            let line = support(version);
             assert_eq!((line.has_followable_log, line.admits_nears), (has_log, admits), "{version}");
         }
     }

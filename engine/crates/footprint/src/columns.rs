@@ -4,7 +4,7 @@ use crate::KeyColumn;
 
 /// A row of a server's answer about a table; `None` stands for NULL. For the functions here it is one of `information_schema.COLUMNS` with
 /// these values: COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA, GENERATION_EXPRESSION.
-pub type Told = Vec<Option<Vec<u8>>>;
+pub type CatalogueRow = Vec<Option<Vec<u8>>>;
 
 struct Column {
     name: Vec<u8>,
@@ -17,30 +17,31 @@ struct Column {
 /// Finds the table's primary key in rows of all its columns, in the table's order. Returns the key column's index in `columns`, from 0, and
 /// the column; `is_sole` and `unique_keys` are left unknown. None if the primary key is not a single integer column with a name in ASCII,
 /// or if a row is incomplete.
-pub fn key_of(columns: &[Told]) -> Option<(usize, KeyColumn)> {
+pub fn key_of(columns: &[CatalogueRow]) -> Option<(usize, KeyColumn)> {
     let columns: Option<Vec<_>> = columns.iter().map(column).collect();
     of_columns(&columns?)
 }
 
 /// True if one of the columns has the type TIME. The server completes such a value with today's date when it compares it with a date, so
 /// the result of a read can change from day to day.
-pub fn has_time(columns: &[Told]) -> bool {
+pub fn has_time(columns: &[CatalogueRow]) -> bool {
     columns.iter().any(|column| value(column, 1).eq_ignore_ascii_case(b"time"))
 }
 
 /// Returns the defining expressions, as SQL, of those columns that are virtual, that is, computed whenever they are read. An expression
 /// that the row lacks is empty.
-pub fn computed(columns: &[Told]) -> impl Iterator<Item = &[u8]> {
-    let is_virtual = |column: &&Told| value(column, 4).to_ascii_lowercase().windows(7).any(|word| word == b"virtual");
+pub fn computed(columns: &[CatalogueRow]) -> impl Iterator<Item = &[u8]> {
+    let is_virtual =
+        |column: &&CatalogueRow| value(column, 4).to_ascii_lowercase().windows(7).any(|word| word == b"virtual");
     columns.iter().filter(is_virtual).map(|column| value(column, 5))
 }
 
 /// Returns the value at this index of a row; empty if it is NULL or missing.
-fn value(column: &Told, place: usize) -> &[u8] {
+fn value(column: &CatalogueRow, place: usize) -> &[u8] {
     column.get(place).and_then(|value| value.as_deref()).unwrap_or_default()
 }
 
-fn column(told: &Told) -> Option<Column> {
+fn column(told: &CatalogueRow) -> Option<Column> {
     let [Some(name), data_type, full_type, key, extra, ..] = told.as_slice() else { return None };
     let text = |value: &Option<Vec<u8>>| Some(String::from_utf8(value.clone()?).ok()?.to_ascii_lowercase());
     Some(Column {

@@ -11,6 +11,6 @@ mod keys;
 mod unique;
 
 pub use column::KeyColumn;
-pub use columns::{Told, computed, has_time, key_of};
+pub use columns::{CatalogueRow, computed, has_time, key_of};
 pub use keys::Keys;
 pub use unique::{KeyPart, PartKind, UniqueKey, unique_keys};

@@ -5,7 +5,7 @@
 //! Invariants: a comparison with a constant of the column's own kind distinguishes at least what the key distinguishes. So prefixes,
 //! expressions, nullable or generated columns, and types whose constants are converted are left out.
 
-use crate::Told;
+use crate::CatalogueRow;
 
 /// The columns of one unique key, in no particular order. No two rows of the table have the same values in all of them.
 pub type UniqueKey = Vec<KeyPart>;
@@ -32,15 +32,15 @@ pub enum PartKind {
 
 /// Returns the unique keys that comparisons with constants can be relied on for; those with any other column are left out. `parts` has a
 /// row for each column of each unique key except the primary key: key name, column name, and `1` if the key contains the column's value
-/// unchanged. The rows of a key follow one another. `columns` has a [`Told`] for each column of the table.
-pub fn unique_keys(parts: &[Told], columns: &[Told]) -> Vec<UniqueKey> {
+/// unchanged. The rows of a key follow one another. `columns` has a [`CatalogueRow`] for each column of the table.
+pub fn unique_keys(parts: &[CatalogueRow], columns: &[CatalogueRow]) -> Vec<UniqueKey> {
     let keys = parts.chunk_by(|one, next| value(one, 0) == value(next, 0));
     keys.filter_map(|key| key.iter().map(|part| usable(part, columns)).collect()).collect()
 }
 
 /// Returns the column of one row of [`unique_keys`]; None if a key with this column cannot be relied on, for example because the column is
 /// generated or of another type, or because the key contains only a prefix.
-fn usable(part: &Told, columns: &[Told]) -> Option<KeyPart> {
+fn usable(part: &CatalogueRow, columns: &[CatalogueRow]) -> Option<KeyPart> {
     let name = value(part, 1)?;
     let column = columns.iter().find(|column| value(column, 0) == Some(name))?;
     let is_plain = value(part, 2) == Some(b"1") && value(column, 4) == Some(b"") && name.is_ascii();
@@ -54,7 +54,7 @@ fn usable(part: &Told, columns: &[Told]) -> Option<KeyPart> {
 }
 
 /// Returns the value at this index of a row; None if it is NULL or missing.
-fn value(row: &Told, place: usize) -> Option<&[u8]> {
+fn value(row: &CatalogueRow, place: usize) -> Option<&[u8]> {
     row.get(place)?.as_deref()
 }
 
@@ -62,7 +62,7 @@ fn value(row: &Told, place: usize) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    fn told(values: &[&str]) -> Told {
+    fn told(values: &[&str]) -> CatalogueRow {
         values.iter().map(|value| (*value != "NULL").then(|| value.as_bytes().to_vec())).collect()
     }
 

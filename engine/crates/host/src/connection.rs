@@ -7,7 +7,7 @@
 //! cache hit the server is given a ping to run, which makes it poll the socket again.
 
 use crate::io::Io;
-use crate::patience::Patience;
+use crate::wait_policy::WaitPolicy;
 use flavour::Flavour;
 use session::{Decision, Engine, Outlet, Reply, Session};
 use std::io::ErrorKind;
@@ -38,7 +38,7 @@ pub struct Connection {
     is_raw: bool,
     /// True if the last response is complete and the server has not tried to read since.
     has_answered: bool,
-    patience: Patience,
+    wait_policy: WaitPolicy,
     /// True if the server polls the socket: bytes are then peeked at, never read ahead.
     peeks: bool,
     /// How many bytes of a peeked command the server may still read.
@@ -66,7 +66,7 @@ impl Connection {
             passing: None,
             is_raw: false,
             has_answered: false,
-            patience: Patience::default(),
+            wait_policy: WaitPolicy::default(),
             peeks,
             peeked: 0,
             has_greeted: false,
@@ -385,9 +385,9 @@ impl Connection {
     /// Reads the next command right after a response. The client cannot have sent it yet, so waiting briefly may pay off. Returns what
     /// `recv` would return.
     fn await_command(&mut self, engine: &Engine, io: &mut dyn Io) -> isize {
-        if engine.vigil().is_awake() && self.patience.is_due(io) {
+        if engine.mode().is_awake() && self.wait_policy.is_due(io) {
             let count = self.fill(|room| io.read_patiently(room));
-            self.patience.note(count > 0);
+            self.wait_policy.note(count > 0);
             return count;
         }
         if io.would_block() { -1 } else { self.fill(|room| io.read(room)) }
@@ -435,7 +435,7 @@ impl Connection {
             self.ahead -= self.ahead.min(count.max(0) as usize);
             return count;
         }
-        if self.session.drains(bytes) {
+        if self.session.consumes_abandoned_response(bytes) {
             return bytes.len() as isize;
         }
         if !self.session.is_in_commands() {

@@ -10,7 +10,7 @@ pub mod catalogue;
 mod connection;
 mod io;
 mod link;
-mod patience;
+mod wait_policy;
 
 pub use connection::Connection;
 pub use io::Io;

@@ -16,7 +16,7 @@ fn hits_ask_for_no_lock() {
     let engine = engine();
     let mut host = Host::connected(&engine);
     host.server_runs(READ, "seven");
-    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    catalogue::look_up_requested(&engine, &mut Played).expect("the table is known");
     host.server_prepares(1, "SELECT v FROM t WHERE id = ?");
     host.server_executes(1, 8, "eight");
     let before = locks::asked_for();
@@ -34,7 +34,7 @@ fn a_read_that_is_stored_asks_for_the_locks_of_its_table_and_of_its_shard() {
     let engine = engine();
     let mut host = Host::connected(&engine);
     host.server_runs(READ, "seven");
-    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    catalogue::look_up_requested(&engine, &mut Played).expect("the table is known");
     let mut read = |id: usize| host.server_runs(&format!("SELECT v FROM t WHERE id = {id}"), "v");
     // Repeated until the shape is known, the cache has what it needs, and no memory is requested.
     (100..200).for_each(&mut read);

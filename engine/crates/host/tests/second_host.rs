@@ -22,7 +22,7 @@ fn serves_until_its_row_is_written(flavour: &'static Flavour) {
     let engine = engine_of(flavour);
     let mut host = Host::connected(&engine);
     host.server_runs(READ, "one");
-    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    catalogue::look_up_requested(&engine, &mut Played).expect("the table is known");
     assert!(host.serves(READ, "one"));
     host.server_writes("UPDATE t SET v = 'two' WHERE id = 8");
     assert!(host.serves(READ, "one"), "another row was written");
@@ -64,8 +64,8 @@ fn a_result_that_comes_while_other_tables_are_looked_up_waits_for_its_own() {
     let engine = engine_of(&MARIADB);
     Host::connected(&engine).server_runs(READ, "one");
     let mut beside = Beside(Some(Host::connected(&engine)));
-    catalogue::consult_tables(&engine, &mut beside).expect("the first table is known");
-    catalogue::consult_tables(&engine, &mut Played).expect("the second table is known");
+    catalogue::look_up_requested(&engine, &mut beside).expect("the first table is known");
+    catalogue::look_up_requested(&engine, &mut Played).expect("the second table is known");
     assert!(Host::connected(&engine).serves(ANOTHER_READ, "one"));
 }
 
@@ -73,11 +73,11 @@ fn a_result_that_comes_while_other_tables_are_looked_up_waits_for_its_own() {
 fn a_table_whose_key_could_not_be_asked_for_is_asked_about_again() {
     let engine = engine_of(&MARIADB);
     Host::connected(&engine).server_runs(READ, "one");
-    catalogue::consult_tables(&engine, &mut Interrupted(&engine)).expect("what was given up is no failure");
-    catalogue::consult(&engine, &mut Played).expect("the catalogue is known");
+    catalogue::look_up_requested(&engine, &mut Interrupted(&engine)).expect("what was given up is no failure");
+    catalogue::look_up_wanted(&engine, &mut Played).expect("the catalogue is known");
     let mut host = Host::connected(&engine);
     host.server_runs(READ, "one");
-    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    catalogue::look_up_requested(&engine, &mut Played).expect("the table is known");
     assert!(host.serves(READ, "one"));
     host.server_writes("UPDATE t SET v = 'two' WHERE id = 8");
     assert!(host.serves(READ, "one"), "another row was written");
@@ -92,7 +92,7 @@ fn shares_what_is_stored(flavour: &'static Flavour) {
     let engine = engine_of(flavour);
     let (mut one, mut other) = (Host::connected(&engine), Host::connected(&engine));
     one.server_runs(READ, "one");
-    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    catalogue::look_up_requested(&engine, &mut Played).expect("the table is known");
     assert!(other.serves(READ, "one"));
 }
 
@@ -100,7 +100,7 @@ fn shares_what_is_stored(flavour: &'static Flavour) {
 fn stored(engine: &Engine) -> Host<'_> {
     let mut host = Host::connected(engine);
     host.server_runs(READ, "one");
-    catalogue::consult_tables(engine, &mut Played).expect("the table is known");
+    catalogue::look_up_requested(engine, &mut Played).expect("the table is known");
     host
 }
 
@@ -164,7 +164,7 @@ fn a_result_that_waits_for_its_table_is_outdated_by_a_write() {
     let mut host = Host::connected(&engine);
     host.server_runs(READ, "one");
     host.server_writes("UPDATE t SET v = 'two' WHERE id = 7");
-    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    catalogue::look_up_requested(&engine, &mut Played).expect("the table is known");
     host.server_runs(READ, "two");
     assert!(host.serves(READ, "two"));
 }

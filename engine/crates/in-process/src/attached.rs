@@ -2,7 +2,7 @@
 
 use crate::lock::Lock;
 use crate::real;
-use mapped::{AtomicU64, Map, Reader, handing};
+use mapped::{AtomicU64, Map, Reader, handover};
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -19,25 +19,25 @@ const PAUSE_NS: u64 = 1_000_000_000;
 
 /// The near cache's memory, mapped into this process. Clones share the mapping.
 #[derive(Clone)]
-pub struct Shared(Arc<Map>);
+pub struct MappedMemory(Arc<Map>);
 
-impl AsRef<[AtomicU64]> for Shared {
+impl AsRef<[AtomicU64]> for MappedMemory {
     fn as_ref(&self) -> &[AtomicU64] {
         self.0.as_ref().as_ref()
     }
 }
 
 /// The state of this process's attachment to a near cache.
-struct Attached {
+struct Attachment {
     /// The memory that was received last.
-    memory: Option<Shared>,
+    memory: Option<MappedMemory>,
     /// The request for the memory that the near cache has not answered yet.
-    asked: Option<Asked>,
+    request: Option<MemoryRequest>,
     /// The time of the last request. Zero: there was none.
-    tried_ns: u64,
+    requested_ns: u64,
 }
 
-static ATTACHED: Lock<Attached> = Lock::new(Attached { memory: None, asked: None, tried_ns: 0 });
+static ATTACHMENT: Lock<Attachment> = Lock::new(Attachment { memory: None, request: None, requested_ns: 0 });
 
 /// Returns the time in nanoseconds by the clock that leases are measured by. Without that clock it is `u64::MAX`, so that no lease is in
 /// force.
@@ -50,19 +50,19 @@ pub fn now() -> u64 {
 
 /// Returns a reader of the near cache's memory. None if this process does not have the memory yet. It is then requested, once a second at
 /// most, so a later call may succeed. Does not wait.
-pub fn reader() -> Option<Reader<Shared>> {
+pub fn reader() -> Option<Reader<MappedMemory>> {
     let now = now();
-    ATTACHED.with(|attached| {
-        attached.renew(now);
-        attached.memory.as_ref().and_then(reader_of)
+    ATTACHMENT.with(|attachment| {
+        attachment.renew(now);
+        attachment.memory.as_ref().and_then(reader_of)
     })?
 }
 
-fn reader_of(memory: &Shared) -> Option<Reader<Shared>> {
+fn reader_of(memory: &MappedMemory) -> Option<Reader<MappedMemory>> {
     Reader::new(memory.clone())
 }
 
-impl Attached {
+impl Attachment {
     /// Receives the memory if it has arrived, and requests it if it is missing. A memory without a lease may be that of a near cache that
     /// has ended, so another one is requested then.
     fn renew(&mut self, now: u64) {
@@ -70,30 +70,30 @@ impl Attached {
         if reader.is_some_and(|reader| now < reader.lease_ends()) {
             return;
         }
-        match self.asked.as_ref().map(Asked::answer) {
+        match self.request.as_ref().map(MemoryRequest::answer) {
             Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
             Some(answer) => {
-                self.asked = None;
+                self.request = None;
                 self.memory = answer.ok().and_then(mapped).or(self.memory.take());
             }
             None => {}
         }
-        if self.tried_ns == 0 || now.saturating_sub(self.tried_ns) > PAUSE_NS {
-            self.tried_ns = now;
-            self.asked = ask();
+        if self.requested_ns == 0 || now.saturating_sub(self.requested_ns) > PAUSE_NS {
+            self.requested_ns = now;
+            self.request = request_memory();
         }
     }
 }
 
 /// A socket over which the near cache will send its memory. The application does not know of the socket, and may close it together with
 /// other descriptors that it does not know of.
-struct Asked {
+struct MemoryRequest {
     socket: ManuallyDrop<OwnedFd>,
     /// The inode of the socket. A descriptor that was closed and used again has another one.
     inode: u64,
 }
 
-impl Asked {
+impl MemoryRequest {
     /// Returns the inode of a descriptor. None if it is closed.
     fn inode(socket: RawFd) -> Option<u64> {
         // SAFETY: zeros are valid, and the structure is valid for the call to write.
@@ -104,19 +104,19 @@ impl Asked {
     }
 
     /// Returns true if the descriptor still belongs to the socket.
-    fn is_there(&self) -> bool {
-        Asked::inode(self.socket.as_raw_fd()) == Some(self.inode)
+    fn is_open(&self) -> bool {
+        MemoryRequest::inode(self.socket.as_raw_fd()) == Some(self.inode)
     }
 
     /// Returns the file that the near cache has sent. Fails with `WouldBlock` if it has not arrived, and otherwise if it never will.
     fn answer(&self) -> io::Result<File> {
-        if self.is_there() { handing::receive(self.socket.as_raw_fd()) } else { Err(io::ErrorKind::NotFound.into()) }
+        if self.is_open() { handover::receive(self.socket.as_raw_fd()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 }
 
-impl Drop for Asked {
+impl Drop for MemoryRequest {
     fn drop(&mut self) {
-        if self.is_there() {
+        if self.is_open() {
             // SAFETY: it is not used any more.
             unsafe { ManuallyDrop::drop(&mut self.socket) };
         }
@@ -124,12 +124,12 @@ impl Drop for Asked {
 }
 
 /// Maps a file that was received. None if it is not one that a near cache has made.
-fn mapped(file: File) -> Option<Shared> {
-    mapped::map(&file).ok().map(|map| Shared(Arc::new(map)))
+fn mapped(file: File) -> Option<MappedMemory> {
+    mapped::map_memory(&file).ok().map(|map| MappedMemory(Arc::new(map)))
 }
 
 /// Connects to the near cache, which then sends its memory. None if there is no near cache at the socket's path.
-fn ask() -> Option<Asked> {
+fn request_memory() -> Option<MemoryRequest> {
     let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).unwrap_or_else(|| USUAL.into());
     // SAFETY: zeros are an address.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
@@ -147,11 +147,11 @@ fn ask() -> Option<Asked> {
     let length = size_of_val(&address) as libc::socklen_t;
     // SAFETY: the address is valid for the call to read.
     let outcome = unsafe { real::connect(socket.as_raw_fd(), (&raw const address).cast(), length) };
-    let inode = Asked::inode(socket.as_raw_fd()).filter(|_| outcome == 0)?;
-    Some(Asked { socket: ManuallyDrop::new(socket), inode })
+    let inode = MemoryRequest::inode(socket.as_raw_fd()).filter(|_| outcome == 0)?;
+    Some(MemoryRequest { socket: ManuallyDrop::new(socket), inode })
 }
 
 /// Must be called in a process that was just forked. The memory stays mapped there.
-pub fn forked() {
-    ATTACHED.force_open();
+pub fn after_fork() {
+    ATTACHMENT.force_open();
 }

@@ -1,8 +1,8 @@
 //! One connection of the application: how many bytes it has sent and received, and the rest of an answer that it has not read yet.
 
-use crate::login::{Foreign, Login};
-use crate::prepared::Prepared;
-use mapped::{Place, Reader};
+use crate::login::{Login, Unfollowable};
+use crate::prepared::ServedStatements;
+use mapped::{ConnectionSlot, Reader};
 use wire::note::Note;
 use wire::{Command, lone_command};
 
@@ -10,16 +10,16 @@ use wire::{Command, lone_command};
 const LONGEST: usize = 16 << 10;
 
 /// Memory that a near cache writes.
-pub trait Memory: AsRef<[mapped::AtomicU64]> {}
-impl<M: AsRef<[mapped::AtomicU64]>> Memory for M {}
+pub trait ResultMemory: AsRef<[mapped::AtomicU64]> {}
+impl<M: AsRef<[mapped::AtomicU64]>> ResultMemory for M {}
 
 /// The part of the conversation that the connection is in.
 enum Phase<M> {
     /// The login is not over.
     Login(Login),
-    /// The login is over. `token` identifies the connection in the near cache's memory, `reader` reads that memory, and `place` is where
+    /// The login is over. `token` identifies the connection in the near cache's memory, `reader` reads that memory, and `slot` is where
     /// it describes the connection.
-    Commands { token: u64, reader: Option<Reader<M>>, place: Option<Place>, prepared: Prepared },
+    Commands { token: u64, reader: Option<Reader<M>>, slot: Option<ConnectionSlot>, prepared: ServedStatements },
 }
 
 /// A connection of the application to a server or to a near cache. It takes all bytes that pass, and answers reads from the near cache's
@@ -44,7 +44,7 @@ pub struct Connection<M> {
     packet: Vec<u8>,
 }
 
-impl<M: Memory> Connection<M> {
+impl<M: ResultMemory> Connection<M> {
     /// Starts with a connection that has not received its greeting.
     pub fn new() -> Connection<M> {
         Connection {
@@ -62,14 +62,14 @@ impl<M: Memory> Connection<M> {
 
     /// Returns true if these bytes, which the client wants to send, are a read that is answered here. They must then not be sent, and the
     /// answer is [`pending`](Self::pending). `clock` returns the time as [`mapped::Reader::find`] expects it.
-    pub fn answers(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> bool {
+    pub fn try_answer(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> bool {
         let is_settled = self.sending == 0 && self.pending().is_empty();
         let counted = [self.sent, self.received];
-        let Phase::Commands { token, reader: Some(reader), place, prepared } = &mut self.phase else { return false };
+        let Phase::Commands { token, reader: Some(reader), slot, prepared } = &mut self.phase else { return false };
         let Some(payload) = lone_read(bytes).filter(|_| is_settled) else { return false };
-        let Some(at) = place.clone().or_else(|| reader.place(*token)) else { return false };
+        let Some(at) = slot.clone().or_else(|| reader.connection_slot(*token)) else { return false };
         let known = reader.connection(&at, *token);
-        *place = Some(at);
+        *slot = Some(at);
         let Some(known) = known.filter(|known| [known.received, known.shown] == counted) else { return false };
         prepared.learn(&known);
         let found = match payload[0] == Command::Query as u8 {
@@ -109,19 +109,19 @@ impl<M: Memory> Connection<M> {
         bytes: &[u8],
         clock: impl FnOnce() -> u64,
         attach: impl FnOnce() -> Option<Reader<M>>,
-    ) -> Result<(), Foreign> {
+    ) -> Result<(), Unfollowable> {
         self.sending -= 1;
         if let Phase::Login(login) = &mut self.phase
             && !bytes.is_empty()
-            && let Some(token) = login.of_client(bytes)?
+            && let Some(token) = login.client_bytes(bytes)?
         {
-            self.phase = Phase::Commands { token, reader: None, place: None, prepared: Prepared::default() };
+            self.phase = Phase::Commands { token, reader: None, slot: None, prepared: ServedStatements::default() };
         }
-        if let Phase::Commands { reader, place, prepared, .. } = &mut self.phase {
+        if let Phase::Commands { reader, slot, prepared, .. } = &mut self.phase {
             self.sent += bytes.len() as u64;
             prepared.forward(bytes);
             if reader.as_ref().is_none_or(|reader| clock() >= reader.lease_ends()) {
-                (*reader, *place) = (attach(), None);
+                (*reader, *slot) = (attach(), None);
             }
         }
         Ok(())
@@ -134,9 +134,9 @@ impl<M: Memory> Connection<M> {
     }
 
     /// Must be called when the client has received these bytes from the socket. After an error the connection must no longer be followed.
-    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Foreign> {
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Unfollowable> {
         match &mut self.phase {
-            Phase::Login(login) => login.of_server(bytes)?,
+            Phase::Login(login) => login.server_bytes(bytes)?,
             Phase::Commands { .. } => self.received += bytes.len() as u64,
         }
         Ok(())
@@ -187,24 +187,24 @@ mod tests {
     }
 
     /// A client's connection to a near cache, with the near cache's memory.
-    struct Line {
+    struct TestConnection {
         writer: Writer<Words>,
-        place: Place,
+        slot: ConnectionSlot,
         connection: Connection<Words>,
     }
 
-    impl Line {
+    impl TestConnection {
         /// Returns a connection that has logged in and sent [`READ`] once, which the near cache stores a result for.
-        fn new() -> Line {
+        fn new() -> TestConnection {
             let layout = Layout::new(3, 2, 9).with_connections(0);
             let memory = Words(Arc::new((0..layout.words()).map(|_| AtomicU64::new(0)).collect()));
             let mut writer = Writer::new(memory.clone(), layout, 1).expect("it is large enough");
             writer.attach();
-            writer.grant(u64::MAX);
+            writer.grant_lease(u64::MAX);
             let record = Record { stamp: 1, until: u64::MAX, rows: 1, flags: 0, cells: &[1], value: ANSWER };
             assert!(writer.put(&Key { context: 4, parts: [&READ[Header::SIZE..], b""] }, &record));
-            let place = writer.enter(feed::check_of(&GREETING[Header::SIZE..])).expect("a place");
-            let mut line = Line { writer, place, connection: Connection::new() };
+            let slot = writer.reserve_slot(feed::check_of(&GREETING[Header::SIZE..])).expect("a place");
+            let mut line = TestConnection { writer, slot, connection: Connection::new() };
             assert_eq!(line.connection.receive(GREETING), Ok(()));
             line.send(HELLO, memory.clone());
             assert_eq!(line.connection.receive(OK), Ok(()));
@@ -214,7 +214,7 @@ mod tests {
 
         /// Sends these bytes to the near cache. They must not be answered here.
         fn send(&mut self, bytes: &[u8], memory: Words) {
-            assert!(!self.connection.answers(bytes, || 0));
+            assert!(!self.connection.try_answer(bytes, || 0));
             self.connection.begin_sending();
             assert_eq!(self.connection.end_sending(bytes, || 0, || Reader::new(memory)), Ok(()));
         }
@@ -222,7 +222,7 @@ mod tests {
         /// Lets the near cache note that it has served the connection when the client had sent and received these numbers of bytes.
         fn serve(&mut self, [received, shown]: [u64; 2]) {
             let token = feed::check_of(&GREETING[Header::SIZE..]);
-            let served = mapped::Connection {
+            let served = mapped::ConnectionState {
                 token,
                 received,
                 shown,
@@ -230,19 +230,19 @@ mod tests {
                 until: 9,
                 ..Default::default()
             };
-            self.writer.serve(&self.place, &served);
+            self.writer.set_connection(&self.slot, &served);
         }
     }
 
     #[test]
     fn a_read_is_answered_once_the_near_cache_has_seen_all_that_was_sent_and_the_client_all_that_was_answered() {
         let counts = [READ.len() as u64, 7];
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.serve(counts);
-        assert!(!line.connection.answers(READ, || 0), "the client has not read the answer");
+        assert!(!line.connection.try_answer(READ, || 0), "the client has not read the answer");
         assert_eq!(line.connection.receive(b"answer "), Ok(()));
-        assert!(line.connection.answers(READ, || 8));
-        assert!(!line.connection.answers(READ, || 8), "this answer has not been read, either");
+        assert!(line.connection.try_answer(READ, || 8));
+        assert!(!line.connection.try_answer(READ, || 8), "this answer has not been read, either");
         let mut read = [0; 20];
         assert_eq!([line.connection.take(&mut read, true), line.connection.take(&mut read[..2], false)], [9, 2]);
         assert_eq!(line.connection.take(&mut read[2..], false), ANSWER.len() - 2);
@@ -250,44 +250,44 @@ mod tests {
         let note = line.connection.take_note().expect("a note");
         assert!(note.ends_with(READ));
         assert_eq!(line.connection.take_note(), None);
-        assert!(!line.connection.answers(READ, || 9), "the server has to see a command");
+        assert!(!line.connection.try_answer(READ, || 9), "the server has to see a command");
         line.connection.begin_sending();
         line.connection.end_note(&note);
-        assert!(!line.connection.answers(READ, || 8), "the near cache counts the note, too");
+        assert!(!line.connection.try_answer(READ, || 8), "the near cache counts the note, too");
         line.serve([counts[0] + note.len() as u64, counts[1]]);
-        assert!(line.connection.answers(READ, || 8) && line.connection.take(&mut [0; 20], false) > 0);
+        assert!(line.connection.try_answer(READ, || 8) && line.connection.take(&mut [0; 20], false) > 0);
         for other in [
             &READ[..8],
             b"\x09\0\0\x01\x03SELECT 1",
             b"\x09\0\0\0\x16SELECT 1",
             b"\x09\0\0\0\x03SELECT 1\x01\0\0\0\x01",
         ] {
-            assert!(!line.connection.answers(other, || 0));
+            assert!(!line.connection.try_answer(other, || 0));
         }
     }
 
     #[test]
     fn nothing_is_answered_after_anything_else_was_sent_or_is_being_sent_or_the_near_cache_has_gone() {
         let counts = [READ.len() as u64, 0];
-        type Change = fn(&mut Line);
+        type Change = fn(&mut TestConnection);
         let changes: [Change; 5] = [
             |line| line.connection.begin_sending(),
             |line| line.connection.receive(b"x").expect("it is followed"),
             |line| line.serve([READ.len() as u64 + 1, 0]),
             |line| line.writer.attach(),
-            |line| line.writer.leave(line.place.clone()),
+            |line| line.writer.free_slot(line.slot.clone()),
         ];
         for change in changes {
-            let mut line = Line::new();
+            let mut line = TestConnection::new();
             line.serve(counts);
             change(&mut line);
-            assert!(!line.connection.answers(READ, || 0));
+            assert!(!line.connection.try_answer(READ, || 0));
         }
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.serve(counts);
         assert!(line.writer.close(1));
-        assert!(!line.connection.answers(READ, || 0));
+        assert!(!line.connection.try_answer(READ, || 0));
         assert!(line.writer.open(1, 1));
-        assert!(line.connection.answers(READ, || 0));
+        assert!(line.connection.try_answer(READ, || 0));
     }
 }

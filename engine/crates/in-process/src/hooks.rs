@@ -1,6 +1,6 @@
 //! The functions that replace the C library's. They pass everything to those, except for usual ways to send a read and receive its answer.
 
-use crate::login::Foreign;
+use crate::login::Unfollowable;
 use crate::{attached, real, table};
 use libc::{
     EINPROGRESS, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_PEEK, MSG_WAITALL, POLLIN, POLLRDNORM, c_int,
@@ -22,7 +22,7 @@ static BEGIN: extern "C" fn() = begin;
 
 /// Prepares the library when it is loaded.
 extern "C" fn begin() {
-    table::own();
+    table::set_owner_process();
     // SAFETY: the handler touches atomics alone.
     let can_fork = unsafe { libc::pthread_atfork(None, None, Some(after_fork)) } == 0;
     let is_off = std::env::var_os("FQC_IN_PROCESS").is_some_and(|value| value == "0");
@@ -31,8 +31,8 @@ extern "C" fn begin() {
 
 /// Is called in the child after a fork: it follows none of the parent's connections.
 unsafe extern "C" fn after_fork() {
-    table::forked();
-    attached::forked();
+    table::after_fork();
+    attached::after_fork();
 }
 
 /// Returns the address of this thread's errno.
@@ -53,8 +53,8 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
 
 /// Stops following the connection at `fd` if the outcome is that it cannot be followed. None stands for a connection that is not followed
 /// anyway.
-fn heed(fd: c_int, outcome: Option<Result<(), Foreign>>) {
-    if outcome == Some(Err(Foreign)) {
+fn forget_if_unfollowable(fd: c_int, outcome: Option<Result<(), Unfollowable>>) {
+    if outcome == Some(Err(Unfollowable)) {
         table::forget(fd);
     }
 }
@@ -102,16 +102,19 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
         return call();
     }
     let is_usual = flags & !(MSG_NOSIGNAL | MSG_DONTWAIT) == 0;
-    if is_usual && table::with(fd, |connection| connection.answers(bytes, attached::now)) == Some(true) {
+    if is_usual && table::with(fd, |connection| connection.try_answer(bytes, attached::now)) == Some(true) {
         return bytes.len() as ssize_t;
     }
-    quietly(|| tell(fd));
+    quietly(|| send_note(fd));
     let is_begun = table::with(fd, |connection| connection.begin_sending()).is_some();
     let sent = call();
     if is_begun {
         let taken = &bytes[..usize::try_from(sent).unwrap_or_default().min(bytes.len())];
         quietly(|| {
-            heed(fd, table::with(fd, |connection| connection.end_sending(taken, attached::now, attached::reader)))
+            forget_if_unfollowable(
+                fd,
+                table::with(fd, |connection| connection.end_sending(taken, attached::now, attached::reader)),
+            )
         });
     }
     sent
@@ -119,7 +122,7 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
 
 /// Sends the near cache a note of the reads that were answered here, if there were any. If that fails, the connection is no longer
 /// followed.
-fn tell(fd: c_int) {
+fn send_note(fd: c_int) {
     let Some(note) = table::with(fd, |connection| connection.take_note()).flatten() else { return };
     let mut rest = &note[..];
     while !rest.is_empty() {
@@ -153,9 +156,9 @@ fn may_try_again(fd: c_int) -> bool {
 
 /// Stops following this connection, so that it is served by the near cache alone. Does nothing while the client has not read an answer
 /// that was given here.
-fn let_go(fd: c_int) {
+fn stop_following(fd: c_int) {
     if table::is_followed(fd) && !table::has_answer(fd) {
-        quietly(|| tell(fd));
+        quietly(|| send_note(fd));
         table::forget(fd);
     }
 }
@@ -174,7 +177,7 @@ fn pending(fd: c_int, flags: c_int, into: impl FnOnce(&mut dyn FnMut(&mut [u8]) 
 /// Notes bytes that the client has received from the socket. With MSG_PEEK they stay there, so they do not count.
 fn received(fd: c_int, flags: c_int, bytes: &[u8]) {
     if flags & MSG_PEEK == 0 && table::is_followed(fd) {
-        quietly(|| heed(fd, table::with(fd, |connection| connection.receive(bytes))));
+        quietly(|| forget_if_unfollowable(fd, table::with(fd, |connection| connection.receive(bytes))));
     }
 }
 
@@ -274,21 +277,21 @@ hooks! {
     }
 
     close(fd: c_int) -> c_int {
-        if table::is_followed(fd) && table::is_own() {
+        if table::is_followed(fd) && table::is_owner_process() {
             table::forget(fd);
         }
         real::close(fd)
     }
 
     closefrom(first: c_int) -> () {
-        if table::is_own() {
+        if table::is_owner_process() {
             table::forget_range(first, c_int::MAX);
         }
         real::closefrom(first);
     }
 
     close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
-        if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 && table::is_own() {
+        if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 && table::is_owner_process() {
             let [first, last] = [first, last].map(|fd| c_int::try_from(fd).unwrap_or(c_int::MAX));
             table::forget_range(first, last);
         }
@@ -308,26 +311,26 @@ hooks! {
     }
 
     dup2(from: c_int, to: c_int) -> c_int {
-        if from != to && table::is_followed(to) && table::is_own() {
+        if from != to && table::is_followed(to) && table::is_owner_process() {
             table::forget(to);
         }
         real::dup2(from, to)
     }
 
     dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
-        if from != to && table::is_followed(to) && table::is_own() {
+        if from != to && table::is_followed(to) && table::is_owner_process() {
             table::forget(to);
         }
         real::dup3(from, to, flags)
     }
 
     shutdown(fd: c_int, how: c_int) -> c_int {
-        let_go(fd);
+        stop_following(fd);
         real::shutdown(fd, how)
     }
 
     epoll_ctl(epoll: c_int, operation: c_int, fd: c_int, event: *mut libc::epoll_event) -> c_int {
-        let_go(fd);
+        stop_following(fd);
         real::epoll_ctl(epoll, operation, fd, event)
     }
 
@@ -351,7 +354,7 @@ hooks! {
             return real::writev(fd, parts, count);
         }
         let Some(bytes) = gathered(parts, usize::try_from(count).unwrap_or_default()) else {
-            let_go(fd);
+            stop_following(fd);
             return real::writev(fd, parts, count);
         };
         sending(fd, &bytes, 0, || real::writev(fd, parts, count))
@@ -364,7 +367,7 @@ hooks! {
         let is_plain = (*message).msg_control.is_null() || (*message).msg_controllen == 0;
         let bytes = gathered((*message).msg_iov, (*message).msg_iovlen).filter(|_| is_plain);
         let Some(bytes) = bytes else {
-            let_go(fd);
+            stop_following(fd);
             return real::sendmsg(fd, message, flags);
         };
         sending(fd, &bytes, flags, || real::sendmsg(fd, message, flags))

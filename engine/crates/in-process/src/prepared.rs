@@ -1,9 +1,9 @@
 //! The prepared statements of a connection whose executions may be answered here.
 //!
-//! The near cache names a statement in the connection's place once it has served one of its executions from its memory. From then on
+//! The near cache names a statement in the connection's slot once it has served one of its executions from its memory. From then on
 //! it would serve other executions, too, in the same context, until it gets a command that concerns the statement.
 
-use mapped::{Connection, Context, Statement};
+use mapped::{ConnectionState, Context, ServedStatement};
 use std::collections::BTreeMap;
 use wire::{Command, LAST_STATEMENT, lone_command};
 
@@ -11,31 +11,31 @@ use wire::{Command, LAST_STATEMENT, lone_command};
 const MOST: usize = 256;
 
 /// The number of the session context in which a statement was served, and the attachment of that context.
-type Under = [u64; 2];
+type ContextId = [u64; 2];
 
 /// The statements that the near cache has served on this connection, by their ids, with what it said of the session at that time.
 #[derive(Default)]
-pub struct Prepared(BTreeMap<u32, (Statement, Under)>);
+pub struct ServedStatements(BTreeMap<u32, (ServedStatement, ContextId)>);
 
 /// Returns the context and the attachment in which the near cache would serve executions now.
-fn under(known: &Connection) -> Under {
+fn context_id(known: &ConnectionState) -> ContextId {
     [known.binary.number, known.generation]
 }
 
-impl Prepared {
+impl ServedStatements {
     /// Remembers the statement that the near cache has named, if it has served an execution last.
-    pub fn learn(&mut self, known: &Connection) {
+    pub fn learn(&mut self, known: &ConnectionState) {
         let Some(statement) = known.statement else { return };
         if self.0.len() < MOST || self.0.contains_key(&statement.id) {
-            self.0.insert(statement.id, (statement, under(known)));
+            self.0.insert(statement.id, (statement, context_id(known)));
         }
     }
 
     /// Returns the session context in which this execution may be answered here, and the parts of its result's key. None if the near
     /// cache has to answer it.
-    pub fn find<'p>(&'p self, payload: &'p [u8], known: &Connection) -> Option<(Context, [&'p [u8]; 2])> {
+    pub fn find<'p>(&'p self, payload: &'p [u8], known: &ConnectionState) -> Option<(Context, [&'p [u8]; 2])> {
         let (id, bound) = wire::execution(payload)?;
-        let (statement, _) = self.0.get(&id).filter(|(_, learned)| *learned == under(known))?;
+        let (statement, _) = self.0.get(&id).filter(|(_, learned)| *learned == context_id(known))?;
         Some((known.binary, [&statement.scope, bound]))
     }
 
@@ -61,9 +61,13 @@ mod tests {
     const EXECUTION: &[u8] = b"\x0b\0\0\0\x17\x07\0\0\0\0\x01\0\0\0\0";
     const OTHER: &[u8] = b"\x0b\0\0\0\x17\x08\0\0\0\0\x01\0\0\0\0";
 
-    fn served(id: u32, context: u64) -> Connection {
+    fn served(id: u32, context: u64) -> ConnectionState {
         let binary = Context { number: context, stamp: 1 };
-        Connection { binary, statement: Some(Statement { id, scope: [id as u8; 32] }), ..Connection::default() }
+        ConnectionState {
+            binary,
+            statement: Some(ServedStatement { id, scope: [id as u8; 32] }),
+            ..ConnectionState::default()
+        }
     }
 
     #[test]
@@ -82,7 +86,7 @@ mod tests {
             (b"\x02\0\0\0\x031\x01", false),
         ];
         for (bytes, is_answered) in forwarded {
-            let mut prepared = Prepared::default();
+            let mut prepared = ServedStatements::default();
             prepared.learn(&served(7, 3));
             let payload = lone_command(EXECUTION).expect("a command");
             let bound: &[u8] = b"\0\x01\0\0\0\0";
@@ -95,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let mut prepared = Prepared::default();
+        let mut prepared = ServedStatements::default();
         (0..2000).for_each(|id| prepared.learn(&served(id, 3)));
         assert_eq!(prepared.0.len(), MOST);
     }

@@ -4,7 +4,7 @@
 //! when a login ends or the memory is asked for. A caller that cannot get a lock, such as a signal handler that has interrupted its
 //! holder, passes its call to the C library.
 
-use crate::attached::Shared;
+use crate::attached::MappedMemory;
 use crate::connection::Connection;
 use crate::lock::Lock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ struct Entry {
     is_followed: AtomicBool,
     /// True if an answer given here waits for the client to read it.
     has_answer: AtomicBool,
-    connection: Lock<Option<Box<Connection<Shared>>>>,
+    connection: Lock<Option<Box<Connection<MappedMemory>>>>,
 }
 
 static ENTRIES: [Entry; MOST] = [const {
@@ -36,14 +36,14 @@ fn entry(fd: i32) -> Option<&'static Entry> {
 }
 
 /// Notes that the connections belong to this process.
-pub fn own() {
+pub fn set_owner_process() {
     // SAFETY: getpid has no preconditions.
     OWNER.store(unsafe { libc::getpid() }, Ordering::Relaxed);
 }
 
 /// Returns false in a child that shares this memory until it runs another program (vfork): what it does to descriptors must not change
 /// the table.
-pub fn is_own() -> bool {
+pub fn is_owner_process() -> bool {
     // SAFETY: getpid has no preconditions.
     OWNER.load(Ordering::Relaxed) == unsafe { libc::getpid() }
 }
@@ -88,7 +88,7 @@ fn note_answer(entry: &Entry, has_answer: bool) {
 
 /// Runs `work` with the connection at this descriptor, and returns what that returns. None if the descriptor is not followed, or its lock
 /// could not be taken; `work` was not run then.
-pub fn with<R>(fd: i32, work: impl FnOnce(&mut Connection<Shared>) -> R) -> Option<R> {
+pub fn with<R>(fd: i32, work: impl FnOnce(&mut Connection<MappedMemory>) -> R) -> Option<R> {
     let entry = entry(fd)?;
     let (outcome, has_answer) = entry.connection.with(|connection| {
         let connection = connection.as_mut()?;
@@ -112,8 +112,8 @@ pub fn has_answer(fd: i32) -> bool {
 }
 
 /// Forgets all connections in a process that was just forked, since they are the parent's. Only atomics may be touched there.
-pub fn forked() {
-    own();
+pub fn after_fork() {
+    set_owner_process();
     for entry in &ENTRIES[..TOP.load(Ordering::Relaxed)] {
         entry.is_followed.store(false, Ordering::Relaxed);
         entry.has_answer.store(false, Ordering::Relaxed);

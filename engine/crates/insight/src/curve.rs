@@ -12,9 +12,9 @@
 mod level;
 mod sampled;
 
-use level::Room;
+use level::RequestOutcome;
 use locks::Mutex;
-use sampled::{Before, Sampled};
+use sampled::{PreviousState, Sampled};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The cache sizes for which the hit ratio is predicted, in eighths of the current size.
@@ -276,13 +276,13 @@ impl<V> Inner<V> {
     fn requested(&mut self, hash: u64, is_fresh: impl Fn(&V) -> bool) -> bool {
         let Some(at) = self.sampled.find(hash) else { return false };
         if !is_fresh(self.sampled.validity(at)) {
-            self.sampled.outdate(at);
+            self.sampled.mark_stale(at);
             return false;
         }
         self.fresh.requests += 1;
         let cost_us = self.sampled.cost_us(at);
         for (level, hits) in self.fresh.hits.iter_mut().enumerate() {
-            let is_hit = self.sampled.request(at, level) == Room::Held;
+            let is_hit = self.sampled.request(at, level) == RequestOutcome::Held;
             *hits += u64::from(is_hit);
             match (level, is_hit) {
                 (PRESENT, true) => self.fresh.saved_us += u64::from(cost_us),
@@ -300,8 +300,8 @@ impl<V> Inner<V> {
             return None;
         }
         let before = self.sampled.store(hash, sample);
-        self.fresh.requests += u64::from(before == Before::Nothing);
-        Some(before == Before::Held)
+        self.fresh.requests += u64::from(before == PreviousState::Nothing);
+        Some(before == PreviousState::Held)
     }
 
     /// Adds the counts since the last call, and resets them. `lost` requests were not recorded. Returns whether the sample has the right

@@ -4,7 +4,7 @@
 //! - [`Curve`] predicts the hit ratio at an eighth to eight times the size, from a sample of the requests.
 //! - [`Digests`] counts for each shape of statement: requests, hits, reasons for not storing, and the time saved.
 //! - [`policy`] decides from such counts how many results of a shape are worth storing.
-//! - [`While`] decides whether the cache as a whole is worth its cost, and [`Repeats`] whether it could be.
+//! - [`Interval`] decides whether the cache as a whole is worth its cost, and [`Repeats`] whether it could be.
 //! - [`Rules`] are the user's rules for statements, tables and accounts, as JSON.
 //! - [`Timeline`] gives an upper bound for the age of a result, from its stamp.
 //!
@@ -27,4 +27,4 @@ pub use repeats::{Count, Repeats};
 pub use rules::{Caching, Pattern, digest_of};
 pub use server_rules::{Rules, Subject};
 pub use timeline::Timeline;
-pub use worth::While;
+pub use worth::Interval;

@@ -6,7 +6,7 @@
 //! `%` stands for any text. A rule with `never` fits a statement if it reads any such table. A rule with `always` fits only if all tables
 //! of the statement are such, because it serves a result for `ttl` seconds whatever is written in that time.
 //!
-//! The grammar is the same in the server and in `fqc-near`. A [`Place`] says what each of them supports. A rule that asks for more is
+//! The grammar is the same in the server and in `fqc-near`. A [`RuleHost`] says what each of them supports. A rule that asks for more is
 //! refused.
 
 mod pattern;
@@ -21,8 +21,8 @@ use std::time::Duration;
 pub enum Caching {
     /// Results are not cached.
     Never,
-    /// A result is served until it has the age [`Terms::ttl`], even if it is stale.
-    Always(Terms),
+    /// A result is served until it has the age [`TtlSettings::ttl`], even if it is stale.
+    Always(TtlSettings),
     /// The rule changes nothing: the host caches the statement as it does without rules.
     #[default]
     Normal,
@@ -30,7 +30,7 @@ pub enum Caching {
 
 /// The settings of a rule with the caching `always`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct TtlSettings {
     /// The age at which a result is not served any more.
     pub ttl: Duration,
     /// From this age of a result on, one client's read goes to the server to refresh it, while the others are served the cached result.
@@ -44,7 +44,7 @@ pub struct Terms {
 
 /// A program that reads rules, the server or `fqc-near`, and the settings that it supports. A rule with a setting that is not supported is
 /// an error.
-pub trait Place {
+pub trait RuleHost {
     /// The expressions for `text` and `shape`; [`Infallible`] if these are not supported.
     type Expression: Expression;
     /// The shortest `ttl`. If it is a second, every `ttl` is a whole number of seconds.
@@ -63,7 +63,7 @@ pub trait Expression: Sized {
     fn fits(&self, text: &[u8]) -> bool;
 }
 
-/// The expression of a [`Place`] that does not support expressions: parsing one is always an error.
+/// The expression of a [`RuleHost`] that does not support expressions: parsing one is always an error.
 impl Expression for Infallible {
     fn parse(_: &str) -> Result<Self, String> {
         Err("\"text\" and \"shape\" are words of fqc-near's rules".into())
@@ -115,8 +115,8 @@ pub trait Facts {
 
 /// One rule: the conditions that a statement has to meet, and the caching that the rule then sets. Deserializing one checks it.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "Written", bound = "")]
-pub struct Rule<P: Place> {
+#[serde(try_from = "RuleJson", bound = "")]
+pub struct Rule<P: RuleHost> {
     /// The user's name for the rule, if it has one. It has no effect on what the rule fits.
     pub name: Option<String>,
     digest: Option<u128>,
@@ -131,7 +131,7 @@ pub struct Rule<P: Place> {
 /// A rule as JSON, with all its settings unchecked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RuleJson {
     name: Option<String>,
     digest: Option<String>,
     table: Option<String>,
@@ -139,7 +139,7 @@ struct Written {
     account: Option<String>,
     text: Option<String>,
     shape: Option<String>,
-    cache: Word,
+    cache: CachingWord,
     ttl: Option<f64>,
     soft_ttl: Option<f64>,
     coalesce_ms: Option<u64>,
@@ -148,7 +148,7 @@ struct Written {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum CachingWord {
     Never,
     Always,
     Normal,
@@ -159,7 +159,7 @@ const LONGEST_WAIT_MS: u64 = 60_000;
 
 /// Parses a list of rules from JSON, in order. Blank text is an empty list. The error says what is wrong and what would be right, for the
 /// user; where it can, with line and column. One wrong rule makes the whole list an error.
-pub fn of_json<P: Place>(text: &str) -> Result<Vec<Rule<P>>, String> {
+pub fn of_json<P: RuleHost>(text: &str) -> Result<Vec<Rule<P>>, String> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -169,7 +169,7 @@ pub fn of_json<P: Place>(text: &str) -> Result<Vec<Rule<P>>, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-impl<P: Place> Rule<P> {
+impl<P: RuleHost> Rule<P> {
     /// True if the statement meets all conditions of this rule. A condition on a fact that is not known counts as [`Fact`] says.
     pub fn fits(&self, facts: &impl Facts) -> bool {
         let fits_shape = |shape: &P::Expression| self.holds(facts.shape(), |told| shape.fits(told));
@@ -211,12 +211,12 @@ impl<P: Place> Rule<P> {
     }
 }
 
-impl<P: Place> TryFrom<Written> for Rule<P> {
+impl<P: RuleHost> TryFrom<RuleJson> for Rule<P> {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Rule<P>, String> {
+    fn try_from(written: RuleJson) -> Result<Rule<P>, String> {
         let caching = written.caching::<P>()?;
-        let Written { name, digest, table, schema, account, text, shape, .. } = written;
+        let RuleJson { name, digest, table, schema, account, text, shape, .. } = written;
         if [&digest, &table, &schema, &account, &text, &shape].iter().all(|part| part.is_none()) {
             return Err("the rule fits nothing: give it a digest, table, schema, account, text or shape".into());
         }
@@ -233,22 +233,22 @@ impl<P: Place> TryFrom<Written> for Rule<P> {
     }
 }
 
-impl Written {
+impl RuleJson {
     /// Checks `cache` and the settings that belong to it. The error is for the user who wrote the rule.
-    fn caching<P: Place>(&self) -> Result<Caching, String> {
-        let &Written { cache, ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
+    fn caching<P: RuleHost>(&self) -> Result<Caching, String> {
+        let &RuleJson { cache, ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
         let has_further = soft_ttl.is_some() || coalesce_ms.is_some() || in_transactions.is_some();
         if has_further && !P::HAS_FURTHER_TERMS {
             return Err("soft_ttl, coalesce_ms and in_transactions are words of fqc-near's rules".into());
         }
-        let is_always = matches!(cache, Word::Always);
+        let is_always = matches!(cache, CachingWord::Always);
         if !is_always && (ttl.is_some() || has_further) {
             return Err("ttl, soft_ttl, coalesce_ms and in_transactions go with cache \"always\" only".into());
         }
         match cache {
-            Word::Never => return Ok(Caching::Never),
-            Word::Normal => return Ok(Caching::Normal),
-            Word::Always => {}
+            CachingWord::Never => return Ok(Caching::Never),
+            CachingWord::Normal => return Ok(Caching::Normal),
+            CachingWord::Always => {}
         }
         let ttl = seconds::<P>("ttl", ttl)?;
         let soft_ttl = soft_ttl.map_or(Ok(ttl), |soft| seconds::<P>("soft_ttl", Some(soft)))?;
@@ -259,12 +259,12 @@ impl Written {
             return Err(format!("coalesce_ms is a number of milliseconds from 1 to {LONGEST_WAIT_MS}"));
         }
         let coalesce = Duration::from_millis(coalesce_ms.unwrap_or(0));
-        Ok(Caching::Always(Terms { ttl, soft_ttl, coalesce, in_transactions: in_transactions.unwrap_or(false) }))
+        Ok(Caching::Always(TtlSettings { ttl, soft_ttl, coalesce, in_transactions: in_transactions.unwrap_or(false) }))
     }
 }
 
 /// Checks a number of seconds that is required. `name` is the setting's name for the error.
-fn seconds<P: Place>(name: &str, written: Option<f64>) -> Result<Duration, String> {
+fn seconds<P: RuleHost>(name: &str, written: Option<f64>) -> Result<Duration, String> {
     let read = written.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let is_right = |read: &Duration| (P::STEP..=P::LONGEST).contains(read) && is_multiple(*read, P::STEP);
     read.filter(is_right).ok_or_else(|| {

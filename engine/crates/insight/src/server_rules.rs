@@ -1,6 +1,6 @@
 //! The rules of the server's system variable `fqc_rules`: see `rules`.
 
-use crate::rules::{Caching, Fact, Facts, Place, Rule, of_json};
+use crate::rules::{Caching, Fact, Facts, Rule, RuleHost, of_json};
 use crate::timeline::LONGEST_SECONDS;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug)]
 struct InServer;
 
-impl Place for InServer {
+impl RuleHost for InServer {
     type Expression = Infallible;
     const STEP: Duration = Duration::from_secs(1);
     const LONGEST: Duration = Duration::from_secs(LONGEST_SECONDS);

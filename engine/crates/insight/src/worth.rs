@@ -16,7 +16,7 @@ const FILLING: u64 = 16;
 
 /// The work of a server and of its cache in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct While {
+pub struct Interval {
     /// The statements that the server executed itself, without those that the cache answered.
     pub statements: u64,
     /// The statements that the cache answered.
@@ -35,10 +35,10 @@ pub struct While {
     pub elapsed_ns: u64,
 }
 
-impl While {
+impl Interval {
     /// True if the cache cost noticeably more processor time in this interval than its hits saved, and is not just being filled. If that is
     /// so for long, the engine can stop following statements (light mode).
-    pub fn is_in_vain(self) -> bool {
+    pub fn costs_more_than_it_saves(self) -> bool {
         let costs = self.statements as f64 * FOLLOWING_NS + self.inserts as f64 * STORING_NS;
         let is_noticeable = costs >= NOTICEABLE * self.elapsed_ns as f64;
         let is_filling = self.is_many(self.inserts.saturating_sub(self.evictions));
@@ -79,41 +79,41 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// Returns an interval of one second in which one processor is busy with point reads of 27 us each, and there are this many hits.
-    fn point_reads(hits: u64) -> While {
-        While { statements: 37_000, hits, inserts: 500, cpu_ns: SECOND, elapsed_ns: SECOND, ..While::default() }
+    fn point_reads(hits: u64) -> Interval {
+        Interval { statements: 37_000, hits, inserts: 500, cpu_ns: SECOND, elapsed_ns: SECOND, ..Interval::default() }
     }
 
     #[test]
     fn cheap_statements_take_many_hits_and_dear_ones_few() {
-        assert!(point_reads(0).is_in_vain() && point_reads(2000).is_in_vain());
-        assert!(!point_reads(7000).is_in_vain());
-        let dear = While { statements: 2000, hits: 20, cpu_ns: 4 * SECOND, ..point_reads(0) };
-        assert!(!While { inserts: 0, ..dear }.is_in_vain());
+        assert!(point_reads(0).costs_more_than_it_saves() && point_reads(2000).costs_more_than_it_saves());
+        assert!(!point_reads(7000).costs_more_than_it_saves());
+        let dear = Interval { statements: 2000, hits: 20, cpu_ns: 4 * SECOND, ..point_reads(0) };
+        assert!(!Interval { inserts: 0, ..dear }.costs_more_than_it_saves());
     }
 
     #[test]
     fn a_server_with_little_to_do_and_a_cache_that_fills_are_left_alone() {
-        assert!(!While { elapsed_ns: 60 * SECOND, ..point_reads(0) }.is_in_vain());
-        assert!(!While { inserts: 10_000, ..point_reads(0) }.is_in_vain());
+        assert!(!Interval { elapsed_ns: 60 * SECOND, ..point_reads(0) }.costs_more_than_it_saves());
+        assert!(!Interval { inserts: 10_000, ..point_reads(0) }.costs_more_than_it_saves());
     }
 
     /// Returns an interval in which most reads are stored, nearly as many results are evicted for them, and one read in eight is a hit.
-    fn reports_and_point_reads(saved_ns: u64) -> While {
-        let stored = While { inserts: 12_000, evictions: 11_900, stored_ns: 12_000 * 100_000, ..point_reads(3000) };
-        While { statements: 19_000, saved_ns, ..stored }
+    fn reports_and_point_reads(saved_ns: u64) -> Interval {
+        let stored = Interval { inserts: 12_000, evictions: 11_900, stored_ns: 12_000 * 100_000, ..point_reads(3000) };
+        Interval { statements: 19_000, saved_ns, ..stored }
     }
 
     #[test]
     fn a_full_cache_that_goes_on_storing_is_judged_by_what_it_serves() {
-        assert!(reports_and_point_reads(3000 * 30_000).is_in_vain());
-        assert!(!reports_and_point_reads(3000 * 100_000).is_in_vain());
-        assert!(!While { evictions: 0, ..reports_and_point_reads(0) }.is_in_vain());
+        assert!(reports_and_point_reads(3000 * 30_000).costs_more_than_it_saves());
+        assert!(!reports_and_point_reads(3000 * 100_000).costs_more_than_it_saves());
+        assert!(!Interval { evictions: 0, ..reports_and_point_reads(0) }.costs_more_than_it_saves());
     }
 
     #[test]
     fn what_comes_again_is_worth_a_try_from_the_same_part_on() {
         assert!(!point_reads(0).could_pay(0.05));
         assert!(point_reads(0).could_pay(0.15));
-        assert!(!While::default().could_pay(0.0));
+        assert!(!Interval::default().could_pay(0.0));
     }
 }

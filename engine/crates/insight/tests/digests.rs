@@ -162,7 +162,7 @@ impl Shape {
         if self.executions.is_multiple_of(500) {
             self.cache.sweep(|entry| entry.is_fresh(&self.versions), usize::MAX);
             self.digests.judge(&[PASSING], |shape| {
-                let fate = self.cache.fate(shape.0);
+                let fate = self.cache.ended_entries(shape.0);
                 fate.used.wrapping_add(fate.unused)
             });
         }

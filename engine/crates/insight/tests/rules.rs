@@ -1,6 +1,6 @@
 //! Tests the rules that a user writes: which one decides, and what the errors say.
 
-use insight::rules::Terms;
+use insight::rules::TtlSettings;
 use insight::{Caching, Rules, Subject};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn of(text: &str, account: &str, tables: &[(&str, &str)]) -> Caching {
 
 fn lasting(seconds: u64) -> Caching {
     let ttl = Duration::from_secs(seconds);
-    Caching::Always(Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false })
+    Caching::Always(TtlSettings { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false })
 }
 
 #[test]

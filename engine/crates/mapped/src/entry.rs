@@ -46,7 +46,7 @@ impl Key<'_> {
 
 /// The first words of a record: the fields of its key and result that have a fixed size, and the lengths of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct RecordHead {
     pub hash: u64,
     /// The attachment in which the record was put; see [`GENERATION_AT`](crate::layout::GENERATION_AT).
     pub generation: u64,
@@ -72,11 +72,11 @@ fn low_and_high(word: u64) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
 }
 
-impl Head {
+impl RecordHead {
     /// Returns the head for a record. None if one of its lengths has no room in its field; the record cannot be stored then.
-    pub fn of(key: &Key, record: &Record, hash: u64, generation: u64) -> Option<Head> {
+    pub fn of(key: &Key, record: &Record, hash: u64, generation: u64) -> Option<RecordHead> {
         let [first, second] = key.parts.map(|part| u32::try_from(part.len()).ok());
-        Some(Head {
+        Some(RecordHead {
             hash,
             generation,
             context: key.context,
@@ -107,12 +107,12 @@ impl Head {
     }
 
     /// Decodes what [`words`](Self::words) encoded. None if these words are no head.
-    pub fn read(words: [u64; HEAD]) -> Option<Head> {
+    pub fn read(words: [u64; HEAD]) -> Option<RecordHead> {
         let [length, hash, generation, context, stamp, until, rows, flags_and_cells, parts, value] = words;
         let [flags, cells] = low_and_high(flags_and_cells);
         let parts = low_and_high(parts);
         let value = u32::try_from(value).ok()?;
-        let head = Head { hash, generation, context, stamp, until, rows, flags, cells, parts, value };
+        let head = RecordHead { hash, generation, context, stamp, until, rows, flags, cells, parts, value };
         (head.length() == length).then_some(head)
     }
 
@@ -132,7 +132,7 @@ impl Head {
     }
 
     /// Returns the two parts of the key and the value, given all bytes of the record. Panics if there are too few.
-    pub fn texts<'r>(&self, record: &'r [u8]) -> [&'r [u8]; 3] {
+    pub fn parts_and_value<'r>(&self, record: &'r [u8]) -> [&'r [u8]; 3] {
         let rest = &record[self.bytes_begin() as usize * 8..];
         let (first, rest) = rest.split_at(self.parts[0] as usize);
         let (second, rest) = rest.split_at(self.parts[1] as usize);
@@ -140,7 +140,7 @@ impl Head {
     }
 
     /// Returns true if the head may belong to a record with this key, hash and generation. The parts of the key are still to be compared.
-    pub fn is_of(&self, key: &Key, hash: u64, generation: u64) -> bool {
+    pub fn matches(&self, key: &Key, hash: u64, generation: u64) -> bool {
         let lengths = key.parts.map(<[u8]>::len);
         self.hash == hash
             && self.generation == generation
@@ -161,22 +161,22 @@ pub(crate) fn cells_of(record: &[u8], count: u32) -> impl Iterator<Item = u32> {
 }
 
 /// Writes words and bytes one after the other into these words of the ring. Whatever does not fit is dropped.
-pub(crate) struct Pen<'a> {
+pub(crate) struct WordWriter<'a> {
     words: std::slice::Iter<'a, AtomicU64>,
     word: [u8; 8],
     filled: usize,
 }
 
-impl<'a> Pen<'a> {
-    pub fn new(words: &'a [AtomicU64]) -> Pen<'a> {
-        Pen { words: words.iter(), word: [0; 8], filled: 0 }
+impl<'a> WordWriter<'a> {
+    pub fn new(words: &'a [AtomicU64]) -> WordWriter<'a> {
+        WordWriter { words: words.iter(), word: [0; 8], filled: 0 }
     }
 
     /// Writes a word. Bytes that were written before must have been completed with [`end`](Self::end).
     pub fn word(&mut self, word: u64) {
         // Relaxed: a reader looks whether it has been overtaken, see `Reader::find`.
-        if let Some(place) = self.words.next() {
-            place.store(word, Ordering::Relaxed);
+        if let Some(target) = self.words.next() {
+            target.store(word, Ordering::Relaxed);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The layout of the memory, which is an array of words of 64 bits.
 //!
-//! It begins with a head. Then come the places of connections, one word for each cell, the index in buckets of [`WAYS`] words, and the
+//! It begins with a head. Then come the slots of connections, one word for each cell, the index in buckets of [`WAYS`] words, and the
 //! ring with the results. A word of the index holds a tag and the position of a result in the ring. Positions only grow, so a reader can
 //! tell from a position alone whether the writer has overwritten the result since.
 
@@ -20,7 +20,7 @@ pub(crate) const SEED_AT: usize = 2;
 pub(crate) const GENERATION_AT: usize = 3;
 /// The end of the lease: the first moment at which nothing may be served, in nanoseconds of a clock that also runs while the machine
 /// sleeps.
-pub(crate) const UNTIL_AT: usize = 4;
+pub(crate) const LEASE_END_AT: usize = 4;
 /// The ring position up to which the writer has written or is writing.
 pub(crate) const RESERVED_AT: usize = 5;
 /// Counts the steps of opening cells. It is odd while one is under way.
@@ -32,7 +32,7 @@ const HEAD: usize = 8;
 pub(crate) const WAYS: usize = 8;
 const POSITION_BITS: u32 = 48;
 /// The number of words for one connection.
-pub(crate) const PLACE: usize = 16;
+pub(crate) const SLOT_WORDS: usize = 16;
 
 /// The sizes of the memory's parts: cells, index, ring and connections. Each is a power of two, given by its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +41,19 @@ pub struct Layout {
     buckets: u8,
     ring: u8,
     /// The exponent for the number of groups of eight connections. None: there is no room for connections.
-    places: Option<u8>,
+    connection_groups: Option<u8>,
 }
 
 impl Layout {
     /// `cells`, `buckets` and `ring` are exponents of two: the number of cells, the number of buckets with eight results each, and the
     /// size of the ring in words. There is no room for connections.
     pub const fn new(cells: u8, buckets: u8, ring: u8) -> Layout {
-        Layout { cells, buckets, ring, places: None }
+        Layout { cells, buckets, ring, connection_groups: None }
     }
 
     /// Adds room for connections. `exponent` counts groups of eight connections: there are two to the power of it.
     pub const fn with_connections(self, exponent: u8) -> Layout {
-        Layout { places: Some(exponent), ..self }
+        Layout { connection_groups: Some(exponent), ..self }
     }
 
     /// Returns a layout for this many bytes of results at most, with a bucket for each 4 KiB, and with room for connections. There is a
@@ -72,15 +72,15 @@ impl Layout {
 
     /// Encodes the sizes in one word, for [`unpacked`](Self::unpacked).
     pub(crate) fn packed(self) -> u64 {
-        let places = self.places.map_or(0, |places| places + 1);
-        u64::from_le_bytes([self.cells, self.buckets, self.ring, places, 0, 0, 0, 0])
+        let connection_groups = self.connection_groups.map_or(0, |connection_groups| connection_groups + 1);
+        u64::from_le_bytes([self.cells, self.buckets, self.ring, connection_groups, 0, 0, 0, 0])
     }
 
     /// Decodes what [`packed`](Self::packed) encoded. None if a memory of this many words cannot have these sizes.
     pub(crate) fn unpacked(sizes: u64, words: usize) -> Option<Layout> {
-        let [cells, buckets, ring, places, ..] = sizes.to_le_bytes();
-        let is_small = cells <= 32 && buckets <= 40 && ring <= 40 && places <= 32;
-        Some(Layout { cells, buckets, ring, places: places.checked_sub(1) })
+        let [cells, buckets, ring, connection_groups, ..] = sizes.to_le_bytes();
+        let is_small = cells <= 32 && buckets <= 40 && ring <= 40 && connection_groups <= 32;
+        Some(Layout { cells, buckets, ring, connection_groups: connection_groups.checked_sub(1) })
             .filter(|layout| is_small && layout.words() <= words)
     }
 
@@ -89,14 +89,14 @@ impl Layout {
         (u64::from(number) < 1 << self.cells).then(|| self.cells_begin() + number as usize)
     }
 
-    /// Returns the indexes of the first words of all places that a connection with this token may have.
-    pub(crate) fn places(self, token: u64) -> impl Iterator<Item = usize> {
-        let group = self.places.map(|places| token as usize & ((1 << places) - 1));
-        group.into_iter().flat_map(|group| (0..WAYS).map(move |way| HEAD + (group * WAYS + way) * PLACE))
+    /// Returns the indexes of the first words of all slots that a connection with this token may have.
+    pub(crate) fn connection_slots(self, token: u64) -> impl Iterator<Item = usize> {
+        let group = self.connection_groups.map(|connection_groups| token as usize & ((1 << connection_groups) - 1));
+        group.into_iter().flat_map(|group| (0..WAYS).map(move |way| HEAD + (group * WAYS + way) * SLOT_WORDS))
     }
 
     fn cells_begin(self) -> usize {
-        HEAD + self.places.map_or(0, |places| (WAYS * PLACE) << places)
+        HEAD + self.connection_groups.map_or(0, |connection_groups| (WAYS * SLOT_WORDS) << connection_groups)
     }
 
     /// Returns the indexes of the slots that a result with this hash may have.
@@ -117,21 +117,21 @@ impl Layout {
     /// Returns the indexes of the words of a record at this position of the ring. None if no record of this length can be there, since it
     /// would go beyond the ring's end.
     pub(crate) fn words_at(self, position: u64, length: u64) -> Option<Range<usize>> {
-        let place = position & (self.ring() - 1);
-        let begin = self.ring_begins() + place as usize;
-        (length <= self.ring() - place).then(|| begin..begin + length as usize)
+        let offset = position & (self.ring() - 1);
+        let begin = self.ring_begins() + offset as usize;
+        (length <= self.ring() - offset).then(|| begin..begin + length as usize)
     }
 }
 
 /// A word of the index: bits of a result's hash, and its position in the ring. Zero means no result, because the ring's first position is
 /// never used.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot(pub u64);
+pub(crate) struct IndexSlot(pub u64);
 
-impl Slot {
+impl IndexSlot {
     /// Returns the slot for a result with this hash at this position of the ring.
-    pub fn of(hash: u64, position: u64) -> Slot {
-        Slot(tag(hash) << POSITION_BITS | position)
+    pub fn of(hash: u64, position: u64) -> IndexSlot {
+        IndexSlot(tag(hash) << POSITION_BITS | position)
     }
 
     /// Returns true if the slot may be that of a result with this hash.
@@ -168,10 +168,10 @@ mod tests {
     #[test]
     fn nothing_stands_beyond_the_memory() {
         let layout = Layout::new(2, 2, 6);
-        assert_eq!(layout.places(7).count(), 0);
+        assert_eq!(layout.connection_slots(7).count(), 0);
         let roomy = layout.with_connections(2);
         for token in [0, 3, 4, u64::MAX] {
-            assert!(roomy.places(token).all(|at| at >= HEAD && at + PLACE <= roomy.cells_begin()));
+            assert!(roomy.connection_slots(token).all(|at| at >= HEAD && at + SLOT_WORDS <= roomy.cells_begin()));
         }
         for hash in [0, 3, u64::MAX] {
             assert!(layout.bucket(hash).end <= layout.ring_begins());
@@ -187,8 +187,8 @@ mod tests {
 
     #[test]
     fn a_slot_says_for_which_hash_it_is_and_where() {
-        let slot = Slot::of(7 << 50 | 9, 1234);
-        assert!(slot.is_for(7 << 50) && !slot.is_for(6 << 50) && !Slot(0).is_for(0));
+        let slot = IndexSlot::of(7 << 50 | 9, 1234);
+        assert!(slot.is_for(7 << 50) && !slot.is_for(6 << 50) && !IndexSlot(0).is_for(0));
         assert_eq!(slot.position(), 1234);
     }
 }

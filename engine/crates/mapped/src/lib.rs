@@ -13,22 +13,22 @@
 //!
 //! Deliberately absent: who may map the memory, and what the writer puts into it.
 
+mod connection;
 mod entry;
 #[cfg(not(loom))]
-pub mod handing;
+pub mod handover;
 mod layout;
 #[cfg(not(loom))]
 mod map;
-mod place;
 mod reader;
 mod sync;
 mod writer;
 
+pub use connection::{ConnectionSlot, ConnectionState, Context, Scope, ServedStatement};
 pub use entry::{Key, Record};
 pub use layout::Layout;
 #[cfg(not(loom))]
-pub use map::{Map, map, share};
-pub use place::{Connection, Context, Place, Scope, Statement};
-pub use reader::{Found, Missed, Reader};
+pub use map::{Map, create_memory, map_memory};
+pub use reader::{FoundRecord, MissReason, Reader};
 pub use sync::AtomicU64;
 pub use writer::Writer;

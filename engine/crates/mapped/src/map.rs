@@ -52,7 +52,7 @@ fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
 
 /// Creates memory for this layout, all zeros. Returns its writable mapping, and a descriptor to hand to others: they can only map it
 /// read-only, and cannot resize it.
-pub fn share(layout: Layout) -> io::Result<(Map, File)> {
+pub fn create_memory(layout: Layout) -> io::Result<(Map, File)> {
     let bytes = layout.words() * WORD;
     // SAFETY: the name ends with a zero byte.
     let file =
@@ -67,8 +67,9 @@ pub fn share(layout: Layout) -> io::Result<(Map, File)> {
     Ok((map, file))
 }
 
-/// Maps read-only what [`share`] has created. Fails for a file that could shrink, because a read beyond its end would kill this process.
-pub fn map(file: &File) -> io::Result<Map> {
+/// Maps read-only what [`create_memory`] has created. Fails for a file that could shrink, because a read beyond its end would kill this
+/// process.
+pub fn map_memory(file: &File) -> io::Result<Map> {
     // SAFETY: the call takes nothing.
     let seals = checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) })?;
     if seals & libc::F_SEAL_SHRINK == 0 {

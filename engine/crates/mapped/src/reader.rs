@@ -1,10 +1,10 @@
 //! The side of the processes that read the mapped memory.
 
-use crate::entry::{HEAD, Head, Key, cells_of};
+use crate::connection::{ConnectionSlot, ConnectionState, Context};
+use crate::entry::{HEAD, Key, RecordHead, cells_of};
 use crate::layout::{
-    GENERATION_AT, Layout, MAGIC, MAGIC_AT, OPENINGS_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT,
+    GENERATION_AT, IndexSlot, LEASE_END_AT, Layout, MAGIC, MAGIC_AT, OPENINGS_AT, RESERVED_AT, SEED_AT, SIZES_AT,
 };
-use crate::place::{Connection, Context, Place};
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::writer::CLOSED;
 
@@ -24,7 +24,7 @@ pub struct Reader<M> {
 
 /// A result that was found. Its value has been appended to the caller's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundRecord {
     /// The number of rows in the result.
     pub rows: u64,
     /// The flags of the record, which only the writer interprets.
@@ -33,13 +33,13 @@ pub struct Found {
 
 /// The reason why nothing was found. The caller's bytes are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missed {
+pub enum MissReason {
     /// No lease is running: nothing may be served at present, or the writer is stopped.
     NoLease,
     /// There is no result with this key.
     Absent,
     /// The result depends on something that has changed, or it has expired.
-    Outdated,
+    Stale,
 }
 
 /// The conditions of a connection that a result has to meet.
@@ -78,7 +78,12 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
     ///    stands for goes on only after the writer has closed the cell, or after the lease is over.
     /// 4. The generation is read once more. If it is the same, the lease and the cells were those of the record's own attachment.
     /// 5. The clock is read last. If the lease of step 1 still runs, it ran at step 3, too, however long this thread was stopped.
-    pub fn find(&mut self, key: &Key, clock: impl FnOnce() -> u64, into: &mut Vec<u8>) -> Result<Found, Missed> {
+    pub fn find(
+        &mut self,
+        key: &Key,
+        clock: impl FnOnce() -> u64,
+        into: &mut Vec<u8>,
+    ) -> Result<FoundRecord, MissReason> {
         let generation = self.word(GENERATION_AT).load(Ordering::Acquire);
         self.find_in(generation, key, Bounds { since: 0, newest: u64::MAX, until: u64::MAX }, clock, into)
     }
@@ -88,40 +93,40 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
     /// key. Whether the client has sent and received as many bytes as `connection` says is for the caller to check.
     pub fn find_for(
         &mut self,
-        connection: &Connection,
+        connection: &ConnectionState,
         context: &Context,
         parts: [&[u8]; 2],
         clock: impl FnOnce() -> u64,
         into: &mut Vec<u8>,
-    ) -> Result<Found, Missed> {
+    ) -> Result<FoundRecord, MissReason> {
         let generation = self.word(GENERATION_AT).load(Ordering::Acquire);
         if generation != connection.generation {
-            return Err(Missed::NoLease);
+            return Err(MissReason::NoLease);
         }
         if context.number == 0 {
-            return Err(Missed::Absent);
+            return Err(MissReason::Absent);
         }
         let key = Key { context: context.number, parts };
-        let Connection { since, until, .. } = *connection;
+        let ConnectionState { since, until, .. } = *connection;
         self.find_in(generation, &key, Bounds { since, newest: context.stamp, until }, clock, into)
     }
 
-    /// Returns the place of the connection with this token. None if the writer has not reserved one.
-    pub fn place(&self, token: u64) -> Option<Place> {
-        let mut places = self.layout.places(token).map(Place::at);
-        places.find(|place| token != 0 && place.has(self.memory.as_ref(), token))
+    /// Returns the slot of the connection with this token. None if the writer has not reserved one.
+    pub fn connection_slot(&self, token: u64) -> Option<ConnectionSlot> {
+        let mut slots = self.layout.connection_slots(token).map(ConnectionSlot::at);
+        slots.find(|slot| token != 0 && slot.belongs_to(self.memory.as_ref(), token))
     }
 
-    /// Returns the circumstances of the connection with this token. None if the place belongs to another connection by now, or is being
+    /// Returns the circumstances of the connection with this token. None if the slot belongs to another connection by now, or is being
     /// changed; nothing may be answered then.
-    pub fn connection(&self, place: &Place, token: u64) -> Option<Connection> {
-        place.read(self.memory.as_ref()).filter(|connection| connection.token == token)
+    pub fn connection(&self, slot: &ConnectionSlot, token: u64) -> Option<ConnectionState> {
+        slot.read(self.memory.as_ref()).filter(|connection| connection.token == token)
     }
 
     /// Returns the end of the lease as the writer has published it, in nanoseconds: the first moment at which nothing may be served. Zero
     /// if there is no lease.
     pub fn lease_ends(&self) -> u64 {
-        self.word(UNTIL_AT).load(Ordering::Acquire)
+        self.word(LEASE_END_AT).load(Ordering::Acquire)
     }
 
     /// Finds a record of this generation that meets these bounds.
@@ -132,32 +137,32 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         bounds: Bounds,
         clock: impl FnOnce() -> u64,
         into: &mut Vec<u8>,
-    ) -> Result<Found, Missed> {
-        let until = self.word(UNTIL_AT).load(Ordering::Acquire);
+    ) -> Result<FoundRecord, MissReason> {
+        let until = self.word(LEASE_END_AT).load(Ordering::Acquire);
         if generation == 0 || until == 0 {
-            return Err(Missed::NoLease);
+            return Err(MissReason::NoLease);
         }
-        let head = self.copy_of(key, generation).ok_or(Missed::Absent)?;
+        let head = self.copy_of(key, generation).ok_or(MissReason::Absent)?;
         if head.stamp < bounds.since || !self.are_unchanged(&head, bounds.newest) {
-            return Err(Missed::Outdated);
+            return Err(MissReason::Stale);
         }
         if self.word(GENERATION_AT).load(Ordering::Acquire) != generation {
-            return Err(Missed::NoLease);
+            return Err(MissReason::NoLease);
         }
         let now = clock();
         if now >= until {
-            return Err(Missed::NoLease);
+            return Err(MissReason::NoLease);
         }
         if now >= head.until.min(bounds.until) {
-            return Err(Missed::Outdated);
+            return Err(MissReason::Stale);
         }
-        into.extend_from_slice(head.texts(&self.copy)[2]);
-        Ok(Found { rows: head.rows, flags: head.flags })
+        into.extend_from_slice(head.parts_and_value(&self.copy)[2]);
+        Ok(FoundRecord { rows: head.rows, flags: head.flags })
     }
 
     /// Returns true if there was a moment at which no cell of the copied record was closed or had a version after the record's stamp, and
     /// the cell for everything had no version after `newest`.
-    fn are_unchanged(&self, head: &Head, newest: u64) -> bool {
+    fn are_unchanged(&self, head: &RecordHead, newest: u64) -> bool {
         for _ in 0..MOST_LOOKS {
             let openings = self.word(OPENINGS_AT).load(Ordering::Acquire);
             let is_unchanged = |cell| self.is_unchanged(cell, head.stamp);
@@ -182,11 +187,11 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
     }
 
     /// Copies the record with this key into `copy`, and returns its head. None if there is none in this generation.
-    fn copy_of(&mut self, key: &Key, generation: u64) -> Option<Head> {
+    fn copy_of(&mut self, key: &Key, generation: u64) -> Option<RecordHead> {
         let hash = key.hash(self.seed);
         for at in self.layout.bucket(hash) {
             // Acquire: the record was written before its slot.
-            let slot = Slot(self.word(at).load(Ordering::Acquire));
+            let slot = IndexSlot(self.word(at).load(Ordering::Acquire));
             if slot.is_for(hash)
                 && let Some(head) = self.copy_at(slot.position(), key, hash, generation)
             {
@@ -198,21 +203,21 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
 
     /// Copies the record at this position of the ring into `copy`, and returns its head. None if it has another key, or is being
     /// overwritten.
-    fn copy_at(&mut self, position: u64, key: &Key, hash: u64, generation: u64) -> Option<Head> {
+    fn copy_at(&mut self, position: u64, key: &Key, hash: u64, generation: u64) -> Option<RecordHead> {
         let words = self.memory.as_ref();
         let mut head = [0; HEAD];
         let source = &words[self.layout.words_at(position, HEAD as u64)?];
         head.iter_mut().zip(source).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
         self.copy.clear();
         self.copy.extend(head.iter().flat_map(|word| word.to_le_bytes()));
-        let head = Head::read(head).filter(|head| head.is_of(key, hash, generation))?;
+        let head = RecordHead::read(head).filter(|head| head.matches(key, hash, generation))?;
         let source = &words[self.layout.words_at(position, head.length())?];
         let rest = source[HEAD..].iter();
         rest.for_each(|word| self.copy.extend_from_slice(&word.load(Ordering::Relaxed).to_le_bytes()));
         // The loads above come before the one below, and see no word that was written after what it sees.
         fence(Ordering::Acquire);
         let is_whole = words[RESERVED_AT].load(Ordering::Relaxed) <= position.saturating_add(self.layout.ring());
-        let has_key = || head.texts(&self.copy)[..2] == key.parts;
+        let has_key = || head.parts_and_value(&self.copy)[..2] == key.parts;
         (is_whole && has_key()).then_some(head)
     }
 }

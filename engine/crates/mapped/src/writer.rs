@@ -1,10 +1,10 @@
 //! The side of the one process that writes the mapped memory.
 
-use crate::entry::{HEAD, Head, Key, Pen, Record, words_of_cells};
+use crate::connection::{ConnectionSlot, ConnectionState};
+use crate::entry::{HEAD, Key, Record, RecordHead, WordWriter, words_of_cells};
 use crate::layout::{
-    GENERATION_AT, Layout, MAGIC, MAGIC_AT, OPENINGS_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT,
+    GENERATION_AT, IndexSlot, LEASE_END_AT, Layout, MAGIC, MAGIC_AT, OPENINGS_AT, RESERVED_AT, SEED_AT, SIZES_AT,
 };
-use crate::place::{Connection, Place};
 use crate::sync::{AtomicU64, Ordering, fence};
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ pub struct Writer<M> {
 
 impl<M: AsRef<[AtomicU64]>> Writer<M> {
     /// Starts with memory that is all zeros. Returns none if it is smaller than the layout. Nothing is found in it before
-    /// [`attach`](Self::attach) and [`grant`](Self::grant). `seed` should be random, so that clients cannot construct collisions of
-    /// hashes.
+    /// [`attach`](Self::attach) and [`grant_lease`](Self::grant_lease). `seed` should be random, so that clients cannot construct
+    /// collisions of hashes.
     pub fn new(memory: M, layout: Layout, seed: u64) -> Option<Writer<M>> {
         (memory.as_ref().len() >= layout.words()).then_some(())?;
         // Position zero stands for no result.
@@ -52,7 +52,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
     pub fn detach(&mut self) {
         // A reader that sees one of the stores below sees this one, too, since each of those is a release after it.
         self.word(GENERATION_AT).store(0, Ordering::Release);
-        self.word(UNTIL_AT).store(0, Ordering::Release);
+        self.word(LEASE_END_AT).store(0, Ordering::Release);
         for page in std::mem::take(&mut self.touched) {
             (page * PAGE..=page * PAGE + (PAGE - 1))
                 .filter_map(|cell| self.layout.cell(cell))
@@ -69,16 +69,16 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
     }
 
     /// Lets results be served until this time, in nanoseconds of the clock that readers use. An earlier time than before has no effect;
-    /// only [`detach`](Self::detach) and [`revoke`](Self::revoke) end a lease early.
-    pub fn grant(&mut self, until: u64) {
-        if self.word(UNTIL_AT).load(Ordering::Relaxed) < until {
-            self.word(UNTIL_AT).store(until, Ordering::Release);
+    /// only [`detach`](Self::detach) and [`revoke_lease`](Self::revoke_lease) end a lease early.
+    pub fn grant_lease(&mut self, until: u64) {
+        if self.word(LEASE_END_AT).load(Ordering::Relaxed) < until {
+            self.word(LEASE_END_AT).store(until, Ordering::Release);
         }
     }
 
-    /// Ends the lease. Once this has returned, no reader that starts finds anything before the next [`grant`](Self::grant).
-    pub fn revoke(&mut self) {
-        self.word(UNTIL_AT).store(0, Ordering::Release);
+    /// Ends the lease. Once this has returned, no reader that starts finds anything before the next [`grant_lease`](Self::grant_lease).
+    pub fn revoke_lease(&mut self) {
+        self.word(LEASE_END_AT).store(0, Ordering::Release);
     }
 
     /// Marks the table or rows of this cell as being changed. Once this has returned, no reader that starts finds a result that depends
@@ -128,26 +128,26 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
     pub fn has(&self, key: &Key, stamp: u64) -> bool {
         let hash = key.hash(self.seed);
         let words = self.memory.as_ref();
-        let slots = words[self.layout.bucket(hash)].iter().map(|word| Slot(word.load(Ordering::Relaxed)));
+        let slots = words[self.layout.bucket(hash)].iter().map(|word| IndexSlot(word.load(Ordering::Relaxed)));
         slots.filter(|slot| slot.is_for(hash)).any(|slot| {
-            self.head_at(slot).is_some_and(|head| head.is_of(key, hash, self.generation) && head.stamp >= stamp)
+            self.head_at(slot).is_some_and(|head| head.matches(key, hash, self.generation) && head.stamp >= stamp)
         })
     }
 
     /// Returns the head of the record in this slot. None if it was overwritten, or was never written.
-    fn head_at(&self, slot: Slot) -> Option<Head> {
+    fn head_at(&self, slot: IndexSlot) -> Option<RecordHead> {
         let position = slot.position();
         (position + self.layout.ring() >= self.reserved).then_some(())?;
         let range = self.layout.words_at(position, HEAD as u64)?;
         let mut words = [0; HEAD];
         words.iter_mut().zip(&self.memory.as_ref()[range]).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
-        Head::read(words)
+        RecordHead::read(words)
     }
 
     /// Stores a record under this key, and overwrites the oldest ones. Returns false if the record is too large to be stored.
     pub fn put(&mut self, key: &Key, record: &Record) -> bool {
         let hash = key.hash(self.seed);
-        let Some(head) = Head::of(key, record, hash, self.generation) else { return false };
+        let Some(head) = RecordHead::of(key, record, hash, self.generation) else { return false };
         let length = head.length();
         if length > self.layout.ring() / 2 {
             return false;
@@ -155,31 +155,36 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         let position = self.reserve(length);
         let Some(range) = self.layout.words_at(position, length) else { return false };
         let words = self.memory.as_ref();
-        let mut pen = Pen::new(&words[range]);
-        head.words().into_iter().chain(words_of_cells(record.cells)).for_each(|word| pen.word(word));
-        key.parts.iter().chain([&record.value]).for_each(|bytes| pen.bytes(bytes));
-        pen.end();
+        let mut writer = WordWriter::new(&words[range]);
+        head.words().into_iter().chain(words_of_cells(record.cells)).for_each(|word| writer.word(word));
+        key.parts.iter().chain([&record.value]).for_each(|bytes| writer.bytes(bytes));
+        writer.end();
         // A reader that finds the slot sees what was written above.
-        self.slot(key, hash).store(Slot::of(hash, position).0, Ordering::Release);
+        self.index_slot(key, hash).store(IndexSlot::of(hash, position).0, Ordering::Release);
         true
     }
 
-    /// Reserves a place for the connection with this token. None if there is no free one, or if the token is zero. Nothing is found for
-    /// the connection before [`serve`](Self::serve).
-    pub fn enter(&mut self, token: u64) -> Option<Place> {
-        let place = self.layout.places(token).map(Place::at).find(|place| place.is_free(self.memory.as_ref()))?;
-        (token != 0).then(|| place.write(self.memory.as_ref(), &Connection { token, ..Connection::default() }))?;
-        Some(place)
+    /// Reserves a slot for the connection with this token. None if there is no free one, or if the token is zero. Nothing is found for
+    /// the connection before [`set_connection`](Self::set_connection).
+    pub fn reserve_slot(&mut self, token: u64) -> Option<ConnectionSlot> {
+        let slot = self
+            .layout
+            .connection_slots(token)
+            .map(ConnectionSlot::at)
+            .find(|slot| slot.is_free(self.memory.as_ref()))?;
+        (token != 0)
+            .then(|| slot.write(self.memory.as_ref(), &ConnectionState { token, ..ConnectionState::default() }))?;
+        Some(slot)
     }
 
     /// Lets readers answer this connection under these circumstances, in the present attachment. `connection.generation` is ignored.
-    pub fn serve(&mut self, place: &Place, connection: &Connection) {
-        place.write(self.memory.as_ref(), &Connection { generation: self.generation, ..*connection });
+    pub fn set_connection(&mut self, slot: &ConnectionSlot, connection: &ConnectionState) {
+        slot.write(self.memory.as_ref(), &ConnectionState { generation: self.generation, ..*connection });
     }
 
-    /// Frees the place: from here on readers answer nothing on its connection.
-    pub fn leave(&mut self, place: Place) {
-        place.write(self.memory.as_ref(), &Connection::default());
+    /// Frees the slot: from here on readers answer nothing on its connection.
+    pub fn free_slot(&mut self, slot: ConnectionSlot) {
+        slot.write(self.memory.as_ref(), &ConnectionState::default());
     }
 
     /// Reserves this many words of the ring, and announces that to readers before they are written. Returns the position of the first
@@ -195,11 +200,11 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
     }
 
     /// Returns the slot of the index for this key: the one that it has, or an empty one, or the one of the oldest result.
-    fn slot(&self, key: &Key, hash: u64) -> &AtomicU64 {
+    fn index_slot(&self, key: &Key, hash: u64) -> &AtomicU64 {
         let bucket = &self.memory.as_ref()[self.layout.bucket(hash)];
         let worth = |word: &&AtomicU64| {
-            let slot = Slot(word.load(Ordering::Relaxed));
-            let is_same = || self.head_at(slot).is_some_and(|head| head.is_of(key, hash, self.generation));
+            let slot = IndexSlot(word.load(Ordering::Relaxed));
+            let is_same = || self.head_at(slot).is_some_and(|head| head.matches(key, hash, self.generation));
             if slot.is_for(hash) && is_same() { 0 } else { slot.position() + 1 }
         };
         bucket.iter().min_by_key(worth).unwrap_or(&bucket[0])

@@ -7,7 +7,7 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
-use mapped::{Connection, Context, Key, Layout, Reader, Record, Writer};
+use mapped::{ConnectionState, Context, Key, Layout, Reader, Record, Writer};
 
 /// Room for two records at a time: the third one overwrites the first.
 const LAYOUT: Layout = Layout::new(1, 0, 5);
@@ -44,7 +44,7 @@ fn record(value: &[u8], stamp: u64) -> Record<'_> {
 fn attached(memory: &Memory) -> Writer<Memory> {
     let mut writer = Writer::new(memory.clone(), LAYOUT, 7).expect("it is large enough");
     writer.attach();
-    writer.grant(FOREVER);
+    writer.grant_lease(FOREVER);
     writer
 }
 
@@ -112,7 +112,7 @@ fn no_reader_finds_anything_after_the_end_of_the_lease() {
         let memory = memory();
         let mut writer = Writer::new(memory.clone(), LAYOUT, 7).expect("it is large enough");
         writer.attach();
-        writer.grant(UNTIL);
+        writer.grant_lease(UNTIL);
         assert!(writer.put(&key(b"a"), &record(b"0", 0)));
         let mut reader = Reader::new(memory).expect("a writer's memory");
         let [clock, acknowledged] = [0, 0].map(|word| Arc::new(AtomicU64::new(word)));
@@ -144,7 +144,7 @@ fn nothing_of_an_earlier_attachment_is_found_in_a_later_one() {
             writer.close(EVERYTHING);
             seen.store(1, Ordering::Release);
             writer.attach();
-            writer.grant(FOREVER);
+            writer.grant_lease(FOREVER);
         });
         let before = acknowledged.load(Ordering::Acquire);
         let shown = found(&mut reader, b"a", || 0);
@@ -185,18 +185,22 @@ fn a_connection_is_read_whole_or_not_at_all() {
         let layout = LAYOUT.with_connections(0);
         let memory = Memory(Arc::new((0..layout.words()).map(|_| mapped::AtomicU64::new(0)).collect()));
         let mut writer = Writer::new(memory.clone(), layout, 7).expect("it is large enough");
-        let place = writer.enter(5).expect("there is room");
+        let slot = writer.reserve_slot(5).expect("there is room");
         let text = |number| Context { number, stamp: 0 };
-        let served =
-            move |number| Connection { token: 5, received: number, text: text(number), ..Connection::default() };
-        writer.serve(&place, &served(1));
+        let served = move |number| ConnectionState {
+            token: 5,
+            received: number,
+            text: text(number),
+            ..ConnectionState::default()
+        };
+        writer.set_connection(&slot, &served(1));
         let reader = Reader::new(memory).expect("a writer's memory");
-        let found = reader.place(5).expect("it is there");
+        let found = reader.connection_slot(5).expect("it is there");
         let changed = Arc::new(AtomicU64::new(0));
         let seen = changed.clone();
         let other = thread::spawn(move || {
-            writer.serve(&place, &served(2));
-            writer.leave(place);
+            writer.set_connection(&slot, &served(2));
+            writer.free_slot(slot);
             seen.store(1, Ordering::Release);
         });
         // Without this load loom explores one order alone.

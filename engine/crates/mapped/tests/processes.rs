@@ -2,7 +2,7 @@
 
 #![cfg(not(loom))]
 
-use mapped::{Key, Layout, Missed, Reader, Record, Writer, map, share};
+use mapped::{Key, Layout, MissReason, Reader, Record, Writer, create_memory, map_memory};
 use std::fs::File;
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,7 @@ fn key(number: &u8) -> Key<'_> {
 
 /// Finds records and checks that they are whole, until `until` returns true for the number of records found.
 fn read(file: &File, until: impl Fn(u64) -> bool) {
-    let mut reader = Reader::new(map(file).expect("it can be mapped")).expect("a writer's memory");
+    let mut reader = Reader::new(map_memory(file).expect("it can be mapped")).expect("a writer's memory");
     let mut found = 0;
     while !until(found) {
         for number in 0..6 {
@@ -68,10 +68,10 @@ fn read(file: &File, until: impl Fn(u64) -> bool) {
 
 #[test]
 fn readers_that_are_stopped_and_killed_hold_nobody_up() {
-    let (memory, file) = share(LAYOUT).expect("memory");
+    let (memory, file) = create_memory(LAYOUT).expect("memory");
     let mut writer = Writer::new(memory, LAYOUT, 3).expect("it is large enough");
     writer.attach();
-    writer.grant(FOREVER);
+    writer.grant_lease(FOREVER);
     let endless = [(); 2].map(|()| Child::run(|| read(&file, |_| false)));
     let checked = Child::run(|| read(&file, |found| found > 200_000));
     let begun = Instant::now();
@@ -99,13 +99,13 @@ fn readers_that_are_stopped_and_killed_hold_nobody_up() {
 
 #[test]
 fn a_writer_that_is_killed_leaves_what_is_found_until_its_lease_is_over() {
-    let (memory, file) = share(LAYOUT).expect("memory");
-    let (mut reader, number) = (Reader::new(map(&file).expect("a map")), 1);
+    let (memory, file) = create_memory(LAYOUT).expect("memory");
+    let (mut reader, number) = (Reader::new(map_memory(&file).expect("a map")), 1);
     assert!(reader.is_none(), "nobody has written yet");
     let child = Child::run(|| {
         let mut writer = Writer::new(memory, LAYOUT, 3).expect("it is large enough");
         writer.attach();
-        writer.grant(10);
+        writer.grant_lease(10);
         let mut round = 0;
         loop {
             round += 1;
@@ -116,13 +116,13 @@ fn a_writer_that_is_killed_leaves_what_is_found_until_its_lease_is_over() {
         let reader = match &mut reader {
             Some(reader) => reader,
             none => {
-                *none = Reader::new(map(&file).expect("a map"));
+                *none = Reader::new(map_memory(&file).expect("a map"));
                 continue;
             }
         };
         match reader.find(&key(&number), || now, &mut Vec::new()) {
             Ok(_) => return true,
-            Err(Missed::NoLease) if now >= 10 => return false,
+            Err(MissReason::NoLease) if now >= 10 => return false,
             Err(_) => {}
         }
     };
@@ -134,7 +134,7 @@ fn a_writer_that_is_killed_leaves_what_is_found_until_its_lease_is_over() {
 
 #[test]
 fn others_can_neither_write_nor_change_the_size() {
-    let (_memory, file) = share(LAYOUT).expect("memory");
+    let (_memory, file) = create_memory(LAYOUT).expect("memory");
     assert!(file.set_len(8).is_err() && file.set_len(1 << 30).is_err());
     // SAFETY: a new map of an open descriptor; nothing that exists is touched.
     let written = unsafe {
@@ -143,7 +143,7 @@ fn others_can_neither_write_nor_change_the_size() {
     };
     assert_eq!(written, libc::MAP_FAILED);
     let unsealed = tempfile();
-    assert!(map(&unsealed).is_err(), "a file that could shrink");
+    assert!(map_memory(&unsealed).is_err(), "a file that could shrink");
 }
 
 /// Returns a file in memory that could shrink.

@@ -2,7 +2,7 @@
 
 #![cfg(not(loom))]
 
-use mapped::{AtomicU64, Key, Layout, Missed, Reader, Record, Writer};
+use mapped::{AtomicU64, Key, Layout, MissReason, Reader, Record, Writer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ fn step(writer: &mut Writer<Memory>, model: &mut Model, random: &mut Random, tim
             let known = model.versions.entry(cell).or_default();
             *known = version.max(*known);
         }
-        12..20 => writer.grant(time + random.below(30)),
+        12..20 => writer.grant_lease(time + random.below(30)),
         _ => {
             let text = vec![b'a' + random.below(12) as u8; random.below(12) as usize];
             let kept = Kept {
@@ -141,7 +141,7 @@ fn the_newest_record_of_a_key_is_found_and_the_oldest_give_way() {
     let mut writer = Writer::new(memory.clone(), LAYOUT, 1).expect("it is large enough");
     let mut reader = Reader::new(memory).expect("a writer's memory");
     writer.attach();
-    writer.grant(10);
+    writer.grant_lease(10);
     let key = Key { context: 1, parts: [b"a", b""] };
     for number in 0..200u64 {
         let value = number.to_le_bytes();
@@ -153,9 +153,9 @@ fn the_newest_record_of_a_key_is_found_and_the_oldest_give_way() {
     }
     let large = vec![0; 8 << 9];
     assert!(!writer.put(&key, &Record { stamp: 0, until: 10, rows: 1, flags: 0, cells: &[], value: &large }));
-    assert_eq!(reader.find(&key, || 10, &mut Vec::new()), Err(Missed::NoLease));
+    assert_eq!(reader.find(&key, || 10, &mut Vec::new()), Err(MissReason::NoLease));
     assert!(!writer.close(8) && writer.close(3));
-    assert_eq!(reader.find(&key, || 9, &mut Vec::new()), Err(Missed::Outdated));
+    assert_eq!(reader.find(&key, || 9, &mut Vec::new()), Err(MissReason::Stale));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn nonsense_in_the_memory_is_never_followed_beyond_its_end() {
         let memory = Memory(Arc::new((0..LAYOUT.words()).map(|_| AtomicU64::new(0)).collect()));
         let mut writer = Writer::new(memory.clone(), LAYOUT, 1).expect("it is large enough");
         writer.attach();
-        writer.grant(u64::MAX);
+        writer.grant_lease(u64::MAX);
         let key = Key { context: 1, parts: [b"a", b""] };
         writer.put(&key, &Record { stamp: 0, until: 10, rows: 1, flags: 7, cells: &[3, 2, 1], value: b"some value" });
         let mut reader = Reader::new(memory.clone()).expect("a writer's memory");

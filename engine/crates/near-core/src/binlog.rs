@@ -18,13 +18,13 @@ pub mod event;
 pub mod gtid;
 mod log;
 mod packed;
-pub mod place;
+pub mod position;
 pub mod product;
+mod row_versions;
 pub mod rows;
-mod words;
 
 pub use by_log::ByLog;
 pub use changes::Privileges;
-pub use log::{Begun, Log, Noted, Progress, Read};
-pub use place::Absolute;
-pub use product::tables_made;
+pub use log::{Log, LogState, Progress, SessionPrivileges, StorableRead};
+pub use position::AbsolutePosition;
+pub use product::created_tables_query;

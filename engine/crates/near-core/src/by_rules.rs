@@ -5,14 +5,18 @@ mod single_flight;
 
 use crate::clock;
 use crate::freshness::Summary;
-use crate::identified::{Answered, Asked, Bound, Decision, Found, Here, Identity, Known};
+use crate::identified::{
+    AnsweredRead, ClientRead, Decision, FoundResult, Identity, KnownSession, ReadConditions, StalenessBound,
+};
+use crate::memo::Memo;
 use crate::memory::Memory;
-use crate::published::{BY_RULES, Kept};
-use crate::reason::Own;
+use crate::published::{BY_RULES, PublishableResult};
+use crate::reason::ContextReason;
 use crate::rules::{Rules, Subject, Terms};
-use crate::store::{Looked, Place, Store, Wait};
-use crate::uses::Source;
+use crate::store::{BoxFuture, ReservedEntry, Store, StoreLookup};
+use crate::uses::ResultSource;
 use sql::LexMode;
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,10 +24,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 pub use single_flight::Flights;
-use single_flight::{Flight, UnderWay};
+use single_flight::{Flight, PendingFlight};
 
 /// A function that returns a future which is ready after this time, on the host's runtime.
-pub type Sleep = fn(Duration) -> Wait<()>;
+pub type Sleep = fn(Duration) -> BoxFuture<()>;
 
 /// Bounds the age of results on one connection by the operator's rules.
 pub struct ByRules {
@@ -33,15 +37,18 @@ pub struct ByRules {
     /// The store that several near caches share, if there is one.
     store: Option<Arc<dyn Store>>,
     sleep: Sleep,
-    /// The terms that the rules gave last, until the command is answered.
-    ruled: Option<Ruled>,
     /// The number of the settings that contain the rules for the last terms.
     settings: u64,
 }
 
-/// The last terms that the rules gave. Each command is examined several times on its way, and the rules are evaluated only once.
-struct Ruled {
-    text: Box<[u8]>,
+thread_local! {
+    /// The terms that the rules have given reads on connections of this thread lately.
+    static CACHED_TERMS: RefCell<Memo<CachedTerms>> = RefCell::default();
+}
+
+/// The terms that the rules gave a read, so that they are not evaluated again when its text comes again.
+struct CachedTerms {
+    text: Arc<[u8]>,
     mode: LexMode,
     /// The session's identity, if it was known.
     identity: Option<Identity>,
@@ -51,17 +58,17 @@ struct Ruled {
 }
 
 /// The event that has ended a read's wait.
-enum Over {
+enum WaitEnd {
     /// Another client's read is over, or it has taken too long.
     Other,
     /// The shared store has answered.
-    Look(Looked),
+    Look(StoreLookup),
 }
 
 /// The outcome of a wait, with which the read is decided on again. Empty if the read has not waited.
 #[derive(Default)]
-pub struct Tried {
-    over: Option<Over>,
+pub struct WaitOutcome {
+    ended_by: Option<WaitEnd>,
     flight: Option<Flight>,
 }
 
@@ -70,104 +77,125 @@ pub struct Tried {
 pub struct Claim {
     /// Lets other clients wait for the answer. Dropped once the answer is stored, or cannot be.
     _flight: Option<Flight>,
-    /// The empty place in the shared store that the answer will fill.
-    place: Option<Box<dyn Place>>,
+    /// The empty entry in the shared store that the answer will fill.
+    reserved: Option<Box<dyn ReservedEntry>>,
 }
 
 impl ByRules {
     /// `flights` is common to all connections. `sleep` provides the delays of the host's runtime.
     pub fn new(memory: &Arc<Memory>, flights: &Arc<Flights>, store: Option<Arc<dyn Store>>, sleep: Sleep) -> ByRules {
-        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, ruled: None, settings: 0 }
+        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, settings: 0 }
     }
 
     /// Returns the terms for serving a read of this text, by the present rules. None if it may not be served. Without `known`,
     /// rules that name an account or a database are decided on as far as possible.
-    fn terms(&mut self, here: &Here<'_>, text: &[u8], known: Option<&Known>) -> Option<Terms> {
+    fn terms(
+        &mut self,
+        conditions: &ReadConditions<'_>,
+        text: &Arc<[u8]>,
+        known: Option<&KnownSession>,
+    ) -> Option<Terms> {
         let settings = self.memory.settings();
         self.settings = settings.number;
         let rules = settings.rules.clone()?;
-        let (mode, identity) = (known.map_or(here.mode, |known| known.mode), known.map(|known| known.identity));
-        let same = self.ruled.as_ref().filter(|ruled| {
-            Arc::ptr_eq(&ruled.rules, &rules)
-                && (ruled.mode, ruled.identity) == (mode, identity)
-                && *ruled.text == *text
-        });
-        if let Some(same) = same {
-            return same.terms.clone();
+        let (mode, identity) = (known.map_or(conditions.mode, |known| known.mode), known.map(|known| known.identity));
+        let is_same = |cached: &CachedTerms| {
+            Arc::ptr_eq(&cached.rules, &rules)
+                && (cached.mode, cached.identity) == (mode, identity)
+                && *cached.text == **text
+        };
+        let context = identity.as_ref().map_or(&b""[..], |identity| identity);
+        let same =
+            |cached: &RefCell<Memo<CachedTerms>>| Some(cached.borrow().find(text, context, is_same)?.terms.clone());
+        if let Some(terms) = CACHED_TERMS.with(same) {
+            return terms;
         }
         let account = known.map(|known| known.account.as_str());
         let database = known.map(|known| known.database.as_str());
         let terms = rules.of(&Subject { text, mode, account, database });
-        self.ruled = Some(Ruled { text: text.into(), mode, identity, rules, terms: terms.clone() });
+        let cached = CachedTerms { text: text.clone(), mode, identity, rules, terms: terms.clone() };
+        CACHED_TERMS.with_borrow_mut(|memo| memo.put(text, context, cached));
         terms
     }
 
     /// Claims the right to refresh a result for other clients as well. Fails with the other client's read if that one holds the
     /// claim.
-    fn claim(&self, here: &Here<'_>, key: &[u8], known: &Known) -> Result<Flight, UnderWay> {
-        let hash = here.results.cache().hash(&aged_results::key(key, &known.identity));
+    fn claim(
+        &self,
+        conditions: &ReadConditions<'_>,
+        key: &[u8],
+        known: &KnownSession,
+    ) -> Result<Flight, PendingFlight> {
+        let hash = conditions.results.cache().hash(&aged_results::key(key, &known.identity));
         self.flights.claim(hash, clock::microseconds(clock::now()))
     }
 
     /// Looks for a result in the store that near caches share. None if there is no such store, or if its results are not for this
     /// read.
-    fn look(&self, here: &Here<'_>, asked: &Asked, known: &Known, terms: &Terms) -> Option<Wait<Looked>> {
-        let store = self.store.as_ref().filter(|_| here.may_stay_unseen && asked.may_be_shared())?;
-        store.look([&asked.key, &known.identity], terms.ttl)
+    fn get_or_reserve(
+        &self,
+        conditions: &ReadConditions<'_>,
+        read: &ClientRead,
+        known: &KnownSession,
+        terms: &Terms,
+    ) -> Option<BoxFuture<StoreLookup>> {
+        let store = self.store.as_ref().filter(|_| conditions.may_stay_unseen && read.may_be_shared())?;
+        store.get_or_reserve([&read.key, &known.identity], terms.ttl)
     }
 }
 
 /// Looks for a result in memory that may be served. `settings` is the number of the settings that the terms come from. `is_first`
 /// is true if the lookup is to be counted.
 fn find(
-    here: &Here<'_>,
-    asked: &Asked,
+    conditions: &ReadConditions<'_>,
+    read: &ClientRead,
     is_first: bool,
-    known: &Known,
+    known: &KnownSession,
     (terms, settings): (&Terms, u64),
-) -> Option<Found> {
-    let uses = Some(&here.results.uses).filter(|_| is_first);
-    let key = aged_results::key(&asked.key, &known.identity);
+) -> Option<FoundResult> {
+    let uses = Some(&conditions.results.uses).filter(|_| is_first);
+    let key = aged_results::key(&read.key, &known.identity);
     let publish = |entry: &cache::Entry, until| {
-        let mut whose = [0; 40];
-        whose[..32].copy_from_slice(&known.identity);
-        let reads_tables = sql::sources(&asked.text, known.mode).is_some_and(|tables| !tables.is_empty());
-        let result = Kept { entry, cells: &[], reads_tables, until };
-        here.asking(asked)?.publish([BY_RULES, settings], &whose, result, here.wrote_at + 1)
+        let mut group = [0; 40];
+        group[..32].copy_from_slice(&known.identity);
+        let publishable = conditions.publishable(read)?;
+        let reads_tables = sql::sources(&read.text, known.mode).is_some_and(|tables| !tables.is_empty());
+        let result = PublishableResult { entry, cells: &[], reads_tables, until };
+        publishable.publish([BY_RULES, settings], &group, result, conditions.wrote_at + 1)
     };
-    let times = (here.now_ns, outdated_at(here));
-    let find = || aged_results::find(here.results.cache(), uses, &key, times, terms, publish);
-    let found = here.may_stay_unseen.then(find).flatten()?;
-    here.is_for(asked, &found).then_some(found)
+    let times = (conditions.now_ns, invalid_before(conditions));
+    let find = || aged_results::find(conditions.results.cache(), uses, &key, times, terms, publish);
+    let found = conditions.may_stay_unseen.then(find).flatten()?;
+    conditions.is_suitable(read, &found).then_some(found)
 }
 
 /// Returns a time in microseconds. Results that were read earlier are not served, because the session has written since or
 /// accounts have changed.
-fn outdated_at(here: &Here<'_>) -> u64 {
-    here.wrote_at.max(here.results.accounts_changed.load(Ordering::Acquire))
+fn invalid_before(conditions: &ReadConditions<'_>) -> u64 {
+    conditions.wrote_at.max(conditions.results.accounts_changed.load(Ordering::Acquire))
 }
 
 /// Returns true if the result of another client's pending read could be served here if it arrived now.
-fn is_of_use(here: &Here<'_>, other: &UnderWay, terms: &Terms) -> bool {
-    here.may_stay_unseen
-        && other.begun > outdated_at(here)
-        && aged_results::is_younger(other.begun, here.now_ns, terms.ttl)
+fn is_of_use(conditions: &ReadConditions<'_>, other: &PendingFlight, terms: &Terms) -> bool {
+    conditions.may_stay_unseen
+        && other.begun > invalid_before(conditions)
+        && aged_results::is_younger(other.begun, conditions.now_ns, terms.ttl)
 }
 
 /// Waits until the other client's read is over, or until `too_long` is ready.
-async fn wait_for(other: UnderWay, mut too_long: Wait<()>) -> Tried {
-    poll_fn(|context| match other.poll_over(context) {
+async fn wait_for(other: PendingFlight, mut too_long: BoxFuture<()>) -> WaitOutcome {
+    poll_fn(|context| match other.poll_ended(context) {
         Poll::Pending => too_long.as_mut().poll(context),
         over => over,
     })
     .await;
-    Tried { over: Some(Over::Other), flight: None }
+    WaitOutcome { ended_by: Some(WaitEnd::Other), flight: None }
 }
 
-impl Bound for ByRules {
+impl StalenessBound for ByRules {
     /// A time in microseconds, by [`clock::microseconds`].
     type Moment = u64;
-    type Tried = Tried;
+    type WaitOutcome = WaitOutcome;
     type Claim = Claim;
 
     fn summary(&self, memory: &Memory) -> Summary {
@@ -177,7 +205,7 @@ impl Bound for ByRules {
         Summary { cache, rows: rows.unwrap_or_default(), ..Summary::default() }
     }
 
-    fn serves_inside(&self) -> bool {
+    fn serves_in_transactions(&self) -> bool {
         true
     }
 
@@ -187,39 +215,41 @@ impl Bound for ByRules {
 
     fn decide(
         &mut self,
-        here: &Here<'_>,
-        asked: &Asked,
-        known: Option<&Known>,
-        tried: Tried,
+        conditions: &ReadConditions<'_>,
+        read: &ClientRead,
+        known: Option<&KnownSession>,
+        tried: WaitOutcome,
     ) -> Option<Decision<ByRules>> {
-        let terms = self.terms(here, &asked.text, known).filter(|terms| terms.in_transactions || !asked.is_inside)?;
-        let may_be_served = asked.may_be_served();
+        let terms = self
+            .terms(conditions, &read.text, known)
+            .filter(|terms| terms.in_transactions || !read.is_in_transaction)?;
+        let may_be_served = read.may_be_served();
         let known_here = known.filter(|_| may_be_served);
-        let Tried { over, flight } = tried;
-        let may_wait = over.is_none();
-        let looked = if let Some(Over::Look(looked)) = over { Some(looked) } else { None };
-        if let (Some(Looked::Found(found)), Some(known)) = (&looked, known_here)
-            && let Some(result) = here.result(asked, &found.answer, found.rows, self.store.as_deref())
+        let WaitOutcome { ended_by, flight } = tried;
+        let may_wait = ended_by.is_none();
+        let looked = if let Some(WaitEnd::Look(looked)) = ended_by { Some(looked) } else { None };
+        if let (Some(StoreLookup::Found(found)), Some(known)) = (&looked, known_here)
+            && let Some(result) = conditions.result(read, &found.answer, found.rows, self.store.as_deref())
         {
-            let key = aged_results::key(&asked.key, &known.identity);
-            let source = Source::of_store(here.shape(asked, known));
-            aged_results::store(here.results, &key, result, source, found.read_at);
+            let key = aged_results::key(&read.key, &known.identity);
+            let source = ResultSource::of_store(conditions.shape(read, known));
+            aged_results::store(conditions.results, &key, result, source, found.read_at);
         }
-        let found = known_here.and_then(|known| find(here, asked, may_wait, known, (&terms, self.settings)));
+        let found = known_here.and_then(|known| find(conditions, read, may_wait, known, (&terms, self.settings)));
         let is_here = found.is_some();
         // A result that is read in a transaction may be older than what waiting clients, or users of the store, expect.
-        let may_claim = !asked.is_inside
+        let may_claim = !read.is_in_transaction
             && flight.is_none()
             && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
-        let claimed = known.filter(|_| may_claim).map(|known| self.claim(here, &asked.key, known));
+        let claimed = known.filter(|_| may_claim).map(|known| self.claim(conditions, &read.key, known));
         let flight = match (found, claimed) {
             (Some(found), None | Some(Err(_))) => {
                 terms.counts.hits.add(1);
-                let is_of_store = matches!(looked, Some(Looked::Found(_)));
+                let is_of_store = matches!(looked, Some(StoreLookup::Found(_)));
                 self.store.iter().filter(|_| is_of_store).for_each(|store| store.count_hit());
                 return Some(Decision::Serve(found));
             }
-            (None, Some(Err(other))) if may_wait && may_be_served && is_of_use(here, &other, &terms) => {
+            (None, Some(Err(other))) if may_wait && may_be_served && is_of_use(conditions, &other, &terms) => {
                 terms.counts.waits.add(1);
                 return Some(Decision::Wait(Box::pin(wait_for(other, (self.sleep)(terms.coalesce)))));
             }
@@ -230,40 +260,40 @@ impl Bound for ByRules {
             (None, claimed) => claimed.and_then(Result::ok).or(flight),
         };
         let may_look = known_here.filter(|_| !is_here && looked.is_none());
-        if let Some(look) = may_look.and_then(|known| self.look(here, asked, known, &terms)) {
-            return Some(Decision::Wait(Box::pin(async move { Tried { over: Some(Over::Look(look.await)), flight } })));
+        if let Some(look) = may_look.and_then(|known| self.get_or_reserve(conditions, read, known, &terms)) {
+            return Some(Decision::Wait(Box::pin(async move {
+                WaitOutcome { ended_by: Some(WaitEnd::Look(look.await)), flight }
+            })));
         }
         terms.counts.misses.add(1);
-        let place = if let Some(Looked::Vacant(place)) = looked { Some(place) } else { None };
-        let place = place.filter(|_| !asked.is_inside);
-        Some(Decision::Forward(Claim { _flight: flight, place }))
+        let reserved = if let Some(StoreLookup::Vacant(reserved)) = looked { Some(reserved) } else { None };
+        let reserved = reserved.filter(|_| !read.is_in_transaction);
+        Some(Decision::Forward(Claim { _flight: flight, reserved }))
     }
 
-    fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> Own {
-        match self.terms(here, &asked.text, Some(known)) {
-            None => Own::NoRule,
-            Some(terms) if asked.is_inside && !terms.in_transactions => Own::Transaction,
-            Some(_) => match aged_results::has(here.results.cache(), &aged_results::key(&asked.key, &known.identity)) {
-                true => Own::Outdated,
-                false => Own::Absent,
-            },
+    fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> ContextReason {
+        match self.terms(conditions, &read.text, Some(known)) {
+            None => ContextReason::NoRule,
+            Some(terms) if read.is_in_transaction && !terms.in_transactions => ContextReason::Transaction,
+            Some(_) => {
+                match aged_results::has(conditions.results.cache(), &aged_results::key(&read.key, &known.identity)) {
+                    true => ContextReason::Outdated,
+                    false => ContextReason::Absent,
+                }
+            }
         }
     }
 
-    fn answered(&mut self) {
-        self.ruled = None;
-    }
-
-    fn keep(&mut self, here: &Here<'_>, answered: Answered<'_, ByRules>) {
-        let Answered { asked, answer, known, source, moment: read_at, claim } = answered;
-        if self.terms(here, &asked.text, Some(known)).is_none() {
+    fn keep(&mut self, conditions: &ReadConditions<'_>, answered: AnsweredRead<'_, ByRules>) {
+        let AnsweredRead { read, answer, known, source, moment: read_at, claim } = answered;
+        if self.terms(conditions, &read.text, Some(known)).is_none() {
             return;
         }
-        let key = aged_results::key(&asked.key, &known.identity);
-        let is_kept = aged_results::store(here.results, &key, answer.result_set(), source, read_at);
-        here.results.uses.missed(source, answer.bytes.len(), is_kept);
-        if let Some(place) = claim.place {
-            place.fill(&answer.bytes, answer.rows);
+        let key = aged_results::key(&read.key, &known.identity);
+        let is_kept = aged_results::store(conditions.results, &key, answer.result_set(), source, read_at);
+        conditions.results.uses.count_miss(source, answer.bytes.len(), is_kept);
+        if let Some(reserved) = claim.reserved {
+            reserved.fill(&answer.bytes, answer.rows);
         }
     }
 }

@@ -3,7 +3,7 @@
 use wire::Command;
 
 /// The maximum length of a command whose answer is stored or served, in bytes of its payload.
-pub const LONGEST: usize = 16 << 10;
+pub const LONGEST_COMMAND: usize = 16 << 10;
 
 /// Returns true if a command changes neither the session nor anything that a statement leaves behind, such as warnings or
 /// FOUND_ROWS(): a ping or COM_STMT_CLOSE. `payload` is not empty.

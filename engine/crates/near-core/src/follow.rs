@@ -11,7 +11,7 @@ const MOST_AHEAD: usize = 4096;
 
 /// The reason why a connection's bytes are passed on, but no longer followed: nothing is served or stored on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
+pub enum UnreadReason {
     /// Client and server use TLS with each other, so the bytes cannot be read here.
     EndToEndTls,
     /// Client and server compress the protocol.
@@ -22,16 +22,17 @@ pub enum Unread {
     NotUnderstood,
 }
 
-impl Unread {
-    pub const ALL: [Unread; 4] = [Unread::EndToEndTls, Unread::Compressed, Unread::Replication, Unread::NotUnderstood];
+impl UnreadReason {
+    pub const ALL: [UnreadReason; 4] =
+        [UnreadReason::EndToEndTls, UnreadReason::Compressed, UnreadReason::Replication, UnreadReason::NotUnderstood];
 
     /// Returns the reason's name as a label in metrics.
     pub fn name(self) -> &'static str {
         match self {
-            Unread::EndToEndTls => "end_to_end_tls",
-            Unread::Compressed => "compressed",
-            Unread::Replication => "replication",
-            Unread::NotUnderstood => "not_understood",
+            UnreadReason::EndToEndTls => "end_to_end_tls",
+            UnreadReason::Compressed => "compressed",
+            UnreadReason::Replication => "replication",
+            UnreadReason::NotUnderstood => "not_understood",
         }
     }
 }
@@ -42,13 +43,13 @@ pub struct Follower {
     /// The capabilities that client and server have agreed on.
     capabilities: u64,
     /// Splits the client's bytes into packets.
-    sent: Pieces,
+    client_pieces: Pieces,
     /// Splits the server's bytes into packets.
-    answered: Pieces,
+    server_pieces: Pieces,
     /// The answers that the server has not started to send, in the order of their commands.
-    due: VecDeque<Due>,
+    due: VecDeque<DueAnswer>,
     /// The answer that the server has started to send.
-    answering: Option<(Due, ResponseTracker)>,
+    answering: Option<(DueAnswer, ResponseTracker)>,
     /// True while the client sends the content of a file, for LOAD DATA LOCAL.
     is_in_file: bool,
     /// The status flags of the last answer that had any.
@@ -56,7 +57,7 @@ pub struct Follower {
     /// True if the server may hold warnings that the client can ask for; see [`has_warned`](Self::has_warned).
     has_warned: bool,
     /// The reason why the connection is not followed. None while it is.
-    unread: Option<Unread>,
+    unread: Option<UnreadReason>,
     /// The number of commands that the client has sent since it logged in.
     begun: usize,
     /// The number of these commands that `take_commands` has reported.
@@ -65,21 +66,21 @@ pub struct Follower {
 
 /// An answer that the server owes for a command.
 #[derive(Clone, Copy, Debug)]
-struct Due {
+struct DueAnswer {
     expect: Expect,
     /// True if the client must not see the answer: it did not send the command, or has got its answer from memory.
     is_hidden: bool,
-    /// The number that the caller has given to the answer with `note_last`.
-    noted: Option<u64>,
+    /// The number that the caller has given to the answer with `number_last_answer`.
+    number: Option<u64>,
 }
 
 /// Some bytes of one answer of the server.
-pub struct Part<'a> {
+pub struct AnswerPart<'a> {
     pub bytes: &'a [u8],
     /// True if the client must not receive these bytes.
     pub is_hidden: bool,
-    /// The number that [`Follower::note_last`] has given to the answer, if any.
-    pub noted: Option<u64>,
+    /// The number that [`Follower::number_last_answer`] has given to the answer, if any.
+    pub number: Option<u64>,
     /// The outcome of the answer. It comes with the answer's last bytes, and is none before.
     pub outcome: Option<Outcome>,
 }
@@ -89,8 +90,8 @@ impl Follower {
     pub fn new(capabilities: u64) -> Follower {
         Follower {
             capabilities,
-            sent: Pieces::default(),
-            answered: Pieces::default(),
+            client_pieces: Pieces::default(),
+            server_pieces: Pieces::default(),
             due: VecDeque::new(),
             answering: None,
             is_in_file: false,
@@ -103,7 +104,7 @@ impl Follower {
     }
 
     /// Describes a connection that is not followed, for this reason. Bytes that it is passed change nothing.
-    pub fn unread(why: Unread) -> Follower {
+    pub fn unread(why: UnreadReason) -> Follower {
         Follower { unread: Some(why), ..Follower::new(0) }
     }
 
@@ -113,7 +114,7 @@ impl Follower {
     }
 
     /// Returns the reason why the connection is not followed. None while it is.
-    pub fn why_unread(&self) -> Option<Unread> {
+    pub fn why_unread(&self) -> Option<UnreadReason> {
         self.unread
     }
 
@@ -137,7 +138,7 @@ impl Follower {
     /// Returns true if the server owes no answer, and the client has sent no part of a command. False if the connection is not
     /// followed.
     pub fn is_quiet(&self) -> bool {
-        self.is_between() && self.due.is_empty() && self.answering.is_none()
+        self.is_between_commands() && self.due.is_empty() && self.answering.is_none()
     }
 
     /// Returns the status flags of the last answer that had any (`SERVER_STATUS_...`); zero before the first one.
@@ -152,8 +153,8 @@ impl Follower {
     }
 
     /// Returns true if the client's next byte starts a packet that belongs to no earlier command.
-    pub fn is_between(&self) -> bool {
-        self.unread.is_none() && self.sent.is_between() && !self.is_in_file
+    pub fn is_between_commands(&self) -> bool {
+        self.unread.is_none() && self.client_pieces.is_between() && !self.is_in_file
     }
 
     /// Returns true while the client sends the content of a file for LOAD DATA LOCAL.
@@ -162,7 +163,7 @@ impl Follower {
     }
 
     /// Sets the status flags to those of the answer to the login. To be called before the first command.
-    pub fn begin(&mut self, flags: u16) {
+    pub fn set_login_flags(&mut self, flags: u16) {
         self.flags = flags;
     }
 
@@ -180,20 +181,20 @@ impl Follower {
     /// Notes that the server now gets a command that the client did not send, or whose answer it has got from memory. The client
     /// must not see the answer. `expect` is the kind of answer that such a command has.
     pub fn expect_hidden(&mut self, expect: Expect) {
-        self.due.push_back(Due { expect, is_hidden: true, noted: None });
+        self.due.push_back(DueAnswer { expect, is_hidden: true, number: None });
     }
 
-    /// Gives a number to the answer to the last command that was sent. It comes back in [`Part::noted`]. Without an outstanding
+    /// Gives a number to the answer to the last command that was sent. It comes back in [`AnswerPart::number`]. Without an outstanding
     /// answer, nothing happens.
-    pub fn note_last(&mut self, number: u64) {
-        self.due.back_mut().into_iter().for_each(|due| due.noted = Some(number));
+    pub fn number_last_answer(&mut self, number: u64) {
+        self.due.back_mut().into_iter().for_each(|due| due.number = Some(number));
     }
 
     /// Takes bytes of the client that are sent to the server, before the server gets them.
-    pub fn from_client(&mut self, bytes: &[u8]) {
+    pub fn client_bytes(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while self.unread.is_none()
-            && let Some(piece) = self.sent.next(&mut rest)
+            && let Some(piece) = self.client_pieces.next(&mut rest)
         {
             piece.begins.into_iter().for_each(|header| self.packet_of_client(header, piece.bytes.first().copied()));
         }
@@ -210,26 +211,26 @@ impl Follower {
         }
         self.begun += 1;
         match first.and_then(Command::from_byte) {
-            Some(Command::BinlogDump | Command::BinlogDumpGtid) => self.give_up(Unread::Replication),
+            Some(Command::BinlogDump | Command::BinlogDumpGtid) => self.give_up(UnreadReason::Replication),
             command => match Expect::of(command) {
                 Expect::Nothing => {}
-                _ if self.due.len() == MOST_AHEAD => self.give_up(Unread::NotUnderstood),
-                expect => self.due.push_back(Due { expect, is_hidden: false, noted: None }),
+                _ if self.due.len() == MOST_AHEAD => self.give_up(UnreadReason::NotUnderstood),
+                expect => self.due.push_back(DueAnswer { expect, is_hidden: false, number: None }),
             },
         }
     }
 
-    /// Takes bytes of the server, before the client gets them. `see` receives them in parts, each of one answer. Returns the
+    /// Takes bytes of the server, before the client gets them. `on_part` receives them in parts, each of one answer. Returns the
     /// bytes that are not understood; there are none while the connection is followed. They are the client's too, unless
     /// [`hides_something`](Self::hides_something) is true.
-    pub fn from_server<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(Part<'a>)) -> &'a [u8] {
+    pub fn server_bytes<'a>(&mut self, bytes: &'a [u8], mut on_part: impl FnMut(AnswerPart<'a>)) -> &'a [u8] {
         let mut rest = bytes;
         while self.unread.is_none() && !rest.is_empty() {
             // Answers to commands that were sent ahead may arrive together. So a tracker gets no byte beyond a packet.
             let before = rest;
-            self.answered.next(&mut rest);
+            self.server_pieces.next(&mut rest);
             match self.piece_of_server(&before[..before.len() - rest.len()]) {
-                Some(part) => see(part),
+                Some(part) => on_part(part),
                 None => return before,
             }
         }
@@ -238,16 +239,16 @@ impl Follower {
 
     /// Takes bytes of one packet of an answer. Returns none if they are not understood; the connection is then no longer
     /// followed.
-    fn piece_of_server<'a>(&mut self, bytes: &'a [u8]) -> Option<Part<'a>> {
+    fn piece_of_server<'a>(&mut self, bytes: &'a [u8]) -> Option<AnswerPart<'a>> {
         if self.answering.is_none() {
             let Some(due) = self.due.pop_front() else {
-                self.give_up(Unread::NotUnderstood);
+                self.give_up(UnreadReason::NotUnderstood);
                 return None;
             };
             self.answering = Some((due, ResponseTracker::new(due.expect, self.capabilities)));
         }
         let (due, tracker) = self.answering.as_mut()?;
-        let mut part = Part { bytes, is_hidden: due.is_hidden, noted: due.noted, outcome: None };
+        let mut part = AnswerPart { bytes, is_hidden: due.is_hidden, number: due.number, outcome: None };
         match tracker.feed(bytes) {
             Progress::Done(outcome) => {
                 self.answering = None;
@@ -259,7 +260,7 @@ impl Follower {
             Progress::LocalInfile => self.is_in_file = true,
             Progress::More => {}
             Progress::Confused => {
-                self.give_up(Unread::NotUnderstood);
+                self.give_up(UnreadReason::NotUnderstood);
                 return None;
             }
         }
@@ -273,7 +274,7 @@ impl Follower {
     }
 
     /// Ends following. The outstanding answers stay known, for [`hides_something`](Self::hides_something).
-    fn give_up(&mut self, why: Unread) {
+    fn give_up(&mut self, why: UnreadReason) {
         let (due, answering) = (std::mem::take(&mut self.due), self.answering.take());
         *self = Follower { begun: self.begun, taken: self.taken, due, answering, ..Follower::unread(why) };
     }
@@ -303,15 +304,15 @@ mod tests {
         let mut follower = Follower::new(PROTOCOL_41);
         assert!(follower.is_at_rest());
         for (index, byte) in packet(0, QUERY).iter().enumerate() {
-            follower.from_client(&[*byte]);
+            follower.client_bytes(&[*byte]);
             assert!(!follower.is_at_rest(), "{index}");
         }
         let answer = ok(0);
         for byte in &answer[..answer.len() - 1] {
-            follower.from_server(&[*byte], |_| {});
+            follower.server_bytes(&[*byte], |_| {});
             assert!(!follower.is_at_rest());
         }
-        follower.from_server(&answer[answer.len() - 1..], |_| {});
+        follower.server_bytes(&answer[answer.len() - 1..], |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -320,8 +321,8 @@ mod tests {
     fn a_connection_in_a_transaction_is_not_at_rest() {
         let mut follower = Follower::new(PROTOCOL_41);
         for (flags, is_at_rest) in [(status::IN_TRANS, false), (0, true)] {
-            follower.from_client(&packet(0, QUERY));
-            follower.from_server(&ok(flags), |_| {});
+            follower.client_bytes(&packet(0, QUERY));
+            follower.server_bytes(&ok(flags), |_| {});
             assert_eq!(follower.is_at_rest(), is_at_rest);
         }
     }
@@ -329,11 +330,11 @@ mod tests {
     #[test]
     fn commands_that_were_sent_ahead_are_answered_together() {
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_client(&[packet(0, QUERY), packet(0, b"\x0e"), packet(0, b"\x19\x01\0\0\0")].concat());
+        follower.client_bytes(&[packet(0, QUERY), packet(0, b"\x0e"), packet(0, b"\x19\x01\0\0\0")].concat());
         let answers = [ErrPacket::build(1, 1064, b"42000", "no"), ok(0)].concat();
-        follower.from_server(&answers[..answers.len() - 1], |_| {});
+        follower.server_bytes(&answers[..answers.len() - 1], |_| {});
         assert!(!follower.is_at_rest());
-        follower.from_server(&answers[answers.len() - 1..], |_| {});
+        follower.server_bytes(&answers[answers.len() - 1..], |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 3);
     }
@@ -341,16 +342,16 @@ mod tests {
     #[test]
     fn the_content_of_a_file_is_no_command() {
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_client(&packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
-        follower.from_server(&packet(1, b"\xfbf"), |_| {});
+        follower.client_bytes(&packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
+        follower.server_bytes(&packet(1, b"\xfbf"), |_| {});
         // Sequence numbers wrap after 256 packets, so this packet has the number of a command.
         for sequence in 2..=u8::MAX {
-            follower.from_client(&packet(sequence, b"\x01row"));
+            follower.client_bytes(&packet(sequence, b"\x01row"));
         }
-        follower.from_client(&packet(0, b"\x01row"));
-        follower.from_client(&packet(1, b""));
+        follower.client_bytes(&packet(0, b"\x01row"));
+        follower.client_bytes(&packet(1, b""));
         assert!(!follower.is_at_rest());
-        follower.from_server(&ok_packet(2, 1, 0, 0, 0), |_| {});
+        follower.server_bytes(&ok_packet(2, 1, 0, 0, 0), |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -361,10 +362,10 @@ mod tests {
         let mut payload = vec![b' '; wire::MAX_PAYLOAD];
         payload[0] = 3;
         let long = packet(0, &payload);
-        follower.from_client(&long[..long.len() - 1]);
+        follower.client_bytes(&long[..long.len() - 1]);
         assert!(!follower.is_at_rest());
-        follower.from_client(&long[long.len() - 1..]);
-        follower.from_server(&ok(0), |_| {});
+        follower.client_bytes(&long[long.len() - 1..]);
+        follower.server_bytes(&ok(0), |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -400,8 +401,8 @@ mod tests {
                 let is_of_client = step % 2 == 0;
                 let bytes = anything(&mut random, is_of_client);
                 let feed = |follower: &mut Follower, bytes: &[u8]| match is_of_client {
-                    true => follower.from_client(bytes),
-                    false => _ = follower.from_server(bytes, |_| {}),
+                    true => follower.client_bytes(bytes),
+                    false => _ = follower.server_bytes(bytes, |_| {}),
                 };
                 feed(&mut whole, &bytes);
                 let mut rest = &bytes[..];
@@ -421,10 +422,10 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_not_followed() {
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_server(&ErrPacket::build(0, 1927, b"70100", "Connection was killed"), |_| {});
-        assert_eq!(follower.why_unread(), Some(Unread::NotUnderstood));
+        follower.server_bytes(&ErrPacket::build(0, 1927, b"70100", "Connection was killed"), |_| {});
+        assert_eq!(follower.why_unread(), Some(UnreadReason::NotUnderstood));
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_client(&packet(0, b"\x12\x04\0\0\0\0\0\x01\0\0\0"));
-        assert_eq!(follower.why_unread(), Some(Unread::Replication));
+        follower.client_bytes(&packet(0, b"\x12\x04\0\0\0\0\0\x01\0\0\0"));
+        assert_eq!(follower.why_unread(), Some(UnreadReason::Replication));
     }
 }

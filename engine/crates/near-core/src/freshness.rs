@@ -6,10 +6,10 @@
 //! common, such as what the server must see before it is asked for `FOUND_ROWS()`, is written only in `session`.
 
 use crate::follow::Follower;
-use crate::prepared::Under;
-use crate::published::Standing;
-use crate::session_flags::Places;
-use crate::unseen::Unseen;
+use crate::prepared::ContextId;
+use crate::published::ServedContexts;
+use crate::session_flags::FlagOffsets;
+use crate::unseen::UnseenRead;
 use crate::uses::Use;
 use flavour::Flavour;
 use insight::report::Row;
@@ -24,15 +24,15 @@ pub struct Arrival<'a> {
     /// The state of the connection before these bytes.
     pub follower: &'a Follower,
     /// True if the client has received all bytes that were sent to it before.
-    pub is_heard: bool,
+    pub has_client_received_all: bool,
     /// True if the server need not receive this command: it has received one recently, and lacks no parameter types of executions
     /// that were answered from memory.
     pub may_stay_unseen: bool,
     /// True if the server has run every read that this client received an answer to, and its FOUND_ROWS() is the client's.
-    pub has_seen_all: bool,
+    pub has_server_received_all: bool,
     /// The value that FOUND_ROWS() must have for the client, if the client's last read was answered from memory. None if that is
     /// not certain.
-    pub found: Option<u64>,
+    pub found_rows: Option<u64>,
     /// A time after the bytes have arrived, by [`clock::now`](crate::clock::now).
     pub now_ns: u64,
 }
@@ -43,7 +43,7 @@ pub enum Verdict {
     Serve(Served),
     /// The command waits. Call [`Freshness::decide`] again for it once [`Freshness::poll_wait`] is ready.
     Wait,
-    /// Send the questions of [`Freshness::ahead`] to the server. The command waits as with `Wait`.
+    /// Send the questions of [`Freshness::take_questions`] to the server. The command waits as with `Wait`.
     Ask,
     /// The bytes go to the server.
     Forward,
@@ -56,19 +56,19 @@ pub struct Served {
     /// The number of rows in the answer.
     pub rows: u64,
     /// The value of FOUND_ROWS() after the read, if it differs from the number of rows.
-    pub found: Option<u64>,
+    pub found_rows: Option<u64>,
     /// True if the server would give a warning, because the statement's text contains deprecated words.
     pub warns: bool,
     /// The offsets of the status flags in the answer. None if it may not be served in transactions.
-    pub places: Option<Places>,
+    pub flag_offsets: Option<FlagOffsets>,
     /// The statistics in which the hit is counted.
     pub used: Option<Use>,
     /// The session context in which the result was found. None if the server assigns no numbers to contexts.
-    pub under: Option<Under>,
+    pub context_id: Option<ContextId>,
     /// The parameter types that the read binds, if the server has none for its prepared statement yet.
     pub first_types: Option<Vec<u8>>,
     /// The session contexts in which other processes may serve this connection's next reads. None if they may not.
-    pub standing: Option<Box<Standing>>,
+    pub served_contexts: Option<Box<ServedContexts>>,
 }
 
 impl Served {
@@ -77,27 +77,27 @@ impl Served {
         Served {
             answer,
             rows,
-            found: None,
+            found_rows: None,
             warns: false,
-            places: None,
+            flag_offsets: None,
             used: None,
-            under: None,
+            context_id: None,
             first_types: None,
-            standing: None,
+            served_contexts: None,
         }
     }
 
     /// Copies the result in a cache entry, with its offsets of status flags and its statistics.
     pub fn of(entry: &cache::Entry) -> Served {
-        let (places, used) = (Places::from_bits(entry.flags()), Some(Use::of(entry)));
-        Served { places, used, ..Served::new(entry.value().to_vec(), entry.rows()) }
+        let (flag_offsets, used) = (FlagOffsets::from_bits(entry.flags()), Some(Use::of(entry)));
+        Served { flag_offsets, used, ..Served::new(entry.value().to_vec(), entry.rows()) }
     }
 }
 
 /// The unseen reads that need not be sent to the server, because the next command leaves the same state behind. Unseen reads are
 /// those that were answered from memory and that the server has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replaces {
+pub enum ReplacedReads {
     /// All unseen reads must be sent.
     Nothing,
     /// All but the last unseen read must be sent.
@@ -107,14 +107,14 @@ pub enum Replaces {
 }
 
 /// Bytes of the client that the server receives: one whole command, or parts of several commands.
-pub struct Sent<'a> {
+pub struct SentBytes<'a> {
     pub bytes: &'a [u8],
     /// The payload of the whole command, or the beginning of that of the first one. Empty if no command begins in these bytes.
     pub payload: &'a [u8],
     /// True if the bytes are exactly one whole command.
     pub is_whole: bool,
     /// The number of commands that begin in these bytes.
-    pub begun: usize,
+    pub commands_begun: usize,
     /// True if, before these bytes, all commands were answered and no transaction was open.
     pub was_at_rest: bool,
     /// True if the bytes are the content of a file for LOAD DATA LOCAL.
@@ -155,32 +155,38 @@ pub trait Freshness: Send {
     fn before_sending(&mut self, _follower: &Follower, _now_ns: u64) {}
 
     /// Returns questions to send before the client's command: packets, each with a number. Their answers must be passed to
-    /// [`of_server`](Self::of_server) with these numbers, and the client must not receive them.
-    fn ahead(&mut self) -> Vec<(u64, Vec<u8>)> {
+    /// [`answer_bytes`](Self::answer_bytes) with these numbers, and the client must not receive them.
+    fn take_questions(&mut self) -> Vec<(u64, Vec<u8>)> {
         Vec::new()
     }
 
     /// Is called when the server receives these bytes of the client. If this returns a number, the answer to the last command in
-    /// them must be passed to [`of_server`](Self::of_server) with that number.
-    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64>;
+    /// them must be passed to [`answer_bytes`](Self::answer_bytes) with that number.
+    fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64>;
 
-    /// Is called when the server receives a read that was already answered from memory, in the session context `under`. Returns
+    /// Is called when the server receives a read that was already answered from memory, in the session context `context_id`. Returns
     /// the number of the command, with which its outcome comes in [`answered_served`](Self::answered_served).
-    fn forward_served(&mut self, _payload: &[u8], _under: Option<Under>) -> u64 {
+    fn forward_served(&mut self, _payload: &[u8], _context_id: Option<ContextId>) -> u64 {
         0
     }
 
     /// Is called when the server receives a command that the client has not sent, other than a question of
-    /// [`ahead`](Self::ahead).
+    /// [`take_questions`](Self::take_questions).
     fn forward_hidden(&mut self, _payload: &[u8]) {}
 
     /// Receives bytes of the answer to the command with this number. `outcome` comes with the last bytes. Returns true if the
-    /// answer has certainly set FOUND_ROWS() on the server. That matters only if `is_astray` is true, which means that
+    /// answer has certainly set FOUND_ROWS() on the server. That matters only if `has_found_rows_diverged` is true, which means that
     /// FOUND_ROWS() there may not belong to the client's last read.
-    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool;
+    fn answer_bytes(
+        &mut self,
+        number: u64,
+        bytes: &[u8],
+        outcome: Option<&Outcome>,
+        has_found_rows_diverged: bool,
+    ) -> bool;
 
     /// Returns true if this command may be a read that another process has answered from mapped memory.
-    fn may_be_for_others(&mut self, _payload: &[u8]) -> bool {
+    fn may_be_answered_elsewhere(&mut self, _payload: &[u8]) -> bool {
         false
     }
 
@@ -191,14 +197,14 @@ pub trait Freshness: Send {
     fn answered(&mut self, _outcome: &Outcome) {}
 
     /// From this call on, results that were stored before it must not be served on this connection.
-    fn outdate(&mut self) {}
+    fn invalidate_stored(&mut self) {}
 
     /// Returns true if this command may evaluate FOUND_ROWS(). False means that it certainly does not.
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool;
 
     /// Returns which of the unseen reads need not be sent before this command, because it leaves the same state behind.
     /// `has_warned` is true if the server may hold warnings of a statement before those reads.
-    fn replaces(&mut self, unseen: &Unseen, payload: &[u8], has_warned: bool) -> Replaces;
+    fn replaces(&mut self, unseen: &UnseenRead, payload: &[u8], has_warned: bool) -> ReplacedReads;
 
     /// Returns whether the statement that this command runs aggregates rows. An aggregate over no rows leaves FOUND_ROWS()
     /// unchanged.

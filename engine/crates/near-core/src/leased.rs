@@ -4,11 +4,11 @@
 use crate::answer::Answer;
 use crate::clock;
 use crate::command::begins_a_read;
-use crate::prepared::{Execution, Statements, Under};
-use crate::published::{Kept, Served, Standing};
-use crate::reason::Own;
+use crate::prepared::{ContextId, Execution, PreparedStatements};
+use crate::published::{PublishableResult, ServedContexts, ServedRead};
+use crate::reason::ContextReason;
 use crate::results::{Results, View};
-use crate::uses::Source;
+use crate::uses::ResultSource;
 use feed::{Attachment, CommandReport, Connection, FromNear, Protocol, SessionContext};
 use flavour::MARIADB;
 use insight::ShapeId;
@@ -25,23 +25,23 @@ use wire::{Command, Outcome, columns_of};
 const MOST_WAITING: usize = 8;
 /// The state of one connection that is served by leases. It is shared with the thread that receives the feed, so it is kept under
 /// a lock.
-pub struct Leased {
+pub struct LeasedConnection {
     /// The connection as the feed sees it, with its session contexts.
     pub connection: Connection,
-    pub statements: Statements,
+    pub statements: PreparedStatements,
     /// The capabilities that client and server have agreed on.
     pub capabilities: u64,
     /// The attachment to the feed when the last report came. None before the first report.
     attachment: Option<Attachment>,
     /// The commands whose answers may be stored, oldest first.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<UnreportedRead>,
 }
 
 /// A command whose answer is stored once both the answer is complete and the server's report on it has arrived.
-struct Waiting {
+struct UnreportedRead {
     /// The number of the command on the connection.
     command: u64,
-    read: Read<'static>,
+    read: ReadCommand<'static>,
     /// The time when the command was sent to the server.
     sent_ns: u64,
     /// The time that the server took for the command, once the answer is complete.
@@ -52,7 +52,7 @@ struct Waiting {
     report: Option<(CommandReport, Attachment)>,
 }
 
-impl Waiting {
+impl UnreportedRead {
     /// Notes how long the server has taken, when the answer is complete.
     fn end(&mut self) {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
@@ -61,28 +61,28 @@ impl Waiting {
     /// Stores the answer with the dependencies of the report, and counts the miss unless the client had got its answer before.
     fn keep(&self, results: &Results, report: &CommandReport, attachment: Attachment) {
         let shape = self.read.shape(results);
-        let source = Source { shape, cost_ns: self.cost_ns };
+        let source = ResultSource { shape, cost_ns: self.cost_ns };
         let is_kept = results.store(self.read.key(), self.answer.result_set(), source, report, attachment);
         if !self.is_served {
-            results.uses.missed(source, self.answer.bytes.len(), is_kept);
+            results.uses.count_miss(source, self.answer.bytes.len(), is_kept);
         }
     }
 }
 
 /// A command that may be a read.
-pub enum Read<'p> {
+pub enum ReadCommand<'p> {
     /// The payload of a query as text.
     Text(Cow<'p, [u8]>),
     /// An execution of a prepared statement.
     Execution(Box<Execution>),
 }
 
-impl Read<'_> {
+impl ReadCommand<'_> {
     /// Returns the key of the read's result. Results are stored under it, the session context and the attachment.
     pub fn key(&self) -> &[u8] {
         match self {
-            Read::Text(payload) => payload,
-            Read::Execution(execution) => &execution.key,
+            ReadCommand::Text(payload) => payload,
+            ReadCommand::Execution(execution) => &execution.key,
         }
     }
 
@@ -90,46 +90,46 @@ impl Read<'_> {
     /// mode is not known here, so a text is parsed with the default settings.
     fn shape(&self, results: &Results) -> ShapeId {
         match self {
-            Read::Text(payload) => results.uses.of_query(&payload[1..], LexMode::new(&MARIADB)),
-            Read::Execution(execution) => execution.shape,
+            ReadCommand::Text(payload) => results.uses.query_shape(&payload[1..], LexMode::new(&MARIADB)),
+            ReadCommand::Execution(execution) => execution.shape,
         }
     }
 
     /// Returns whether the statement aggregates rows.
     pub fn aggregates(&self) -> Aggregates {
         match self {
-            Read::Text(payload) => Aggregates::of(&payload[1..]),
-            Read::Execution(execution) => execution.aggregates,
+            ReadCommand::Text(payload) => Aggregates::of(&payload[1..]),
+            ReadCommand::Execution(execution) => execution.aggregates,
         }
     }
 
     /// Returns the protocol in which the answer comes. The server assigns session contexts for each of them.
     pub fn protocol(&self) -> Protocol {
         match self {
-            Read::Text(_) => Protocol::Text,
-            Read::Execution(_) => Protocol::Binary,
+            ReadCommand::Text(_) => Protocol::Text,
+            ReadCommand::Execution(_) => Protocol::Binary,
         }
     }
 
-    fn into_owned(self) -> Read<'static> {
+    fn into_owned(self) -> ReadCommand<'static> {
         match self {
-            Read::Text(payload) => Read::Text(payload.into_owned().into()),
-            Read::Execution(execution) => Read::Execution(execution),
+            ReadCommand::Text(payload) => ReadCommand::Text(payload.into_owned().into()),
+            ReadCommand::Execution(execution) => ReadCommand::Execution(execution),
         }
     }
 
     /// Returns true if, in this session context, this read has the same meaning as other reads with its key.
-    fn is_of(&self, attachment: Attachment, session: SessionContext) -> bool {
+    fn is_valid_in(&self, attachment: Attachment, session: SessionContext) -> bool {
         match self {
-            Read::Text(_) => true,
-            Read::Execution(execution) => execution.may_be_served(attachment, session),
+            ReadCommand::Text(_) => true,
+            ReadCommand::Execution(execution) => execution.may_be_served(attachment, session),
         }
     }
 
     /// Sets the session context in which an execution was served.
-    fn of(mut self, under: Option<Under>) -> Self {
-        if let Read::Execution(execution) = &mut self {
-            execution.under = under;
+    fn with_context(mut self, context_id: Option<ContextId>) -> Self {
+        if let ReadCommand::Execution(execution) = &mut self {
+            execution.reported_context = context_id;
         }
         self
     }
@@ -137,44 +137,45 @@ impl Read<'_> {
     /// Returns the parameter types that an execution binds, if the server has none for its statement yet.
     pub fn first_types(&self) -> Option<Vec<u8>> {
         match self {
-            Read::Execution(execution) if execution.is_first => Some(execution.types.clone()),
+            ReadCommand::Execution(execution) if execution.is_first => Some(execution.types.clone()),
             _ => None,
         }
     }
 
     /// Returns the prepared statement that another process needs to know to answer the same command. `None`: it may not answer
     /// the command; `Some(None)`: the command runs no prepared statement.
-    fn for_others(&self) -> Option<Option<mapped::Statement>> {
+    fn for_others(&self) -> Option<Option<mapped::ServedStatement>> {
         match self {
-            Read::Text(_) => Some(None),
-            Read::Execution(execution) => execution.is_known().then(|| Some(execution.statement())),
+            ReadCommand::Text(_) => Some(None),
+            ReadCommand::Execution(execution) => execution.is_known().then(|| Some(execution.statement())),
         }
     }
 
-    /// Returns true if a result with this many columns is what the client expects. None stands for an unknown number.
+    /// Returns true if a result with this many columns is what the client expects: always for a text, and for an
+    /// execution only if the number is known (not none) and that of its statement.
     fn expects(&self, columns: Option<u64>) -> bool {
         match self {
-            Read::Text(_) => true,
-            Read::Execution(execution) => columns.is_some() && execution.columns == columns,
+            ReadCommand::Text(_) => true,
+            ReadCommand::Execution(execution) => columns.is_some() && execution.columns == columns,
         }
     }
 }
 
 /// The moment at which a read is to be served: the time, and the state of the transaction.
-pub struct Instant {
+pub struct ServeTime {
     /// A time after the read has arrived, by [`clock::now`].
     pub now_ns: u64,
     /// True if the status flags of the server's last answer show that the session is in a transaction.
-    pub is_inside: bool,
+    pub is_in_transaction: bool,
 }
 
-impl Leased {
+impl LeasedConnection {
     /// `number` and `greeting` are those of [`Connection::greeted`]. `capabilities` are those that client and server have agreed
     /// on.
-    pub fn new(number: u32, greeting: u64, capabilities: u64) -> Leased {
-        Leased {
+    pub fn new(number: u32, greeting: u64, capabilities: u64) -> LeasedConnection {
+        LeasedConnection {
             connection: Connection::greeted(number, greeting),
-            statements: Statements::new(&MARIADB, capabilities),
+            statements: PreparedStatements::new(&MARIADB, capabilities),
             capabilities,
             attachment: None,
             waiting: VecDeque::new(),
@@ -194,8 +195,8 @@ impl Leased {
     }
 
     /// Takes the server's report on a command of this connection. If the command's answer is complete, it is stored.
-    pub fn hear(&mut self, results: &Results, report: CommandReport, attachment: Attachment) {
-        if !self.connection.hear(&report) {
+    pub fn receive_report(&mut self, results: &Results, report: CommandReport, attachment: Attachment) {
+        if !self.connection.apply(&report) {
             return;
         }
         self.attachment = Some(attachment);
@@ -208,7 +209,7 @@ impl Leased {
         let is_miss = waiting.as_ref().is_none_or(|waiting| !waiting.is_served);
         results.misses.fetch_add(u64::from(is_miss), Ordering::Relaxed);
         if let Some(waiting) = waiting {
-            if let Read::Execution(execution) = &waiting.read {
+            if let ReadCommand::Execution(execution) = &waiting.read {
                 self.statements.report(execution.id, report.command, attachment, report.context);
             }
             waiting.report = Some((report, attachment));
@@ -234,36 +235,36 @@ impl Leased {
     pub fn serve<T>(
         &self,
         results: &Results,
-        (payload, read): (&[u8], &Read),
-        Instant { now_ns: now, is_inside }: Instant,
+        (payload, read): (&[u8], &ReadCommand),
+        ServeTime { now_ns: now, is_in_transaction }: ServeTime,
         with: impl FnOnce(&cache::Entry) -> T,
-    ) -> Option<(T, Under, Option<Box<Standing>>)> {
+    ) -> Option<(T, ContextId, Option<Box<ServedContexts>>)> {
         let attachment = self.attachment?;
         let snapshot = self.connection.snapshot();
-        (snapshot.is_some() == is_inside).then_some(())?;
-        let view = results.look();
+        (snapshot.is_some() == is_in_transaction).then_some(())?;
+        let view = results.view();
         let session = self.session(&view, attachment, read, now)?;
-        view.holds(attachment, session.stamp, now).then_some(())?;
+        view.is_context_current(attachment, session.stamp, now).then_some(())?;
         let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
         let context = session.context;
         let statement = if results.published.is_some() { read.for_others() } else { None };
-        let standing = statement.map(|statement| {
+        let served_contexts = statement.map(|statement| {
             let of = |protocol| self.context_for_others(&view, attachment, protocol, now);
             let (text, binary) = (of(Protocol::Text), of(Protocol::Binary));
-            Standing { attachment, text, binary, since: 0, statement }
+            ServedContexts { attachment, text, binary, since: 0, statement }
         });
         let answer = view.find(attachment, context, read.key(), (now, snapshot), |entry| {
             is_expected(entry).then(|| {
-                if let Some(standing) = &standing {
+                if let Some(served_contexts) = &served_contexts {
                     let cells: Vec<u32> = entry.cells().iter().map(|cell| cell.0).collect();
-                    let result = Kept { entry, cells: &cells, reads_tables: false, until: u64::MAX };
+                    let result = PublishableResult { entry, cells: &cells, reads_tables: false, until: u64::MAX };
                     let (aggregates, capabilities) = (read.aggregates(), self.capabilities);
-                    view.publish(&Served { standing, payload, aggregates, capabilities, result });
+                    view.publish(&ServedRead { served_contexts, payload, aggregates, capabilities, result });
                 }
                 with(entry)
             })
         })?;
-        Some((answer?, (attachment, context), standing.map(Box::new)))
+        Some((answer?, (attachment, context), served_contexts.map(Box::new)))
     }
 
     /// Returns the session context for reads of this protocol in the form that other processes use. Its number is zero if it is
@@ -278,8 +279,9 @@ impl Leased {
 
     /// Returns the session context in which the server would run this read. None if it is not known, or if in it the read does
     /// not have the meaning of other reads with its key.
-    fn session(&self, view: &View, attachment: Attachment, read: &Read, now: u64) -> Option<SessionContext> {
-        self.session_context(view, attachment, read.protocol(), now).filter(|session| read.is_of(attachment, *session))
+    fn session(&self, view: &View, attachment: Attachment, read: &ReadCommand, now: u64) -> Option<SessionContext> {
+        self.session_context(view, attachment, read.protocol(), now)
+            .filter(|session| read.is_valid_in(attachment, *session))
     }
 
     /// Returns the session context in which the server would run reads of this protocol. None while the server has not reported
@@ -293,11 +295,17 @@ impl Leased {
     ) -> Option<SessionContext> {
         let is_known = |command, session: SessionContext| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
-            let is_of = |read: &Read| match read {
-                Read::Text(_) => true,
-                Read::Execution(execution) if execution.under == Some((attachment, session.context)) => true,
+            let is_of = |read: &ReadCommand| match read {
+                ReadCommand::Text(_) => true,
+                ReadCommand::Execution(execution)
+                    if execution.reported_context == Some((attachment, session.context)) =>
+                {
+                    true
+                }
                 // The report on the statement may have arrived after this command was sent.
-                Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, session),
+                ReadCommand::Execution(execution) => {
+                    self.statements.is_valid_in(execution.id, command, attachment, session)
+                }
             };
             let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
             read.is_some_and(|read| view.has(attachment, session.context, read.key(), now))
@@ -306,36 +314,36 @@ impl Leased {
     }
 
     /// Returns the reason why this read was not served from memory.
-    pub fn why(&self, results: &Results, read: &Read, at: Instant) -> Own {
-        let Some(attachment) = self.attachment else { return Own::FirstRead };
-        if self.connection.snapshot().is_some() != at.is_inside {
-            return Own::Transaction;
+    pub fn why(&self, results: &Results, read: &ReadCommand, at: ServeTime) -> ContextReason {
+        let Some(attachment) = self.attachment else { return ContextReason::FirstRead };
+        if self.connection.snapshot().is_some() != at.is_in_transaction {
+            return ContextReason::Transaction;
         }
-        let (now, view) = (at.now_ns, results.look());
+        let (now, view) = (at.now_ns, results.view());
         match self.session(&view, attachment, read, now) {
-            None => Own::Unreported,
-            Some(session) if !view.holds(attachment, session.stamp, now) => Own::Unreported,
-            Some(session) if view.remembers(attachment, session.context, read.key()) => Own::Outdated,
-            Some(_) => Own::Absent,
+            None => ContextReason::Unreported,
+            Some(session) if !view.is_context_current(attachment, session.stamp, now) => ContextReason::Unreported,
+            Some(session) if view.has_any(attachment, session.context, read.key()) => ContextReason::Outdated,
+            Some(_) => ContextReason::Absent,
         }
     }
 
     /// Returns the read that this command may run. None if its answer may be neither stored nor served.
-    pub fn read<'p>(&self, payload: &'p [u8]) -> Option<Read<'p>> {
+    pub fn read<'p>(&self, payload: &'p [u8]) -> Option<ReadCommand<'p>> {
         match Protocol::of(payload) {
-            Protocol::Binary => self.statements.execution(payload).map(Box::new).map(Read::Execution),
-            Protocol::Text => (payload[0] == Command::Query as u8).then(|| Read::Text(payload.into())),
+            Protocol::Binary => self.statements.execution(payload).map(Box::new).map(ReadCommand::Execution),
+            Protocol::Text => (payload[0] == Command::Query as u8).then(|| ReadCommand::Text(payload.into())),
         }
     }
 
-    /// Notes that the server receives a read that was already answered from memory, in the session context `under`. Returns the
+    /// Notes that the server receives a read that was already answered from memory, in the session context `context_id`. Returns the
     /// number of the command.
-    pub fn forward_served(&mut self, results: &Arc<Results>, payload: &[u8], under: Option<Under>) -> u64 {
-        let read = self.read(payload).map(|read| read.of(under));
+    pub fn forward_served(&mut self, results: &Arc<Results>, payload: &[u8], context_id: Option<ContextId>) -> u64 {
+        let read = self.read(payload).map(|read| read.with_context(context_id));
         let number = self.connection.forward(payload);
         self.statements.forward(number, payload, true);
         if let Some(read) = read {
-            self.await_telling(results, number, read, true);
+            self.await_report(results, number, read, true);
         }
         number
     }
@@ -347,25 +355,25 @@ impl Leased {
         if let Some(text) =
             payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && begins_a_read(text))
         {
-            self.statements.is_of_shape(number, results.uses.of_prepared(text));
+            self.statements.set_shape(number, results.uses.prepared_shape(text));
         }
         is_noted
     }
 
     /// Prepares to store the answer to a read that the server receives as command `command`. The bytes of its answer must be
     /// passed to [`take`](Self::take).
-    pub fn note(&mut self, results: &Arc<Results>, command: u64, read: Read<'_>) {
-        self.await_telling(results, command, read, false);
+    pub fn note(&mut self, results: &Arc<Results>, command: u64, read: ReadCommand<'_>) {
+        self.await_report(results, command, read, false);
     }
 
     /// Like [`note`](Self::note). `is_served` is true if the client has got its answer from memory.
-    fn await_telling(&mut self, results: &Arc<Results>, command: u64, read: Read<'_>, is_served: bool) {
-        let Some(answer) = Answer::to(results, read.key().len()).map(Answer::inside_or_outside) else { return };
+    fn await_report(&mut self, results: &Arc<Results>, command: u64, read: ReadCommand<'_>, is_served: bool) {
+        let Some(answer) = Answer::new(results, read.key().len()).map(Answer::allowing_transaction) else { return };
         let sent_ns = clock::now();
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(Waiting {
+        self.waiting.push_back(UnreportedRead {
             command,
             read: read.into_owned(),
             sent_ns,
@@ -386,13 +394,13 @@ impl Leased {
         if !waiting.is_some_and(|waiting| waiting.answer.take(bytes, outcome)) {
             self.waiting.retain(|waiting| waiting.command != command);
         } else if outcome.is_some() {
-            self.waiting.iter_mut().filter(|waiting| waiting.command == command).for_each(Waiting::end);
+            self.waiting.iter_mut().filter(|waiting| waiting.command == command).for_each(UnreportedRead::end);
             self.store(results);
         }
     }
 }
 
 /// Locks the state of a connection; a panic of another thread that held the lock is ignored.
-pub fn lock(leased: &Mutex<Leased>) -> MutexGuard<'_, Leased> {
+pub fn lock(leased: &Mutex<LeasedConnection>) -> MutexGuard<'_, LeasedConnection> {
     leased.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,13 +7,13 @@
 //!   on the feed, and sends none for a transaction that may have written something.
 
 use crate::clock;
-use crate::command::{LONGEST, begins_a_read, is_harmless};
-use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
-use crate::leased::{Instant, Leased, Read, lock};
+use crate::command::{LONGEST_COMMAND, begins_a_read, is_harmless};
+use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
+use crate::leased::{LeasedConnection, ReadCommand, ServeTime, lock};
 use crate::memory::Memory;
-use crate::prepared::Under;
-use crate::reason::Own;
-use crate::unseen::Unseen;
+use crate::prepared::ContextId;
+use crate::reason::ContextReason;
+use crate::unseen::UnseenRead;
 use flavour::{Flavour, MARIADB};
 use locks::Mutex;
 use sql::Aggregates;
@@ -21,23 +21,23 @@ use std::sync::Arc;
 use wire::Outcome;
 
 /// Serves one connection by leases. Dropping it ends the server's reports on the connection.
-pub struct Leases {
+pub struct ByLeases {
     memory: Arc<Memory>,
     /// The connection's number on the server.
     number: u32,
-    leased: Arc<Mutex<Leased>>,
+    leased: Arc<Mutex<LeasedConnection>>,
     /// True if reports on the cache are answered here, and not by the server.
-    reports: bool,
+    answers_reports: bool,
 }
 
-impl Leases {
+impl ByLeases {
     /// Creates the state of a connection that has just logged in, and asks the server to report on it. `number` and `greeting`
-    /// come from the server's greeting, see [`feed::Connection::greeted`]. `reports` is true if reports on the cache are answered
+    /// come from the server's greeting, see [`feed::Connection::greeted`]. `answers_reports` is true if reports on the cache are answered
     /// here, not by the server.
-    pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Leases {
-        let leased = Arc::new(Mutex::new(Leased::new(number, greeting, capabilities)));
-        memory.enter(number, &leased);
-        Leases { memory: memory.clone(), number, leased, reports }
+    pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, answers_reports: bool) -> ByLeases {
+        let leased = Arc::new(Mutex::new(LeasedConnection::new(number, greeting, capabilities)));
+        memory.register(number, &leased);
+        ByLeases { memory: memory.clone(), number, leased, answers_reports }
     }
 
     /// Returns the result for this command, if one may be served.
@@ -46,43 +46,44 @@ impl Leases {
         let read = leased.read(payload)?;
         // A read without a table leaves the server's warnings unchanged, so it is served only if those are the ones that the
         // client knows.
-        let may_serve = |entry: &cache::Entry| arrival.has_seen_all || !entry.cells().is_empty();
+        let may_serve = |entry: &cache::Entry| arrival.has_server_received_all || !entry.cells().is_empty();
         let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
         let results = &self.memory.results;
-        let (served, under, standing) = leased.serve(results, (payload, &read), instant(arrival), served)?;
-        Some(Served { under: Some(under), standing, first_types: read.first_types(), ..served? })
+        let (served, context_id, served_contexts) =
+            leased.serve(results, (payload, &read), serve_time(arrival), served)?;
+        Some(Served { context_id: Some(context_id), served_contexts, first_types: read.first_types(), ..served? })
     }
 
     /// Returns the reason why this command was not answered from memory. None if it is no read.
-    fn why(&self, arrival: &Arrival<'_>) -> Option<Own> {
+    fn why(&self, arrival: &Arrival<'_>) -> Option<ContextReason> {
         let (payload, follower) = (arrival.command?, arrival.follower);
         let leased = lock(&self.leased);
         let read = leased.read(payload).filter(|read| begins_a_read(&read.key()[1..]))?;
         let is_settled = follower.is_in_transaction() || follower.is_autonomous();
         Some(match () {
-            () if payload.len() > LONGEST => Own::TooLong,
-            () if !self.memory.results.has_lease(arrival.now_ns) => Own::NoLease,
-            () if !arrival.is_heard || !is_settled => Own::Transaction,
-            () if !arrival.may_stay_unseen => Own::KeepAlive,
-            () => leased.why(&self.memory.results, &read, instant(arrival)),
+            () if payload.len() > LONGEST_COMMAND => ContextReason::TooLong,
+            () if !self.memory.results.has_lease(arrival.now_ns) => ContextReason::NoLease,
+            () if !arrival.has_client_received_all || !is_settled => ContextReason::Transaction,
+            () if !arrival.may_stay_unseen => ContextReason::KeepAlive,
+            () => leased.why(&self.memory.results, &read, serve_time(arrival)),
         })
     }
 }
 
-impl Freshness for Leases {
+impl Freshness for ByLeases {
     fn flavour(&self) -> &'static Flavour {
         &MARIADB
     }
 
     fn summary(&self) -> Option<Summary> {
-        self.reports.then(|| Summary { cache: verdict(&self.memory), ..Summary::default() })
+        self.answers_reports.then(|| Summary { cache: verdict(&self.memory), ..Summary::default() })
     }
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
         let follower = arrival.follower;
         let is_settled = follower.is_autonomous() || follower.is_in_transaction();
-        let may_be_served = arrival.is_heard && arrival.may_stay_unseen && is_settled;
-        let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST);
+        let may_be_served = arrival.has_client_received_all && arrival.may_stay_unseen && is_settled;
+        let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST_COMMAND);
         if let Some(served) = command.and_then(|payload| self.serve(payload, arrival)) {
             return Verdict::Serve(served);
         }
@@ -90,21 +91,21 @@ impl Freshness for Leases {
         Verdict::Forward
     }
 
-    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
-        let &Sent { payload, is_whole, begun, .. } = sent;
+    fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64> {
+        let &SentBytes { payload, is_whole, commands_begun, .. } = sent;
         let mut leased = lock(&self.leased);
-        if is_whole && begun == 1 && is_harmless(payload) {
+        if is_whole && commands_begun == 1 && is_harmless(payload) {
             leased.connection.forward_harmless();
             leased.statements.forward(0, payload, true);
             return None;
         }
         // The payload of a command that is not whole is not known here, so a report on it does not match and is ignored.
-        let told = if is_whole { payload } else { &[] };
-        let number = (0..begun).map(|_| leased.connection.forward(told)).last()?;
-        let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
+        let known_payload = if is_whole { payload } else { &[] };
+        let number = (0..commands_begun).map(|_| leased.connection.forward(known_payload)).last()?;
+        let is_kept = is_whole && payload.len() <= LONGEST_COMMAND && self.memory.is_attached();
         let read = if is_kept { leased.read(payload) } else { None };
         let mut is_noted =
-            leased.forward(&self.memory.results, number, if begun == 1 { payload } else { &[] }, is_whole);
+            leased.forward(&self.memory.results, number, if commands_begun == 1 { payload } else { &[] }, is_whole);
         if let Some(read) = read {
             leased.note(&self.memory.results, number, read);
             is_noted = true;
@@ -112,23 +113,23 @@ impl Freshness for Leases {
         is_noted.then_some(number)
     }
 
-    fn forward_served(&mut self, payload: &[u8], under: Option<Under>) -> u64 {
-        lock(&self.leased).forward_served(&self.memory.results, payload, under)
+    fn forward_served(&mut self, payload: &[u8], context_id: Option<ContextId>) -> u64 {
+        lock(&self.leased).forward_served(&self.memory.results, payload, context_id)
     }
 
     fn forward_hidden(&mut self, payload: &[u8]) {
         lock(&self.leased).connection.forward(payload);
     }
 
-    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
+    fn answer_bytes(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
         lock(&self.leased).take(&self.memory.results, number, bytes, outcome);
         false
     }
 
-    fn may_be_for_others(&mut self, payload: &[u8]) -> bool {
+    fn may_be_answered_elsewhere(&mut self, payload: &[u8]) -> bool {
         lock(&self.leased).read(payload).is_some_and(|read| match read {
-            Read::Text(payload) => begins_a_read(&payload[1..]),
-            Read::Execution(execution) => execution.is_known(),
+            ReadCommand::Text(payload) => begins_a_read(&payload[1..]),
+            ReadCommand::Execution(execution) => execution.is_known(),
         })
     }
 
@@ -140,12 +141,13 @@ impl Freshness for Leases {
         sql::may_ask_for_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
     }
 
-    /// Only the last unseen read can be replaced, by the same command or by an execution of the same statement. A statement that
+    /// An unseen read, which the server has not received, need not be sent to it if the next command replaces it by leaving the
+    /// same state behind. Only the last unseen read can be replaced, by the same command or by an execution of the same statement. A statement that
     /// aggregates does not replace it: over no rows, it leaves FOUND_ROWS() unchanged.
-    fn replaces(&mut self, unseen: &Unseen, payload: &[u8], _: bool) -> Replaces {
+    fn replaces(&mut self, unseen: &UnseenRead, payload: &[u8], _: bool) -> ReplacedReads {
         let capabilities = lock(&self.leased).capabilities;
         let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;
-        if unseen.is_same(payload) || replaces { Replaces::Last } else { Replaces::Nothing }
+        if unseen.is_same(payload) || replaces { ReplacedReads::Last } else { ReplacedReads::Nothing }
     }
 
     fn aggregates(&self, payload: &[u8]) -> Aggregates {
@@ -153,22 +155,22 @@ impl Freshness for Leases {
     }
 }
 
-impl Drop for Leases {
+impl Drop for ByLeases {
     fn drop(&mut self) {
-        self.memory.leave(self.number, &self.leased);
+        self.memory.unregister(self.number, &self.leased);
     }
 }
 
-fn instant(arrival: &Arrival<'_>) -> Instant {
-    Instant { now_ns: arrival.now_ns, is_inside: arrival.follower.is_in_transaction() }
+fn serve_time(arrival: &Arrival<'_>) -> ServeTime {
+    ServeTime { now_ns: arrival.now_ns, is_in_transaction: arrival.follower.is_in_transaction() }
 }
 
 /// Returns the value of the row `Cache` in reports.
 fn verdict(memory: &Memory) -> String {
     let obstacle = memory.obstacle.get();
     match (memory.results.has_lease(clock::now()), obstacle.is_empty()) {
-        (true, _) => "ON, beside the application".into(),
+        (true, true) => "ON, beside the application".into(),
         (false, true) => "OFF: no lease; the server, or the way to it, is slow".into(),
-        (false, false) => format!("OFF: {obstacle}"),
+        (_, false) => format!("OFF: {obstacle}"),
     }
 }

@@ -22,7 +22,6 @@
 //! - *other processes* are those of applications: a library in them answers reads from memory that this program shares.
 
 pub mod answer;
-pub mod bell;
 pub mod binlog;
 pub mod by_rules;
 pub mod clock;
@@ -32,13 +31,15 @@ pub mod digest;
 pub mod follow;
 pub mod freshness;
 pub mod identified;
-mod inquiry;
 mod leased;
 pub mod leases;
+mod memo;
 pub mod memory;
+mod observed_read;
 pub mod obstacle;
 pub mod one_line;
 pub mod payloads;
+mod pending_report;
 pub mod prepared;
 pub mod published;
 pub mod reason;
@@ -51,6 +52,6 @@ pub mod say;
 pub mod session;
 pub mod session_flags;
 pub mod store;
-mod trial;
 pub mod unseen;
 pub mod uses;
+pub mod wake_flag;

@@ -12,10 +12,10 @@ pub struct Payloads {
     /// The maximum number of bytes that are kept of a payload.
     most: usize,
     /// True if only packets that start an exchange are reported; those that continue one, such as a login, are skipped.
-    begins_alone: bool,
+    first_packets_only: bool,
     pieces: Pieces,
     /// True if the present payload is skipped.
-    is_passed: bool,
+    is_skipped: bool,
     payload: Vec<u8>,
     is_whole: bool,
 }
@@ -31,30 +31,30 @@ impl Payloads {
         Payloads::new(MOST_OF_EVENT, false)
     }
 
-    fn new(most: usize, begins_alone: bool) -> Payloads {
+    fn new(most: usize, first_packets_only: bool) -> Payloads {
         let (pieces, payload) = (Pieces::default(), Vec::new());
-        Payloads { most, begins_alone, pieces, is_passed: false, payload, is_whole: true }
+        Payloads { most, first_packets_only, pieces, is_skipped: false, payload, is_whole: true }
     }
 
-    /// Takes the next bytes, and passes each payload that they complete to `see`. The flag is false if the payload is too long
+    /// Takes the next bytes, and passes each payload that they complete to `on_payload`. The flag is false if the payload is too long
     /// and only its beginning was kept. Empty payloads are not reported.
-    pub fn feed(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8], bool)) {
+    pub fn feed(&mut self, mut bytes: &[u8], mut on_payload: impl FnMut(&[u8], bool)) {
         while let Some(piece) = self.pieces.next(&mut bytes) {
             if let Some(header) = piece.begins {
-                (self.is_passed, self.is_whole) = (self.begins_alone && header.sequence != 0, true);
+                (self.is_skipped, self.is_whole) = (self.first_packets_only && header.sequence != 0, true);
             }
-            if self.is_passed {
+            if self.is_skipped {
                 continue;
             }
             if piece.begins.is_some() && piece.ends && (1..=self.most).contains(&piece.bytes.len()) {
-                see(piece.bytes, true);
+                on_payload(piece.bytes, true);
                 continue;
             }
             self.keep(piece.bytes);
             if piece.ends {
                 let payload = std::mem::take(&mut self.payload);
                 if !payload.is_empty() {
-                    see(&payload, self.is_whole);
+                    on_payload(&payload, self.is_whole);
                 }
             }
         }

@@ -21,7 +21,8 @@ use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
 use sql::Aggregates;
 use std::collections::{HashMap, VecDeque};
 use wire::{
-    BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time,
+    BoundType, Command, Execute, Interpretation, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, ParameterTypes, Params,
+    have_time,
 };
 
 /// The maximum number of statements of one connection that are remembered. Executions of further ones go to the server.
@@ -37,35 +38,35 @@ type Text = [u8; SHA256_OUTPUT_LEN];
 
 /// The parameter types that the server was given for a statement so far.
 #[derive(Clone, Default)]
-struct Given {
+struct TypeHistory {
     /// The type of each parameter's last value, [`NO_TYPE`] before there was one.
     types: Vec<BoundType>,
     /// A hash of all lists of types that were ever given, in their order.
     history: [u8; 32],
 }
 
-impl Given {
+impl TypeHistory {
     /// Returns the state after an execution that also binds these types. None if it adds nothing.
-    fn with(&self, params: &Params) -> Option<Given> {
+    fn with(&self, params: &Params) -> Option<TypeHistory> {
         let kept = |(now, before): (BoundType, &BoundType)| if now == NO_TYPE { *before } else { now };
         let now = params.types_of_values().zip(&self.types).map(kept);
         if now.clone().eq(self.types.iter().copied()) {
             return None;
         }
         let types: Vec<BoundType> = now.collect();
-        Some(Given { history: digest::of([&self.history, types.as_flattened()].into_iter()), types })
+        Some(TypeHistory { history: digest::of([&self.history, types.as_flattened()].into_iter()), types })
     }
 }
 /// A session context: the attachment to a server's feed, and the server's number for everything except the read itself that can
 /// change a result.
-pub type Under = (Attachment, u64);
+pub type ContextId = (Attachment, u64);
 
 /// The prepared statements of one connection, and the parameter types that the server has for each. The caller passes it every
 /// command that the server gets, and the outcomes that it asks for.
-pub struct Statements {
+pub struct PreparedStatements {
     flavour: &'static Flavour,
     capabilities: u64,
-    by_id: HashMap<u32, Statement>,
+    by_id: HashMap<u32, PreparedStatement>,
     /// The statements whose COM_STMT_PREPARE has not been answered, oldest first.
     preparing: VecDeque<Preparing>,
     /// The executions that have not been answered, oldest first.
@@ -78,7 +79,7 @@ struct Preparing {
     text: Text,
     shape: ShapeId,
     /// True if its text may evaluate FOUND_ROWS().
-    says_found_rows: bool,
+    reads_found_rows: bool,
     aggregates: Aggregates,
 }
 
@@ -92,11 +93,11 @@ struct Executing {
 }
 
 /// A prepared statement of the connection.
-struct Statement {
+struct PreparedStatement {
     text: Text,
     shape: ShapeId,
     /// True if its text may evaluate FOUND_ROWS().
-    says_found_rows: bool,
+    reads_found_rows: bool,
     aggregates: Aggregates,
     /// The number of its parameters.
     count: u16,
@@ -106,14 +107,14 @@ struct Statement {
     executed: u64,
     /// The parameter types that the server uses now, two bytes for each. None while they are not certain.
     types: Option<Vec<u8>>,
-    given: Given,
+    type_history: TypeHistory,
     /// How the server interprets each parameter, for products where that depends on earlier values (MySQL).
-    taken_for: Option<TakenFor>,
+    taken_for: Option<ParameterTypes>,
     /// The number of columns in the server's last answer. None while it is not certain. The server reports changed metadata to a
     /// client that knows another number.
     columns: Option<u64>,
     /// The session context in which the server has last reported an execution of this statement.
-    under: Option<Under>,
+    reported_context: Option<ContextId>,
     /// True if all executions go to the server, and none is stored.
     passes: bool,
 }
@@ -131,7 +132,7 @@ pub struct Execution {
     /// The number of columns that the client expects in the answer. None while that is not certain.
     pub columns: Option<u64>,
     /// The session context in which the server has last reported an execution of the statement. None if it has reported none.
-    pub under: Option<Under>,
+    pub reported_context: Option<ContextId>,
     /// The number of the command that prepared the statement.
     pub prepared: u64,
     /// The types of all parameters in this execution, two bytes for each.
@@ -144,45 +145,48 @@ pub struct Execution {
     pub is_first: bool,
     pub aggregates: Aggregates,
     /// The state of the types after this execution. None if the execution adds nothing to it.
-    given: Option<Given>,
+    type_history: Option<TypeHistory>,
     /// True if it uses no cursor, so that all rows are sent at once.
     is_plain: bool,
     /// How the server interprets the values.
-    taken: Taken,
+    taken: Interpretation,
 }
 
 impl Execution {
     /// Identifies the statement for other processes, which need that to answer executions of it. The scope covers its text, its
     /// types and its number of columns.
-    pub fn statement(&self) -> mapped::Statement {
+    pub fn statement(&self) -> mapped::ServedStatement {
         let columns = self.columns.unwrap_or(u64::MAX).to_le_bytes();
-        mapped::Statement { id: self.id, scope: digest::of([&self.key[..self.of_statement], &columns].into_iter()) }
+        mapped::ServedStatement {
+            id: self.id,
+            scope: digest::of([&self.key[..self.of_statement], &columns].into_iter()),
+        }
     }
 
     /// Returns true if it is known how the server interprets the values.
     fn is_clear(&self) -> bool {
-        matches!(self.taken, Taken::Alike | Taken::Reprepared(_))
+        matches!(self.taken, Interpretation::Alike | Interpretation::Reprepared(_))
     }
 
     /// Returns true if the execution binds the types that the server uses now, and adds nothing to their history. It may then be
     /// answered without the server receiving it.
     pub fn is_known(&self) -> bool {
-        self.has_same_types && self.given.is_none()
+        self.has_same_types && self.type_history.is_none()
     }
 
     /// Returns true if the server would interpret the values of this execution like those of any other with its key, and the
     /// statement was prepared in the session context `session` or was reported in it. Under `attachment`, a stored result with
     /// its key is then right.
     pub fn may_be_served(&self, attachment: Attachment, session: SessionContext) -> bool {
-        let is_told = || self.under == Some((attachment, session.context));
-        (self.is_known() || self.is_first) && (session.since < self.prepared || is_told())
+        let is_reported = || self.reported_context == Some((attachment, session.context));
+        (self.is_known() || self.is_first) && (session.since < self.prepared || is_reported())
     }
 }
 
-impl Statements {
+impl PreparedStatements {
     /// Starts without statements. `capabilities` are those that client and server have agreed on.
-    pub fn new(flavour: &'static Flavour, capabilities: u64) -> Statements {
-        Statements {
+    pub fn new(flavour: &'static Flavour, capabilities: u64) -> PreparedStatements {
+        PreparedStatements {
             flavour,
             capabilities,
             by_id: HashMap::new(),
@@ -207,10 +211,10 @@ impl Statements {
         let statement = self.by_id.get(&execute.id).filter(|statement| !statement.passes)?;
         let known = statement.types.as_deref();
         let params = execute.params(statement.count, known.unwrap_or_default())?;
-        let given = statement.given.with(&params);
-        let history = &given.as_ref().unwrap_or(&statement.given).history;
+        let type_history = statement.type_history.with(&params);
+        let history = &type_history.as_ref().unwrap_or(&statement.type_history).history;
         let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.count.to_le_bytes()].concat();
-        let taken_for: Vec<_> = statement.taken_for.iter().flat_map(TakenFor::parameter_bytes).collect();
+        let taken_for: Vec<_> = statement.taken_for.iter().flat_map(ParameterTypes::parameter_bytes).collect();
         let mut key = [&head, &taken_for, params.types, history].concat();
         let of_statement = key.len();
         key.extend([params.nulls, params.values].concat());
@@ -220,15 +224,15 @@ impl Statements {
             key,
             of_statement,
             columns: statement.columns,
-            under: statement.under,
+            reported_context: statement.reported_context,
             prepared: statement.prepared,
             types: params.types.to_vec(),
             bound: params.iter().map(|param| param.integer()).collect(),
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
             aggregates: statement.aggregates,
-            taken: statement.taken_for.as_ref().map_or(Taken::Alike, |taken_for| taken_for.take(&params)),
-            given,
+            taken: statement.taken_for.as_ref().map_or(Interpretation::Alike, |taken_for| taken_for.interpret(&params)),
+            type_history,
             is_plain: execute.flags == 0 && execute.iterations == 1,
         })
     }
@@ -254,7 +258,7 @@ impl Statements {
     pub fn asks_for_found_rows(&self, payload: &[u8]) -> Option<bool> {
         let is_execution = payload[0] == Command::StmtExecute as u8;
         let statement = self.by_id.get(&id_of(payload)).filter(|_| is_execution);
-        statement.map(|statement| statement.says_found_rows)
+        statement.map(|statement| statement.reads_found_rows)
     }
 
     /// Notes command `number`, which the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if
@@ -272,7 +276,7 @@ impl Statements {
                 false
             }
             Some(Command::ResetConnection | Command::ChangeUser) => {
-                *self = Statements::new(self.flavour, self.capabilities);
+                *self = PreparedStatements::new(self.flavour, self.capabilities);
                 false
             }
             Some(Command::Multi) | None => {
@@ -287,15 +291,15 @@ impl Statements {
         if self.preparing.len() == MOST_AHEAD {
             return false;
         }
-        let (says_found_rows, aggregates) = (sql::may_ask_for_found_rows(text), Aggregates::of(text));
+        let (reads_found_rows, aggregates) = (sql::may_ask_for_found_rows(text), Aggregates::of(text));
         let text = ring::digest::digest(&SHA256, text).as_ref().try_into().unwrap_or_default();
-        self.preparing.push_back(Preparing { command: number, text, shape: NOBODY, says_found_rows, aggregates });
+        self.preparing.push_back(Preparing { command: number, text, shape: NOBODY, reads_found_rows, aggregates });
         true
     }
 
     /// Sets the statistics that count the executions of the statement which command `number` prepares. To be called before the
     /// answer to that command.
-    pub fn is_of_shape(&mut self, number: u64, shape: ShapeId) {
+    pub fn set_shape(&mut self, number: u64, shape: ShapeId) {
         self.preparing.iter_mut().filter(|one| one.command == number).for_each(|one| one.shape = shape);
     }
 
@@ -308,19 +312,19 @@ impl Statements {
         let Some(statement) = self.by_id.get_mut(&id) else { return false };
         (statement.types, statement.columns, statement.executed) = (None, None, number);
         let execution = execution.filter(|execution| execution.is_clear() && self.executing.len() < MOST_AHEAD);
-        let Some(Execution { types, given, is_plain, taken, .. }) = execution else {
+        let Some(Execution { types, type_history, is_plain, taken, .. }) = execution else {
             statement.passes = true;
             return false;
         };
-        if let (Some(taken_for), Taken::Reprepared(types)) = (&mut statement.taken_for, taken) {
+        if let (Some(taken_for), Interpretation::Reprepared(types)) = (&mut statement.taken_for, taken) {
             taken_for.reprepare(types);
         }
-        let gives_new = given.is_some();
+        let gives_new = type_history.is_some();
         if !is_plain {
             statement.passes |= gives_new;
             return false;
         }
-        given.into_iter().for_each(|given| statement.given = given);
+        type_history.into_iter().for_each(|type_history| statement.type_history = type_history);
         self.executing.push_back(Executing { command: number, id, types, gives_new });
         true
     }
@@ -371,27 +375,30 @@ impl Statements {
     }
 
     fn prepared(&mut self, preparing: Preparing, outcome: &Outcome) {
-        let Preparing { command, text, shape, says_found_rows, aggregates } = preparing;
+        let Preparing { command, text, shape, reads_found_rows, aggregates } = preparing;
         let OutcomeKind::Prepared { id, params, columns } = outcome.kind else { return };
         self.by_id.remove(&id);
         if self.by_id.len() >= MOST_STATEMENTS {
             return;
         }
         let passes = params > MOST_PARAMETERS;
-        let heeds_types = self.flavour.statements.heeds_earlier_types && !passes;
-        let statement = Statement {
+        let heeds_types = self.flavour.statements.depends_on_earlier_types && !passes;
+        let statement = PreparedStatement {
             text,
             shape,
-            says_found_rows,
+            reads_found_rows,
             aggregates,
             count: params,
             prepared: command,
             executed: command,
             types: (params == 0).then(Vec::new),
-            given: Given { types: vec![NO_TYPE; params.min(MOST_PARAMETERS).into()], ..Given::default() },
-            taken_for: heeds_types.then(|| TakenFor::new(outcome.parameters.clone())),
+            type_history: TypeHistory {
+                types: vec![NO_TYPE; params.min(MOST_PARAMETERS).into()],
+                ..TypeHistory::default()
+            },
+            taken_for: heeds_types.then(|| ParameterTypes::new(outcome.parameters.clone())),
             columns: Some(columns.into()),
-            under: None,
+            reported_context: None,
             passes,
         };
         self.by_id.insert(id, statement);
@@ -399,17 +406,18 @@ impl Statements {
 
     /// Returns true if statement `id`, executed by command `number`, was prepared in this session context or reported in it, so
     /// that it means there what its text says.
-    pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, session: SessionContext) -> bool {
+    pub fn is_valid_in(&self, id: u32, number: u64, attachment: Attachment, session: SessionContext) -> bool {
         let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
-        let is_told = |statement: &Statement| statement.under == Some((attachment, session.context));
-        statement.is_some_and(|statement| session.since < statement.prepared || is_told(statement))
+        let is_reported =
+            |statement: &PreparedStatement| statement.reported_context == Some((attachment, session.context));
+        statement.is_some_and(|statement| session.since < statement.prepared || is_reported(statement))
     }
 
     /// Notes that the server has reported the execution of statement `id` by command `number`, in this session context. Ignored
     /// if the id belongs to a statement that was prepared later.
     pub fn report(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
         if let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.prepared < number) {
-            statement.under = Some((attachment, context));
+            statement.reported_context = Some((attachment, context));
         }
     }
 }
@@ -444,20 +452,20 @@ mod tests {
     const ROWS: OutcomeKind = OutcomeKind::ResultSet { rows: 1, columns: 2 };
 
     /// Returns the statements of a connection that has prepared one, whose id is 7, with one parameter.
-    fn statements() -> Statements {
-        let mut statements = Statements::new(&flavour::MARIADB, 0);
+    fn statements() -> PreparedStatements {
+        let mut statements = PreparedStatements::new(&flavour::MARIADB, 0);
         assert!(statements.forward(1, b"\x16SELECT a, b FROM t WHERE c = ?", true));
         statements.answered(1, &outcome(OutcomeKind::Prepared { id: 7, params: 1, columns: 2 }));
         statements
     }
 
     /// Returns true if an execution is served in a context that has been in force since after the statement was prepared.
-    fn is_served(statements: &Statements, payload: &[u8]) -> bool {
+    fn is_served(statements: &PreparedStatements, payload: &[u8]) -> bool {
         is_served_since(9, statements, payload)
     }
 
     /// Returns true if an execution is served in a context that has been in force since command `since`.
-    fn is_served_since(since: u64, statements: &Statements, payload: &[u8]) -> bool {
+    fn is_served_since(since: u64, statements: &PreparedStatements, payload: &[u8]) -> bool {
         let session = SessionContext { context: 3, stamp: 0, since };
         statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], session))
     }

@@ -2,17 +2,17 @@
 //! reads from it.
 //!
 //! Invariants:
-//! - the mapped memory has the same state of leases and cells as [`feed::Near`], the log, or the rules. It is changed while the
+//! - the mapped memory has the same state of leases and cells as [`feed::NearEnd`], the log, or the rules. It is changed while the
 //!   results are locked against being served here, and before a frame is acknowledged;
 //! - a result is put there only while it may be served here, and only when it is requested again;
 //! - a connection is served there only in the contexts in which it was served here last, until it has sent or received anything
 //!   else.
 
-use crate::prepared::Under;
-use crate::unseen::may_leave_found;
-use feed::{Attachment, Near};
+use crate::prepared::ContextId;
+use crate::unseen::may_keep_found_rows;
+use feed::{Attachment, NearEnd};
 use locks::Mutex;
-use mapped::{Connection, Context, Key, Layout, Map, Place, Record, Statement, Writer};
+use mapped::{ConnectionSlot, ConnectionState, Context, Key, Layout, Map, Record, ServedStatement, Writer};
 use sql::Aggregates;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -27,12 +27,12 @@ struct State {
     /// served.
     attachment: Option<Attachment>,
     /// The context numbers that were assigned here to identities, for servers that assign none.
-    contexts: HashMap<Whose, u64>,
+    contexts: HashMap<SharingGroup, u64>,
     last_context: u64,
 }
 
 /// Identifies sessions that get the same results. Its bytes have no meaning here.
-pub type Whose = [u8; 40];
+pub type SharingGroup = [u8; 40];
 
 /// The first half of an [`Attachment`] that stands for following a binary log. Attachments to a server's feed have other first
 /// halves.
@@ -41,7 +41,7 @@ pub const BY_LOG: u64 = u64::MAX - 1;
 pub const BY_RULES: u64 = u64::MAX;
 /// The time in nanoseconds for which other processes may serve results by rules or by a log before this program must renew its
 /// permission. It is limited because this program may have ended.
-pub const LENT_NS: u64 = 3_000_000_000;
+pub const LEASE_NS: u64 = 3_000_000_000;
 /// The maximum number of identities with an assigned context number. If there are more, all are forgotten and get new numbers.
 const MOST_CONTEXTS: usize = 4096;
 /// The cell that stands for everything. Every result depends on it.
@@ -50,7 +50,7 @@ const EVERYTHING: u32 = 0;
 /// The session contexts in which a connection's reads would be answered when it was served last. Other processes may serve its
 /// next reads in the same contexts. A context is a number for everything except the read itself that can change a result.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing {
+pub struct ServedContexts {
     /// The attachment (one use of a server's feed, of its log, or of rules) for which the contexts are valid.
     pub attachment: Attachment,
     /// The context of queries as text.
@@ -60,12 +60,12 @@ pub struct Standing {
     /// Results with an earlier stamp, that is, version or time of reading, must not be served on this connection.
     pub since: u64,
     /// The prepared statement, if the read that was served is an execution of one.
-    pub statement: Option<Statement>,
+    pub statement: Option<ServedStatement>,
 }
 
-impl Standing {
+impl ServedContexts {
     /// Returns the attachment and the context in which this command would be answered.
-    pub fn under(&self, payload: &[u8]) -> Under {
+    pub fn context_id(&self, payload: &[u8]) -> ContextId {
         let context = if wire::execution(payload).is_some() { self.binary } else { self.text };
         (self.attachment, context.number)
     }
@@ -74,24 +74,24 @@ impl Standing {
     fn key<'p>(&'p self, payload: &'p [u8]) -> Key<'p> {
         let of_execution = self.statement.as_ref().zip(wire::execution(payload));
         let parts = of_execution.map_or([payload, b""], |(statement, (_, bound))| [&statement.scope, bound]);
-        Key { context: self.under(payload).1, parts }
+        Key { context: self.context_id(payload).1, parts }
     }
 }
 
 /// A read that is being served here, with the result that was found for it.
-pub struct Served<'a> {
-    pub standing: &'a Standing,
+pub struct ServedRead<'a> {
+    pub served_contexts: &'a ServedContexts,
     /// The payload of the command.
     pub payload: &'a [u8],
     /// Whether the statement aggregates rows.
     pub aggregates: Aggregates,
     /// The capabilities of the connection.
     pub capabilities: u64,
-    pub result: Kept<'a>,
+    pub result: PublishableResult<'a>,
 }
 
 /// A stored result, with the dependencies that other processes check before they serve it.
-pub struct Kept<'a> {
+pub struct PublishableResult<'a> {
     pub entry: &'a cache::Entry<'a>,
     /// The numbers, in the mapped memory, of the cells that the result depends on: tables or rows.
     pub cells: &'a [u32],
@@ -103,31 +103,31 @@ pub struct Kept<'a> {
 }
 
 /// A read that other processes may answer as well, on a server that assigns no numbers to session contexts.
-pub struct Asking<'a> {
+pub struct PublishableRead<'a> {
     pub published: &'a Published,
     pub payload: &'a [u8],
     /// The prepared statement, if the read is an execution.
-    pub statement: Option<Statement>,
+    pub statement: Option<ServedStatement>,
     pub aggregates: Aggregates,
     pub capabilities: u64,
 }
 
-impl Asking<'_> {
-    /// Makes the read's result available to other processes, and returns the contexts for the connection. `whose` identifies the
+impl PublishableRead<'_> {
+    /// Makes the read's result available to other processes, and returns the contexts for the connection. `group` identifies the
     /// sessions that get the same results, and results with a stamp earlier than `since` must not be served on this connection.
     /// Returns none if `attachment` is no longer the present one. The caller keeps the attachment from changing during the call.
     pub fn publish(
         &self,
         attachment: Attachment,
-        whose: &Whose,
-        result: Kept<'_>,
+        group: &SharingGroup,
+        result: PublishableResult<'_>,
         since: u64,
-    ) -> Option<Box<Standing>> {
-        let Asking { published, payload, statement, aggregates, capabilities } = *self;
-        let context = published.context_of(attachment, whose)?;
-        let standing = Standing { attachment, text: context, binary: context, since, statement };
-        published.publish(&Served { standing: &standing, payload, aggregates, capabilities, result });
-        Some(Box::new(standing))
+    ) -> Option<Box<ServedContexts>> {
+        let PublishableRead { published, payload, statement, aggregates, capabilities } = *self;
+        let context = published.context_of(attachment, group)?;
+        let served_contexts = ServedContexts { attachment, text: context, binary: context, since, statement };
+        published.publish(&ServedRead { served_contexts: &served_contexts, payload, aggregates, capabilities, result });
+        Some(Box::new(served_contexts))
     }
 }
 
@@ -146,7 +146,7 @@ impl Published {
 
     /// Copies the state of `near` after a frame: its attachment, the named cells, and its lease. Must be called before any thread
     /// can serve again.
-    pub fn follow(&self, near: &Near, cells: &[u32]) {
+    pub fn follow_feed(&self, near: &NearEnd, cells: &[u32]) {
         let mut state = self.state();
         if !state.attach(near.attachment()) {
             return;
@@ -162,7 +162,7 @@ impl Published {
         closed.into_iter().for_each(|cell| _ = writer.close(cell));
         writer.open_all(&open);
         // The lease is granted last, so that other processes see it only with everything that came before it.
-        writer.grant(near.lease_ends());
+        writer.grant_lease(near.lease_ends());
     }
 
     /// Sets the attachment, the cells that have changed with their versions, and the lease: the time in nanoseconds until which
@@ -176,13 +176,13 @@ impl Published {
         let mut state = self.state();
         if state.attach(attachment) {
             state.writer.open_all(changed);
-            state.lend(lease());
+            state.set_lease(lease());
         }
     }
 
     /// Stops other processes from serving anything until a lease is set again.
     pub fn revoke(&self) {
-        self.state().writer.revoke();
+        self.state().writer.revoke_lease();
     }
 
     /// Lets other processes serve results by the rules of the settings with this number, until the time `until` in nanoseconds.
@@ -190,7 +190,7 @@ impl Published {
     pub fn follow_rules(&self, rules: u64, until: u64) {
         let mut state = self.state();
         if state.attach(Some([BY_RULES, rules])) {
-            state.writer.grant(until);
+            state.writer.grant_lease(until);
         }
     }
 
@@ -205,7 +205,7 @@ impl Published {
 
     /// From now on, other processes serve no results with a stamp earlier than `stamp`, a time of reading in microseconds. This
     /// has an effect only if they serve by rules.
-    pub fn outdate(&self, stamp: u64) {
+    pub fn invalidate_before(&self, stamp: u64) {
         let mut state = self.state();
         if state.is_by_rules() {
             state.writer.open(EVERYTHING, stamp);
@@ -214,20 +214,20 @@ impl Published {
 
     /// Returns the context of sessions with this identity, with a new number if they had none. None if `attachment` is not the
     /// present one.
-    pub fn context_of(&self, attachment: Attachment, whose: &Whose) -> Option<Context> {
+    pub fn context_of(&self, attachment: Attachment, group: &SharingGroup) -> Option<Context> {
         let mut state = self.state();
         (state.attachment == Some(attachment)).then_some(())?;
-        let number = state.context_of(whose);
+        let number = state.context_of(group);
         Some(Context { number, stamp: u64::MAX })
     }
 
     /// Makes a result that is being served here available to other processes. Does nothing if it is there already, if only this
     /// program may serve it, or if the attachment is another one. The caller keeps the attachment from changing during the call.
-    pub fn publish(&self, read: &Served<'_>) {
-        let Kept { entry, cells, until, .. } = read.result;
+    pub fn publish(&self, read: &ServedRead<'_>) {
+        let PublishableResult { entry, cells, until, .. } = read.result;
         let mut state = self.state();
-        let key = read.standing.key(read.payload);
-        if state.attachment != Some(read.standing.attachment) || state.writer.has(&key, entry.stamp().0) {
+        let key = read.served_contexts.key(read.payload);
+        if state.attachment != Some(read.served_contexts.attachment) || state.writer.has(&key, entry.stamp().0) {
             return;
         }
         if !is_for_others(read) {
@@ -237,11 +237,11 @@ impl Published {
         state.writer.put(&key, &Record { stamp, until, rows, flags: 0, cells, value: entry.value() });
     }
 
-    /// Reserves a place for a connection, which other processes may then serve. None if there is no room. `greeting` is the hash
+    /// Reserves a slot for a connection, which other processes may then serve. None if there is no room. `greeting` is the hash
     /// ([`feed::check_of`]) of the greeting that the client got; it identifies the connection.
-    pub fn enter(self: &Arc<Self>, greeting: u64) -> Option<Entered> {
-        let place = self.state().writer.enter(greeting)?;
-        Some(Entered { published: self.clone(), place, greeting })
+    pub fn reserve_connection(self: &Arc<Self>, greeting: u64) -> Option<PublishedConnection> {
+        let slot = self.state().writer.reserve_slot(greeting)?;
+        Some(PublishedConnection { published: self.clone(), slot, greeting })
     }
 }
 
@@ -261,15 +261,15 @@ impl State {
     }
 
     /// Lets other processes serve until this time in nanoseconds, or not at all.
-    fn lend(&mut self, lease: Option<u64>) {
+    fn set_lease(&mut self, lease: Option<u64>) {
         match lease {
-            Some(until) => self.writer.grant(until),
-            None => self.writer.revoke(),
+            Some(until) => self.writer.grant_lease(until),
+            None => self.writer.revoke_lease(),
         }
     }
 
-    fn context_of(&mut self, whose: &Whose) -> u64 {
-        if let Some(number) = self.contexts.get(whose) {
+    fn context_of(&mut self, group: &SharingGroup) -> u64 {
+        if let Some(number) = self.contexts.get(group) {
             return *number;
         }
         if self.contexts.len() >= MOST_CONTEXTS {
@@ -277,7 +277,7 @@ impl State {
             self.contexts.clear();
         }
         self.last_context += 1;
-        self.contexts.insert(*whose, self.last_context);
+        self.contexts.insert(*group, self.last_context);
         self.last_context
     }
 }
@@ -285,42 +285,42 @@ impl State {
 /// Returns true if other processes may serve this result. They must not if the read names no table, since it leaves the warnings
 /// of the statement before unchanged, or if it may be an aggregate over no rows, which leaves FOUND_ROWS() unchanged. Only the
 /// near cache itself remembers what the server must see after such reads.
-fn is_for_others(read: &Served<'_>) -> bool {
-    let Kept { entry, cells, reads_tables, .. } = read.result;
-    let may_leave_found = || {
-        let is_binary = read.standing.statement.is_some();
-        entry.rows() <= 1 && may_leave_found(read.aggregates, entry.value(), read.capabilities, is_binary)
+fn is_for_others(read: &ServedRead<'_>) -> bool {
+    let PublishableResult { entry, cells, reads_tables, .. } = read.result;
+    let may_keep = || {
+        let is_binary = read.served_contexts.statement.is_some();
+        entry.rows() <= 1 && may_keep_found_rows(read.aggregates, entry.value(), read.capabilities, is_binary)
     };
-    (reads_tables || !cells.is_empty()) && !may_leave_found()
+    (reads_tables || !cells.is_empty()) && !may_keep()
 }
 
-/// The place of a connection in the mapped memory. It is freed when this value is dropped; other processes then serve the
+/// The slot of a connection in the mapped memory. It is freed when this value is dropped; other processes then serve the
 /// connection no more.
-pub struct Entered {
+pub struct PublishedConnection {
     published: Arc<Published>,
-    place: Place,
+    slot: ConnectionSlot,
     greeting: u64,
 }
 
-impl Entered {
+impl PublishedConnection {
     /// Notes the contexts in which the client is being served. The client has sent `received` bytes since its login, and with
     /// this answer gets `shown` bytes; other processes serve it only while these counts are still right. They serve nothing after
     /// the time `until`, in nanoseconds, because the server has to see a command then. Does nothing if the attachment has
     /// changed.
-    pub fn serve(&self, standing: &Standing, [received, shown]: [u64; 2], until: u64) {
-        let Standing { attachment, text, binary, since, statement } = *standing;
+    pub fn set_connection(&self, served_contexts: &ServedContexts, [received, shown]: [u64; 2], until: u64) {
+        let ServedContexts { attachment, text, binary, since, statement } = *served_contexts;
         let mut state = self.published.state();
         if state.attachment == Some(attachment) {
             let token = self.greeting;
             let generation = 0;
-            let served = Connection { token, received, shown, since, text, binary, until, generation, statement };
-            state.writer.serve(&self.place, &served);
+            let served = ConnectionState { token, received, shown, since, text, binary, until, generation, statement };
+            state.writer.set_connection(&self.slot, &served);
         }
     }
 }
 
-impl Drop for Entered {
+impl Drop for PublishedConnection {
     fn drop(&mut self) {
-        self.published.state().writer.leave(self.place.clone());
+        self.published.state().writer.free_slot(self.slot.clone());
     }
 }

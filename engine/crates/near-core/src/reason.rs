@@ -78,10 +78,10 @@ mod tests {
         let reasons = Reasons::default();
         reasons.0.iter().for_each(|counter| counter.add(1));
         let names: Vec<_> = reasons.list().into_iter().map(|(name, ..)| name).collect();
-        let (own, of_text) = names.split_at(OWN.len());
+        let (own, of_text) = names.split_at(CONTEXT_REASONS.len());
         assert_eq!(own, stated("reasons of near caches"));
         assert!(of_text.iter().all(|name| stated("reasons").contains(name)));
-        for (name, text) in OWN {
+        for (name, text) in CONTEXT_REASONS {
             assert!(GUIDE.contains(&format!("| `{name}` | {text} |")), "{name}");
         }
     }

@@ -15,24 +15,24 @@ use std::sync::atomic::Ordering;
 use wire::status;
 use wire::surface::text_result;
 
-type Rows = Vec<Row>;
+type ReportRows = Vec<Row>;
 
 /// The value of the row `Cache` while the program only observes. The plugin uses the same text for the server's own cache.
 const OBSERVED: &str = "OFF, but observed";
 
 /// The session that asks for a report, as far as the answer depends on it.
-pub struct Asker {
+pub struct Requester {
     capabilities: u64,
     status: u16,
     /// The number of this session's reads that were answered from memory.
     hits: u64,
 }
 
-impl Asker {
+impl Requester {
     /// `hits` is the number of this session's reads that were answered from memory.
-    pub fn of(follower: &Follower, hits: u64) -> Asker {
+    pub fn of(follower: &Follower, hits: u64) -> Requester {
         let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
-        Asker { capabilities: follower.capabilities(), status, hits }
+        Requester { capabilities: follower.capabilities(), status, hits }
     }
 }
 
@@ -61,25 +61,25 @@ impl Topic {
 }
 
 /// The report that a client's command asks for: its subject, and which rows of it.
-pub struct Asked {
+pub struct ReportRequest {
     topic: Topic,
     selection: Selection,
 }
 
-impl Asked {
+impl ReportRequest {
     /// Returns true if any account may see this report, as on the server.
-    pub fn is_open(&self) -> bool {
+    pub fn is_public(&self) -> bool {
         self.topic == Topic::Counters
     }
 }
 
 /// Returns the report that the text of this query asks for. None if it asks for something else, or if the server answers it.
 /// `summary` returns the kind of freshness's part of reports; none if it leaves reports to the server.
-pub fn asked(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<Asked> {
+pub fn requested(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<ReportRequest> {
     // Any other text is not parsed.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
     let (topic, selection) = match sql::classify(text, LexMode::new(&MARIADB)).kind {
-        Kind::Show(Show::Fqc { topic, rows: Ok(selection) }) => (here(topic, summary()?.has_reasons)?, selection),
+        Kind::Show(Show::Fqc { topic, rows: Ok(selection) }) => (topic_here(topic, summary()?.has_reasons)?, selection),
         Kind::Show(Show::Status { filter: Filter::Like(pattern), .. }) => {
             pattern.get(..6).filter(|begin| begin.eq_ignore_ascii_case(b"qcache"))?;
             summary()?;
@@ -88,11 +88,11 @@ pub fn asked(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<A
         _ => return None,
     };
     // The server reports the error in a selection with an unknown column.
-    selection.unknown_column(topic.columns()).is_none().then_some(Asked { topic, selection })
+    selection.unknown_column(topic.columns()).is_none().then_some(ReportRequest { topic, selection })
 }
 
 /// Returns the subject of a report that is answered here; none if the server answers it.
-fn here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
+fn topic_here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
     match topic {
         FqcTopic::Status => Some(Topic::Status),
         FqcTopic::Queries => Some(Topic::Queries),
@@ -103,17 +103,17 @@ fn here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
 }
 
 /// Returns the packets that answer a report, with the sequence numbers of an answer to a single command.
-pub fn answer(memory: &Memory, summary: &Summary, asked: &Asked, asker: &Asker) -> Vec<u8> {
-    let columns = asked.topic.columns();
-    let rows = match asked.topic {
-        Topic::Status => status(memory, summary, asker),
+pub fn answer(memory: &Memory, summary: &Summary, request: &ReportRequest, requester: &Requester) -> Vec<u8> {
+    let columns = request.topic.columns();
+    let rows = match request.topic {
+        Topic::Status => status(memory, summary, requester),
         Topic::Queries => memory.results.uses.queries(),
         Topic::Curve => memory.results.uses.curve(),
         Topic::Reasons => reasons(memory),
         Topic::Counters => counters(memory),
     };
-    let rows: Rows = rows.into_iter().filter(|row| asked.selection.chooses(columns, row)).collect();
-    text_result(columns, &rows, asker.capabilities, asker.status)
+    let rows: ReportRows = rows.into_iter().filter(|row| request.selection.selects(columns, row)).collect();
+    text_result(columns, &rows, requester.capabilities, requester.status)
 }
 
 /// Returns a row of `SHOW FQC STATUS`.
@@ -121,7 +121,7 @@ pub fn row(name: &str, value: impl ToString) -> Row {
     vec![Some(name.into()), Some(value.to_string())]
 }
 
-fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
+fn status(memory: &Memory, summary: &Summary, requester: &Requester) -> ReportRows {
     let counted = memory.results.counted();
     let observed = &memory.results.uses.observed;
     let mut rows = vec![
@@ -130,12 +130,12 @@ fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
         row("Used bytes", counted.bytes),
         row("Results stored", counted.entries),
         row("Hits", counted.hits),
-        row("Hits in transactions", memory.results.hits_inside.load(Ordering::Relaxed)),
+        row("Hits in transactions", memory.results.hits_in_transactions.load(Ordering::Relaxed)),
         row("Inserts", memory.results.stats().inserts),
         row("Not cached", not_cached(memory)),
-        row("Hits of this connection", asker.hits),
+        row("Hits of this connection", requester.hits),
     ];
-    let in_applications = row("Hits in applications", memory.results.hits_elsewhere.load(Ordering::Relaxed));
+    let in_applications = row("Hits in applications", memory.results.hits_in_applications.load(Ordering::Relaxed));
     if observed.is_on() {
         let [hits, different] = [&observed.hits, &observed.different].map(|count| count.load(Ordering::Relaxed));
         rows.push(row("Observed requests", hits + counted.misses));
@@ -150,21 +150,21 @@ fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
 
 /// Returns the rows of `SHOW FQC REASONS`, the most frequent reason first. The time that the server took for the statements is
 /// not measured here.
-fn reasons(memory: &Memory) -> Rows {
+fn reasons(memory: &Memory) -> ReportRows {
     let mut list = memory.reasons.list();
     // Each read that goes to the server has one reason.
     let sent: u64 = list.iter().map(|(_, count, _)| *count as u64).sum();
     let reads = memory.results.counted().hits + sent;
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-    let told = |(name, count, text): (&str, usize, &str)| {
+    let to_row = |(name, count, text): (&str, usize, &str)| {
         let share = Some(ratio(count as u64, reads));
         [row(name, count), vec![share, None, Some(text.into()), None]].concat()
     };
-    list.into_iter().map(told).collect()
+    list.into_iter().map(to_row).collect()
 }
 
 /// Returns the rows of `SHOW STATUS LIKE 'Qcache...'` in alphabetical order, like the server.
-fn counters(memory: &Memory) -> Rows {
+fn counters(memory: &Memory) -> ReportRows {
     let counted = memory.results.counted();
     let free = memory.results.budget().saturating_sub(counted.bytes);
     vec![

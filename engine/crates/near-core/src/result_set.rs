@@ -1,8 +1,8 @@
 //! One whole result set of the server in the form in which it is stored: with the status flags of a session outside of
 //! transactions.
 
-use crate::reason::Own;
-use crate::session_flags::{self, Places};
+use crate::reason::ContextReason;
+use crate::session_flags::{self, FlagOffsets};
 use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, Unstorable};
 
 /// One whole result set in the form in which it is stored.
@@ -12,7 +12,7 @@ pub struct ResultSet<'a> {
     pub bytes: &'a [u8],
     pub rows: u64,
     /// The offsets of the status flags. None if the result may not be served in transactions.
-    pub places: Option<Places>,
+    pub flag_offsets: Option<FlagOffsets>,
 }
 
 impl<'a> ResultSet<'a> {
@@ -21,21 +21,22 @@ impl<'a> ResultSet<'a> {
     pub fn read(bytes: &'a [u8], rows: u64, expect: Expect, capabilities: u64) -> Option<ResultSet<'a>> {
         let Progress::Done(outcome) = ResponseTracker::new(expect, capabilities).feed(bytes) else { return None };
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows: found, .. } if found == rows);
-        let is_outside = session_flags::own(outcome.status.unwrap_or(0)) == session_flags::OUTSIDE;
-        let is_one = has_rows && is_outside && why_not_kept(&outcome, 0).is_none() && bytes.get(3) == Some(&1);
-        let places = Places::describe(outcome.status_offsets.as_slice(), bytes.len());
-        is_one.then_some(ResultSet { bytes, rows, places })
+        let is_outside =
+            session_flags::transaction_flags(outcome.status.unwrap_or(0)) == session_flags::OUTSIDE_TRANSACTION;
+        let is_one = has_rows && is_outside && why_not_stored(&outcome, 0).is_none() && bytes.get(3) == Some(&1);
+        let flag_offsets = FlagOffsets::pack(outcome.status_offsets.as_slice(), bytes.len());
+        is_one.then_some(ResultSet { bytes, rows, flag_offsets })
     }
 }
 
 /// Returns the reason why an answer with this outcome may not be stored; none if it may. `warnings` is the number of warnings
 /// that the answer may have. Whether its session is in a transaction is not checked here.
-pub fn why_not_kept(outcome: &Outcome, warnings: u16) -> Option<Own> {
+pub fn why_not_stored(outcome: &Outcome, warnings: u16) -> Option<ContextReason> {
     match outcome.unstorable(|| warnings) {
-        Some(Unstorable::Failed) => Some(Own::Failed),
-        Some(Unstorable::Warnings) => Some(Own::Warnings),
-        Some(Unstorable::Response) => Some(Own::Response),
-        None => (!outcome.metadata_follows).then_some(Own::Response),
+        Some(Unstorable::Failed) => Some(ContextReason::Failed),
+        Some(Unstorable::Warnings) => Some(ContextReason::Warnings),
+        Some(Unstorable::Response) => Some(ContextReason::Response),
+        None => (!outcome.metadata_follows).then_some(ContextReason::Response),
     }
 }
 

@@ -7,38 +7,38 @@
 //!   served was still current when its read began;
 //! - results, and answers that are still being received to be stored, take at most `size` bytes together.
 
-use crate::published::{Published, Served};
-use crate::recent::Recent;
+use crate::published::{Published, ServedRead};
+use crate::recent::RecentTexts;
 use crate::result_set::ResultSet;
-use crate::session_flags::Places;
-use crate::uses::{Source, Uses};
+use crate::session_flags::FlagOffsets;
+use crate::uses::{ResultSource, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
-use feed::{Attachment, CommandReport, Frame, FromNear, Heard, Lost, Near};
+use feed::{Attachment, CommandReport, FeedBroken, Frame, FromNear, NearEnd, NearEvent};
 use locks::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// The share of the memory for answers until it is known whether they can be stored: one part in this many.
-const ON_THEIR_WAY: u64 = 8;
+const UNFINISHED_SHARE: u64 = 8;
 
 /// The stored results of all connections, with the state of the feed that decides which of them may be served by a lease.
 pub struct Results {
     cache: Cache,
     /// The state of the feed. Results are served under its read lock, and frames are applied under its write lock.
-    near: RwLock<Near>,
+    near: RwLock<NearEnd>,
     /// The memory with results for other processes, if they may read them.
     pub published: Option<Arc<Published>>,
-    /// The memory that unfinished answers take, in bytes; see [`Room`].
-    on_their_way: AtomicU64,
-    /// The maximum of `on_their_way`.
-    most_on_their_way: u64,
+    /// The memory that unfinished answers take, in bytes; see [`MemoryReservation`].
+    unfinished_bytes: AtomicU64,
+    /// The maximum of `unfinished_bytes`.
+    max_unfinished_bytes: u64,
     pub uses: Uses,
     /// Reads that were answered from memory.
     pub hits: AtomicU64,
     /// Hits in transactions. `hits` includes them.
-    pub hits_inside: AtomicU64,
+    pub hits_in_transactions: AtomicU64,
     /// Hits in the processes of applications, as far as they have been reported. `hits` includes them.
-    pub hits_elsewhere: AtomicU64,
+    pub hits_in_applications: AtomicU64,
     /// Reads whose results could be stored, and that went to the server.
     pub misses: AtomicU64,
     /// The time of the last change of accounts, in microseconds. By rules, no result that was read before it is served, because
@@ -46,31 +46,31 @@ pub struct Results {
     pub accounts_changed: AtomicU64,
     /// The texts whose results were stored recently. If sessions are identified by asking the server, it is asked about the
     /// session before such a read is sent.
-    pub recent: Recent,
+    pub recent: RecentTexts,
 }
 
 impl Results {
     /// `size` is the memory in bytes for stored results and unfinished answers together.
     pub fn new(size: u64) -> Results {
-        Results::published(size, None)
+        Results::with_published(size, None)
     }
 
     /// Like [`new`](Self::new), with memory that other processes read results from.
-    pub fn published(size: u64, published: Option<Arc<Published>>) -> Results {
-        let most_on_their_way = size / ON_THEIR_WAY;
+    pub fn with_published(size: u64, published: Option<Arc<Published>>) -> Results {
+        let max_unfinished_bytes = size / UNFINISHED_SHARE;
         Results {
-            cache: Cache::new(size - most_on_their_way),
+            cache: Cache::new(size - max_unfinished_bytes),
             near: RwLock::default(),
             published,
-            on_their_way: AtomicU64::new(0),
-            most_on_their_way,
+            unfinished_bytes: AtomicU64::new(0),
+            max_unfinished_bytes,
             uses: Uses::default(),
             hits: AtomicU64::new(0),
-            hits_inside: AtomicU64::new(0),
-            hits_elsewhere: AtomicU64::new(0),
+            hits_in_transactions: AtomicU64::new(0),
+            hits_in_applications: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             accounts_changed: AtomicU64::new(0),
-            recent: Recent::default(),
+            recent: RecentTexts::default(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Results {
 
     /// Returns a view of the results, with which they are looked up. While it exists, no frame of the feed is applied, so it must
     /// not be kept for long.
-    pub fn look(&self) -> View<'_> {
+    pub fn view(&self) -> View<'_> {
         View {
             cache: &self.cache,
             uses: &self.uses,
@@ -93,32 +93,32 @@ impl Results {
     /// Returns true if the server's lease is in force. `now` is a time by [`clock::now`](crate::clock::now) after the read has
     /// arrived.
     pub fn has_lease(&self, now: u64) -> bool {
-        self.look().near.has_lease(now)
+        self.view().near.has_lease(now)
     }
 
     /// Applies a frame of the feed. When this returns, no thread serves what the frame invalidates. Returns what the host has to
     /// do next, the attachment, and the acknowledgement to send. After an error nothing is served until the next attachment, as
-    /// after [`lose`](Self::lose).
-    pub fn apply(&self, frame: Frame) -> Result<(Vec<Heard>, Attachment, FromNear), Lost> {
+    /// after [`detach`](Self::detach).
+    pub fn apply(&self, frame: Frame) -> Result<(Vec<NearEvent>, Attachment, FromNear), FeedBroken> {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         let cells = self.published.as_ref().map(|_| frame.cells()).unwrap_or_default();
-        let heard = near.hear(frame);
-        self.follow(&near, &cells);
+        let heard = near.receive(frame);
+        self.follow_feed(&near, &cells);
         let heard = heard?;
-        Ok((heard, near.attachment().ok_or(Lost)?, near.acknowledgement()))
+        Ok((heard, near.attachment().ok_or(FeedBroken)?, near.acknowledgement()))
     }
 
     /// Ends the attachment to the feed: no result is served by a lease until the next one.
-    pub fn lose(&self) {
+    pub fn detach(&self) {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         near.lose();
-        self.follow(&near, &[]);
+        self.follow_feed(&near, &[]);
     }
 
     /// Passes the new state on to other processes. Must be called while `near` is locked, so that no thread serves anything
     /// during the change.
-    fn follow(&self, near: &Near, cells: &[u32]) {
-        self.published.iter().for_each(|published| published.follow(near, cells));
+    fn follow_feed(&self, near: &NearEnd, cells: &[u32]) {
+        self.published.iter().for_each(|published| published.follow_feed(near, cells));
     }
 
     /// Drops all stored results.
@@ -128,12 +128,12 @@ impl Results {
 
     /// Returns the message that requests a new lease, to be sent at once. `now` must be taken before.
     pub fn renewal(&self, now: u64) -> FromNear {
-        self.look().near.renew(now)
+        self.view().near.renew(now)
     }
 
     /// Returns the interval between two renewals of the lease in nanoseconds.
     pub fn renew_every(&self) -> u64 {
-        self.look().near.renew_every()
+        self.view().near.renew_every()
     }
 
     /// Stores the answer to a command with the dependencies that the server has reported for it. `payload` is the key: the
@@ -143,16 +143,16 @@ impl Results {
         &self,
         payload: &[u8],
         result: ResultSet<'_>,
-        source: Source,
+        source: ResultSource,
         report: &CommandReport,
         attachment: Attachment,
     ) -> bool {
         let attached = bytes_of(attachment);
         let key = Key { context: report.context, parts: [payload, &attached] };
         let cells: Vec<CellId> = report.cells.iter().map(|(cell, _)| CellId(*cell)).collect();
-        let Source { shape, cost_ns } = source;
-        let places = result.places.filter(|_| report.is_for_transactions);
-        let flags = places.map_or(0, Places::bits);
+        let ResultSource { shape, cost_ns } = source;
+        let flag_offsets = result.flag_offsets.filter(|_| report.is_for_transactions);
+        let flags = flag_offsets.map_or(0, FlagOffsets::bits);
         let meta = Meta { stamp: Stamp(report.stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
         self.uses.keep(&self.cache, &key, meta, &cells, result.bytes)
     }
@@ -163,7 +163,7 @@ impl Results {
         const SEGMENTS: usize = 4;
         self.cache.make_ready();
         // The lock is taken for each entry, so that no frame waits for long.
-        let is_alive = |entry: &cache::Entry| self.look().near.may_be_fresh(cells(entry), entry.stamp().0);
+        let is_alive = |entry: &cache::Entry| self.view().near.may_be_fresh(cells(entry), entry.stamp().0);
         self.cache.sweep(is_alive, SEGMENTS);
     }
 
@@ -183,10 +183,10 @@ impl Results {
     }
 
     /// Returns the figures that the near cache reports to the server and in its metrics.
-    pub fn counted(&self) -> feed::Counts {
+    pub fn counted(&self) -> feed::NearCacheCounts {
         let stats = self.cache.stats();
         let [hits, misses] = [&self.hits, &self.misses].map(|count| count.load(Ordering::Relaxed));
-        feed::Counts { entries: stats.entries, bytes: stats.used_bytes, hits, misses }
+        feed::NearCacheCounts { entries: stats.entries, bytes: stats.used_bytes, hits, misses }
     }
 }
 
@@ -206,18 +206,18 @@ pub struct View<'a> {
     cache: &'a Cache,
     uses: &'a Uses,
     published: Option<&'a Published>,
-    near: std::sync::RwLockReadGuard<'a, Near>,
+    near: std::sync::RwLockReadGuard<'a, NearEnd>,
 }
 
 impl View<'_> {
     /// Makes a result that is being served available to other processes, if they may read results.
-    pub fn publish(&self, read: &Served<'_>) {
+    pub fn publish(&self, read: &ServedRead<'_>) {
         self.published.iter().for_each(|published| published.publish(read));
     }
 
     /// Returns true if, under this attachment, the lease is in force at the time `now`, and no change since this stamp was one of
     /// everything. A session context with this stamp is then still valid.
-    pub fn holds(&self, attachment: Attachment, stamp: u64, now: u64) -> bool {
+    pub fn is_context_current(&self, attachment: Attachment, stamp: u64, now: u64) -> bool {
         self.near.may_serve(attachment, std::iter::empty(), stamp, now)
     }
 
@@ -230,7 +230,7 @@ impl View<'_> {
     }
 
     /// Returns true if there is a result for this key in the session context `context`, whether it may be served or not.
-    pub fn remembers(&self, attachment: Attachment, context: u64, payload: &[u8]) -> bool {
+    pub fn has_any(&self, attachment: Attachment, context: u64, payload: &[u8]) -> bool {
         self.look_up(attachment, context, payload, |_, entry| entry.is_some())
     }
 
@@ -250,9 +250,9 @@ impl View<'_> {
         let may_serve = |stamp: u64, cells: &[CellId]| {
             self.near.may_serve(attachment, cells.iter().map(|cell| cell.0), stamp.min(newest), now)
         };
-        let is_for_it = |entry: &cache::Entry| snapshot.is_none() || Places::from_bits(entry.flags()).is_some();
+        let is_for_it = |entry: &cache::Entry| snapshot.is_none() || FlagOffsets::from_bits(entry.flags()).is_some();
         self.look_up(attachment, context, payload, |hash, entry| {
-            self.uses.requested(hash, entry, may_serve);
+            self.uses.count_request(hash, entry, may_serve);
             entry.filter(|entry| is_for_it(entry) && may_serve(entry.stamp().0, entry.cells())).map(with)
         })
     }
@@ -273,14 +273,14 @@ impl View<'_> {
 }
 
 /// The memory that one unfinished answer takes, counted against a common limit. It is given back when this value is dropped.
-pub struct Room {
+pub struct MemoryReservation {
     results: Arc<Results>,
     bytes: u64,
 }
 
-impl Room {
-    pub fn new(results: &Arc<Results>) -> Room {
-        Room { results: results.clone(), bytes: 0 }
+impl MemoryReservation {
+    pub fn new(results: &Arc<Results>) -> MemoryReservation {
+        MemoryReservation { results: results.clone(), bytes: 0 }
     }
 
     /// Adds this many bytes. Returns false if the limit for all unfinished answers is exceeded: the answer must then be dropped.
@@ -288,13 +288,13 @@ impl Room {
     pub fn grow(&mut self, bytes: usize) -> bool {
         let bytes = bytes as u64;
         self.bytes += bytes;
-        let before = self.results.on_their_way.fetch_add(bytes, Ordering::Relaxed);
-        before + bytes <= self.results.most_on_their_way
+        let before = self.results.unfinished_bytes.fetch_add(bytes, Ordering::Relaxed);
+        before + bytes <= self.results.max_unfinished_bytes
     }
 }
 
-impl Drop for Room {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
-        self.results.on_their_way.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.results.unfinished_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

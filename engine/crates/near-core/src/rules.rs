@@ -6,7 +6,7 @@
 //! not known.
 
 use crate::counter::Counter;
-use insight::rules::{self, Caching, Expression, Fact, Facts, Place, of_json};
+use insight::rules::{self, Caching, Expression, Fact, Facts, RuleHost, of_json};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use sql::{LexMode, TableName};
@@ -17,28 +17,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The maximum age of a result that any rule or hint may allow.
-pub const OLDEST: Duration = Duration::from_secs(86_400);
+pub const MAX_TTL: Duration = Duration::from_secs(86_400);
 /// The name for the counters of hints in texts. No rule may have it.
 const HINT: &str = "hint";
 
 /// The dialect of rules that `fqc-near` supports, which has all settings.
 #[derive(Debug)]
-struct Beside;
+struct NearDialect;
 
-impl Place for Beside {
-    type Expression = Words;
+impl RuleHost for NearDialect {
+    type Expression = RegexExpression;
     const STEP: Duration = Duration::from_millis(1);
-    const LONGEST: Duration = OLDEST;
+    const LONGEST: Duration = MAX_TTL;
     const HAS_FURTHER_TERMS: bool = true;
 }
 
 /// A regular expression in a rule.
 #[derive(Debug)]
-struct Words(Regex);
+struct RegexExpression(Regex);
 
-impl Expression for Words {
-    fn parse(text: &str) -> Result<Words, String> {
-        expression(text).map(Words)
+impl Expression for RegexExpression {
+    fn parse(text: &str) -> Result<RegexExpression, String> {
+        expression(text).map(RegexExpression)
     }
 
     fn fits(&self, text: &[u8]) -> bool {
@@ -49,21 +49,21 @@ impl Expression for Words {
 /// The terms for serving a read, and the counters of the rule that set them.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    pub of_rule: rules::Terms,
-    pub counts: Arc<Counts>,
+    pub of_rule: rules::TtlSettings,
+    pub counts: Arc<RuleCounts>,
 }
 
 impl Deref for Terms {
-    type Target = rules::Terms;
+    type Target = rules::TtlSettings;
 
-    fn deref(&self) -> &rules::Terms {
+    fn deref(&self) -> &rules::TtlSettings {
         &self.of_rule
     }
 }
 
 /// Counters for the reads that one rule lets be served.
 #[derive(Debug, Default)]
-pub struct Counts {
+pub struct RuleCounts {
     /// The number of reads that were answered from memory.
     pub hits: Counter,
     /// The number of reads that went to the server to refresh a result that was still being served. Each is also counted as a
@@ -80,14 +80,14 @@ pub struct Counts {
 pub struct Rules {
     rules: Vec<Rule>,
     /// The counters for hints in texts. None if hints are ignored.
-    hints: Option<Arc<Counts>>,
+    hints: Option<Arc<RuleCounts>>,
 }
 
 #[derive(Debug)]
 struct Rule {
     name: String,
-    rule: rules::Rule<Beside>,
-    counts: Arc<Counts>,
+    rule: rules::Rule<NearDialect>,
+    counts: Arc<RuleCounts>,
 }
 
 impl Rule {
@@ -105,11 +105,11 @@ impl Rule {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    rule: Vec<rules::Rule<Beside>>,
+    rule: Vec<rules::Rule<NearDialect>>,
 }
 
 /// Parses rules in TOML, or in JSON as in the server's variable `fqc_rules`. The error says what is wrong, for the operator.
-fn read(text: &str) -> Result<Vec<rules::Rule<Beside>>, String> {
+fn read(text: &str) -> Result<Vec<rules::Rule<NearDialect>>, String> {
     let is_json = text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
     if is_json {
         return of_json(text);
@@ -158,7 +158,7 @@ impl Rules {
     /// Returns the terms for serving this read. None if it may not be served. Before the session is known, the answer is only
     /// provisional: it is none only if the read certainly may not be served.
     pub fn of(&self, subject: &Subject) -> Option<Terms> {
-        let read = Looked::new(subject);
+        let read = ReadFacts::new(subject);
         let rule = self.rules.iter().find(|rule| rule.rule.fits(&read));
         if rule.is_some_and(|rule| rule.rule.caching == Caching::Never) {
             return None;
@@ -169,20 +169,20 @@ impl Rules {
     /// Returns the terms that a hint in the text sets. None if there is no hint, or hints are ignored.
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
-        let ttl = hint(text)?.min(OLDEST);
-        let of_rule = rules::Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false };
+        let ttl = hint(text)?.min(MAX_TTL);
+        let of_rule = rules::TtlSettings { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false };
         Some(Terms { of_rule, counts })
     }
 
     /// Returns the maximum age of any result that may be served. Older results can be dropped.
-    pub fn longest(&self) -> Duration {
+    pub fn max_ttl(&self) -> Duration {
         let longest = self.rules.iter().filter_map(Rule::terms).map(|terms| terms.ttl).max().unwrap_or_default();
-        if self.hints.is_some() { OLDEST } else { longest }
+        if self.hints.is_some() { MAX_TTL } else { longest }
     }
 
     /// Returns the counters of all rules that let reads be served, with the rule's name, and those of hints, if they are
     /// honoured.
-    pub fn counts(&self) -> impl Iterator<Item = (&str, &Counts)> {
+    pub fn counts(&self) -> impl Iterator<Item = (&str, &RuleCounts)> {
         let rules = self.rules.iter().filter(|rule| matches!(rule.rule.caching, Caching::Always(_)));
         let rules = rules.map(|rule| (rule.name.as_str(), &*rule.counts));
         rules.chain(self.hints.iter().map(|counts| (HINT, &**counts)))
@@ -190,20 +190,20 @@ impl Rules {
 }
 
 /// A read, with facts from its text that are determined once a rule needs them. A fact is none if it cannot be determined.
-struct Looked<'a> {
+struct ReadFacts<'a> {
     subject: &'a Subject<'a>,
     tables: OnceCell<Option<Vec<TableName>>>,
     shape: OnceCell<Option<Vec<u8>>>,
     digest: OnceCell<Option<u128>>,
 }
 
-impl<'a> Looked<'a> {
-    fn new(subject: &'a Subject<'a>) -> Looked<'a> {
-        Looked { subject, tables: OnceCell::new(), shape: OnceCell::new(), digest: OnceCell::new() }
+impl<'a> ReadFacts<'a> {
+    fn new(subject: &'a Subject<'a>) -> ReadFacts<'a> {
+        ReadFacts { subject, tables: OnceCell::new(), shape: OnceCell::new(), digest: OnceCell::new() }
     }
 }
 
-impl Facts for Looked<'_> {
+impl Facts for ReadFacts<'_> {
     fn digest(&self) -> Fact<u128> {
         Fact::or_unknown(*self.digest.get_or_init(|| shape_id(self.subject)))
     }

@@ -6,15 +6,15 @@
 //! until the server has found as many rows as the client was given. If the numbers differ, the command gets an error.
 
 use crate::clock;
-use crate::command::LONGEST;
+use crate::command::LONGEST_COMMAND;
 use crate::follow::Follower;
-use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
-use crate::inquiry::Inquiry;
+use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Verdict};
 use crate::memory::Memory;
-use crate::published::{Entered, Standing};
-use crate::report::{self, Asked, Asker};
-use crate::trial::Trial;
-use crate::unseen::{Held, Unseen, found, has_changed, is_found, may_leave_found};
+use crate::observed_read::ObservedRead;
+use crate::pending_report::PendingReport;
+use crate::published::{PublishedConnection, ServedContexts};
+use crate::report::{self, ReportRequest, Requester};
+use crate::unseen::{HeldCommand, UnseenRead, found_rows_error, has_as_many_rows, may_keep_found_rows, rows_in};
 use sql::Aggregates;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,66 +32,72 @@ const MOST_NOTED: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
 /// Says what the caller of [`Session`] must do with bytes of the client.
-pub enum Then {
+pub enum Route {
     /// The bytes go to the server unchanged.
     Pass,
     /// Send these bytes to the server instead; there may be none.
-    Instead(Vec<u8>),
+    Replace(Vec<u8>),
     /// Send these bytes to the server instead; there may be none. A command of the client waits, so read nothing more of the
     /// client until [`Session::is_holding`] returns false, and poll [`Session::take_held`].
     Hold(Vec<u8>),
     /// Send these bytes to the client, and nothing to the server.
     Answer(Vec<u8>),
     /// Send `to_server` to the server, which answers none of it, and `answer` to the client.
-    Both { to_server: Vec<u8>, answer: Vec<u8> },
+    ReplaceAndAnswer { to_server: Vec<u8>, answer: Vec<u8> },
 }
 
 /// How the command that is being answered sets FOUND_ROWS() on the server if it sends rows.
 #[derive(Default)]
-enum Leaves {
+enum FoundRowsEffect {
     /// Nothing follows from the command's answer.
     #[default]
     Unknown,
-    Own,
+    OwnRows,
     /// It sets the number of its own rows. The unseen read before it was dropped, because the command replaces it.
-    InPlace,
-    /// Like `Own`, or like `InPlace` if `in_place` is true, for a command that aggregates rows. An aggregate over no rows sends
-    /// one row, and leaves FOUND_ROWS() as the read before has set it.
+    ReplacesUnseen,
+    /// Like `OwnRows`, or like `ReplacesUnseen` if `replaces_unseen` is true, for a command that aggregates rows. An aggregate over no rows
+    /// sends one row, and leaves FOUND_ROWS() as the read before has set it.
     Aggregate {
-        in_place: bool,
+        replaces_unseen: bool,
     },
 }
 
-impl Leaves {
-    /// `payload` is that of the command, if it is whole. `takes_place` is true if the command replaces the unseen reads, which
+impl FoundRowsEffect {
+    /// `payload` is that of the command, if it is whole. `replaces_unseen` is true if the command replaces the unseen reads, which
     /// the server does not get then.
-    fn of(payload: Option<&[u8]>, takes_place: bool, aggregates: impl FnOnce(&[u8]) -> Aggregates) -> Leaves {
-        let Some(payload) = payload.filter(|payload| takes_place || !looks_back(payload)) else {
-            return Leaves::Unknown;
+    fn of(
+        payload: Option<&[u8]>,
+        replaces_unseen: bool,
+        aggregates: impl FnOnce(&[u8]) -> Aggregates,
+    ) -> FoundRowsEffect {
+        let Some(payload) = payload.filter(|payload| replaces_unseen || !is_show(payload)) else {
+            return FoundRowsEffect::Unknown;
         };
         match aggregates(payload) {
-            Aggregates::No if takes_place => Leaves::InPlace,
-            Aggregates::No => Leaves::Own,
-            _ => Leaves::Aggregate { in_place: takes_place },
+            Aggregates::No if replaces_unseen => FoundRowsEffect::ReplacesUnseen,
+            Aggregates::No => FoundRowsEffect::OwnRows,
+            _ => FoundRowsEffect::Aggregate { replaces_unseen },
         }
     }
 
-    /// Returns the new value of `Session::is_astray` after the command's answer: true if the server's FOUND_ROWS() no longer
+    /// Returns the new value of `Session::has_found_rows_diverged` after the command's answer: true if the server's FOUND_ROWS() no longer
     /// belongs to the last read that the client knows of, and false if it does. None if the value does not change.
-    fn leads_astray(self, outcome: &Outcome) -> Option<bool> {
-        let aggregated = found(outcome);
+    fn diverges(self, outcome: &Outcome) -> Option<bool> {
+        let aggregated = rows_in(outcome);
         match self {
-            Leaves::Aggregate { .. } if aggregated.is_some() => aggregated.filter(|rows| *rows > 1).map(|_| false),
+            FoundRowsEffect::Aggregate { .. } if aggregated.is_some() => {
+                aggregated.filter(|rows| *rows > 1).map(|_| false)
+            }
             // A command that fails after it has sent columns has set the number, too.
-            Leaves::Own | Leaves::InPlace if outcome.has_columns => Some(false),
-            Leaves::InPlace | Leaves::Aggregate { in_place: true } => Some(true),
+            FoundRowsEffect::OwnRows | FoundRowsEffect::ReplacesUnseen if outcome.has_columns => Some(false),
+            FoundRowsEffect::ReplacesUnseen | FoundRowsEffect::Aggregate { replaces_unseen: true } => Some(true),
             _ => None,
         }
     }
 }
 
 /// Returns true if the command is a SHOW. SHOW WARNINGS, for example, sends rows and leaves FOUND_ROWS() unchanged.
-fn looks_back(payload: &[u8]) -> bool {
+fn is_show(payload: &[u8]) -> bool {
     const SHOW: &[u8] = b"show";
     let text = payload[1..].trim_ascii_start();
     payload[0] == Command::Query as u8 && text.get(..SHOW.len()).is_some_and(|word| word.eq_ignore_ascii_case(SHOW))
@@ -103,49 +109,49 @@ pub struct Session {
     memory: Arc<Memory>,
     freshness: Box<dyn Freshness>,
     /// The last read that was answered from memory and that the server has not received.
-    unseen: Option<Unseen>,
+    unseen: Option<UnseenRead>,
     /// The command that waits until the server has run the unseen reads, because it asks for FOUND_ROWS().
-    held: Option<Held>,
+    held: Option<HeldCommand>,
     /// The report that waits until the server has said whether the client's account may see it.
-    inquiry: Option<Box<Inquiry>>,
+    pending_report: Option<Box<PendingReport>>,
     /// The command for which `Freshness::decide` is called again once `Freshness::poll_wait` is ready.
     waiting: Option<Vec<u8>>,
     /// The commands on their way to the server whose answers the client must not receive, oldest first. None stands for a
     /// question of the near cache itself.
-    hidden: VecDeque<Option<Hidden>>,
+    hidden: VecDeque<Option<HiddenRead>>,
     /// How the command that is being answered sets FOUND_ROWS() on the server.
-    leaves: Leaves,
+    found_rows_effect: FoundRowsEffect,
     /// True if FOUND_ROWS() on the server may not be the number of the last read that the client knows of.
-    is_astray: bool,
+    has_found_rows_diverged: bool,
     /// The time at which the server last received a command, by [`clock::now`].
     seen_ns: u64,
     /// The number of this client's reads that were answered from memory.
     hits: u64,
     /// The read that memory has an answer for and that goes to the server nevertheless, because the operator lets the program
     /// only observe. The two answers are compared.
-    trial: Option<Trial>,
-    /// The connection's place in the mapped memory, where a library in the client's process finds answers to reads. None if only
+    observed_read: Option<ObservedRead>,
+    /// The connection's slot in the mapped memory, where a library in the client's process finds answers to reads. None if only
     /// the near cache answers them.
-    shared: Option<Shared>,
+    shared: Option<SharedConnection>,
 }
 
 /// The state of a connection whose reads may also be answered by a library in the client's process, from mapped memory.
-struct Shared {
-    entered: Entered,
+struct SharedConnection {
+    published: PublishedConnection,
     /// The number of bytes that the client has sent since the login.
     received: u64,
     /// The number of bytes that the client was given since the login.
     shown: u64,
     /// The session contexts of the read that is being served. They become `last` when its answer is passed on.
-    standing: Option<Box<Standing>>,
+    served_contexts: Option<Box<ServedContexts>>,
     /// The session contexts of the read that was served last.
-    last: Option<Box<Standing>>,
+    last: Option<Box<ServedContexts>>,
     /// The beginning of what may be a [`Note`] of the library, until enough bytes have arrived to tell.
     partial: Vec<u8>,
 }
 
 /// A read that was answered from memory, and that the server has received since.
-struct Hidden {
+struct HiddenRead {
     /// The number that `Freshness::forward_served` gave to the command.
     number: u64,
     /// The number of rows that the client received. None if FOUND_ROWS() may be that of an older read.
@@ -160,14 +166,14 @@ impl Session {
             freshness: Box::new(freshness),
             unseen: None,
             held: None,
-            inquiry: None,
+            pending_report: None,
             waiting: None,
             hidden: VecDeque::new(),
-            leaves: Leaves::Unknown,
-            is_astray: false,
+            found_rows_effect: FoundRowsEffect::Unknown,
+            has_found_rows_diverged: false,
             seen_ns: clock::now(),
             hits: 0,
-            trial: None,
+            observed_read: None,
             shared: None,
         }
     }
@@ -177,27 +183,34 @@ impl Session {
     /// library finds the connection. To be called before any bytes are passed to this session, and only if the client does not
     /// use TLS.
     pub fn share(&mut self, greeting: u64) {
-        let entered = self.memory.results.published.as_ref().and_then(|published| published.enter(greeting));
-        let shared =
-            |entered| Shared { entered, received: 0, shown: 0, standing: None, last: None, partial: Vec::new() };
-        self.shared = entered.map(shared);
+        let published =
+            self.memory.results.published.as_ref().and_then(|published| published.reserve_connection(greeting));
+        let shared = |published| SharedConnection {
+            published,
+            received: 0,
+            shown: 0,
+            served_contexts: None,
+            last: None,
+            partial: Vec::new(),
+        };
+        self.shared = published.map(shared);
     }
 
     /// Counts bytes of the server that are passed to the client. The library in the client's process serves the connection only
-    /// while it has counted as many. Bytes of [`Then::Answer`] are counted already.
-    pub fn show(&mut self, count: usize) {
+    /// while it has counted as many. Bytes of [`Route::Answer`] are counted already.
+    pub fn count_shown(&mut self, count: usize) {
         self.shared.iter_mut().for_each(|shared| shared.shown += count as u64);
     }
 
     /// Takes the bytes that the client has just sent, and returns where they go. `follower` is updated for those that go to the
-    /// server. `is_heard` is true if the client has received all bytes that were sent to it before. Must not be called while
+    /// server. `has_client_received_all` is true if the client has received all bytes that were sent to it before. Must not be called while
     /// [`is_holding`](Self::is_holding) is true.
-    pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
-        let Some(shared) = &mut self.shared else { return self.take(follower, bytes, is_heard) };
+    pub fn client_bytes(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
+        let Some(shared) = &mut self.shared else { return self.take(follower, bytes, has_client_received_all) };
         shared.received += bytes.len() as u64;
         if shared.partial.is_empty() && !(follower.is_quiet() && Begins::with(bytes) != Begins::Other) {
-            let then = self.take(follower, bytes, is_heard);
-            return self.answered(then);
+            let route = self.take(follower, bytes, has_client_received_all);
+            return self.answered(route);
         }
         shared.partial.extend_from_slice(bytes);
         let bytes = std::mem::take(&mut shared.partial);
@@ -205,150 +218,169 @@ impl Session {
             Begins::Other => &bytes[..],
             Begins::Unknown => {
                 shared.partial = bytes;
-                return Then::Instead(Vec::new());
+                return Route::Replace(Vec::new());
             }
             Begins::Note(note, rest) => {
-                self.heed(&note);
+                self.apply_note(&note);
                 rest
             }
         };
         if rest.is_empty() {
-            return Then::Instead(Vec::new());
+            return Route::Replace(Vec::new());
         }
-        let then = match self.take(follower, rest, is_heard) {
-            Then::Pass => Then::Instead(rest.to_vec()),
-            then => then,
+        let route = match self.take(follower, rest, has_client_received_all) {
+            Route::Pass => Route::Replace(rest.to_vec()),
+            route => route,
         };
-        self.answered(then)
+        self.answered(route)
     }
 
     /// Takes over a note: the number of hits in the client's process, and the last read that was answered there, which becomes
     /// the unseen read. If that command cannot be such a read, FOUND_ROWS() is unknown from here on.
-    fn heed(&mut self, note: &Note<'_>) {
+    fn apply_note(&mut self, note: &Note<'_>) {
         let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
         self.hits += hits;
         results.hits.fetch_add(hits, Ordering::Relaxed);
-        results.hits_elsewhere.fetch_add(hits, Ordering::Relaxed);
-        let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST);
-        if !payload.is_some_and(|payload| self.freshness.may_be_for_others(payload)) {
-            self.is_astray = true;
+        results.hits_in_applications.fetch_add(hits, Ordering::Relaxed);
+        let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST_COMMAND);
+        if !payload.is_some_and(|payload| self.freshness.may_be_answered_elsewhere(payload)) {
+            self.has_found_rows_diverged = true;
             return;
         }
         let (packet, rows) = (note.packet.to_vec(), Some(note.rows));
         let last = self.shared.as_ref().and_then(|shared| shared.last.as_ref());
-        let under = last.map(|last| last.under(&packet[Header::SIZE..]));
-        let (found, warns, first_types, before) = (None, false, None, Vec::new());
-        self.unseen = Some(Unseen { packet, rows, found, warns, under, first_types, before });
+        let context_id = last.map(|last| last.context_id(&packet[Header::SIZE..]));
+        let (found_rows, warns, first_types, before) = (None, false, None, Vec::new());
+        self.unseen = Some(UnseenRead { packet, rows, found_rows, warns, context_id, first_types, before });
     }
 
     /// Counts the bytes of an answer from memory, and lets other processes serve the connection in the same contexts. Returns
-    /// `then` unchanged.
-    fn answered(&mut self, then: Then) -> Then {
-        if let (Then::Answer(answer) | Then::Both { answer, .. }, Some(shared)) = (&then, &mut self.shared) {
+    /// `route` unchanged.
+    fn answered(&mut self, route: Route) -> Route {
+        if let (Route::Answer(answer) | Route::ReplaceAndAnswer { answer, .. }, Some(shared)) =
+            (&route, &mut self.shared)
+        {
             shared.shown += answer.len() as u64;
-            if let Some(standing) = shared.standing.take() {
+            if let Some(served_contexts) = shared.served_contexts.take() {
                 let until = self.seen_ns.saturating_add(SEEN_EVERY_NS);
-                shared.entered.serve(&standing, [shared.received, shared.shown], until);
-                shared.last = Some(standing);
+                shared.published.set_connection(&served_contexts, [shared.received, shared.shown], until);
+                shared.last = Some(served_contexts);
             }
         }
-        then
+        route
     }
 
-    /// Like [`of_client`](Self::of_client), for bytes without notes. Many clients close a statement and send their next command in
+    /// Like [`client_bytes`](Self::client_bytes), for bytes without notes. Many clients close a statement and send their next command in
     /// one write, since COM_STMT_CLOSE has no answer. Each of the two is taken by itself, so that the next command can be served.
-    fn take(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+    fn take(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
         let (mut to_server, mut rest) = (Vec::new(), bytes);
-        while let Some((close, others)) = close_before_others(rest).filter(|_| follower.is_between()) {
-            match self.take_one(follower, close, is_heard) {
-                Then::Instead(bytes) => to_server.extend(bytes),
+        while let Some((close, others)) = close_before_others(rest).filter(|_| follower.is_between_commands()) {
+            match self.take_one(follower, close, has_client_received_all) {
+                Route::Replace(bytes) => to_server.extend(bytes),
                 _ => to_server.extend_from_slice(close),
             }
             rest = others;
         }
-        let then = self.take_one(follower, rest, is_heard);
+        let route = self.take_one(follower, rest, has_client_received_all);
         if to_server.is_empty() {
-            return then;
+            return route;
         }
-        match then {
-            Then::Pass => Then::Instead([&to_server, rest].concat()),
-            Then::Instead(bytes) => Then::Instead([to_server, bytes].concat()),
-            Then::Hold(bytes) => Then::Hold([to_server, bytes].concat()),
-            Then::Answer(answer) => Then::Both { to_server, answer },
-            Then::Both { to_server: bytes, answer } => Then::Both { to_server: [to_server, bytes].concat(), answer },
+        match route {
+            Route::Pass => Route::Replace([&to_server, rest].concat()),
+            Route::Replace(bytes) => Route::Replace([to_server, bytes].concat()),
+            Route::Hold(bytes) => Route::Hold([to_server, bytes].concat()),
+            Route::Answer(answer) => Route::ReplaceAndAnswer { to_server, answer },
+            Route::ReplaceAndAnswer { to_server: bytes, answer } => {
+                Route::ReplaceAndAnswer { to_server: [to_server, bytes].concat(), answer }
+            }
         }
     }
 
     /// Takes one command, or bytes that are none. Refuses to attach a near cache through this program, and adds the parameter
     /// types that the server lacks to an execution.
-    fn take_one(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
-        let command = follower.is_between().then(|| lone_command(bytes)).flatten();
-        if is_heard && follower.is_quiet() && command.is_some_and(attaches) {
-            return Then::Answer(refusal());
+    fn take_one(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
+        let command = follower.is_between_commands().then(|| lone_command(bytes)).flatten();
+        if has_client_received_all && follower.is_quiet() && command.is_some_and(attaches) {
+            return Route::Answer(refusal());
         }
         let unseen = self.unseen.as_ref().filter(|_| command.is_some());
-        let Some(completed) = unseen.and_then(|unseen| unseen.completed(bytes, follower.capabilities())) else {
-            return self.decide(follower, bytes, is_heard);
+        let Some(completed) = unseen.and_then(|unseen| unseen.with_missing_types(bytes, follower.capabilities()))
+        else {
+            return self.decide(follower, bytes, has_client_received_all);
         };
-        match self.decide(follower, &completed, is_heard) {
-            Then::Pass => Then::Instead(completed),
-            then => then,
+        match self.decide(follower, &completed, has_client_received_all) {
+            Route::Pass => Route::Replace(completed),
+            route => route,
         }
     }
 
     /// Asks `Freshness` about the bytes, and serves, sends or holds them.
-    fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
-        let command = follower.is_between().then(|| lone_command(bytes)).flatten();
+    fn decide(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
+        let command = follower.is_between_commands().then(|| lone_command(bytes)).flatten();
         let now_ns = clock::now();
         let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities(), now_ns);
-        let has_seen_all = self.unseen.is_none() && !self.is_astray;
-        let found = self.unseen.as_ref().and_then(|unseen| unseen.found);
-        let arrival = Arrival { command, follower, is_heard, may_stay_unseen, has_seen_all, found, now_ns };
+        let has_server_received_all = self.unseen.is_none() && !self.has_found_rows_diverged;
+        let found_rows = self.unseen.as_ref().and_then(|unseen| unseen.found_rows);
+        let arrival = Arrival {
+            command,
+            follower,
+            has_client_received_all,
+            may_stay_unseen,
+            has_server_received_all,
+            found_rows,
+            now_ns,
+        };
         match self.freshness.decide(&arrival) {
             Verdict::Serve(served) if self.memory.results.uses.observed.is_on() => {
-                self.trial = Some(Trial::new(served.answer, served.places, served.used));
+                self.observed_read = Some(ObservedRead::new(served.answer, served.flag_offsets, served.used));
             }
-            Verdict::Serve(served) => return Then::Answer(self.serve(follower, bytes, served)),
+            Verdict::Serve(served) => return Route::Answer(self.serve(follower, bytes, served)),
             Verdict::Wait => {
                 self.waiting = Some(bytes.to_vec());
-                return Then::Hold(Vec::new());
+                return Route::Hold(Vec::new());
             }
             Verdict::Ask => {
                 self.waiting = Some(bytes.to_vec());
-                return Then::Hold(self.ask(follower, now_ns));
+                return Route::Hold(self.ask(follower, now_ns));
             }
             Verdict::Forward => {}
         }
-        let is_settled = is_heard && follower.is_quiet();
-        if let Some(asked) = command.filter(|_| is_settled).and_then(|payload| self.asked(follower, payload)) {
-            return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
+        let is_settled = has_client_received_all && follower.is_quiet();
+        if let Some(request) =
+            command.filter(|_| is_settled).and_then(|payload| self.requested_report(follower, payload))
+        {
+            return if request.is_public() {
+                self.report(follower, &request)
+            } else {
+                self.hold_report(follower, request)
+            };
         }
-        let has_unseen = self.is_astray || self.unseen.is_some() || !self.hidden.is_empty();
+        let has_unseen = self.has_found_rows_diverged || self.unseen.is_some() || !self.hidden.is_empty();
         let asks = has_unseen && command.is_some_and(|payload| self.freshness.asks_for_found_rows(payload));
         if asks && self.unseen.is_none() && is_settled {
-            return Then::Answer(has_changed());
+            return Route::Answer(found_rows_error());
         }
         self.send(follower, bytes, command, asks, now_ns)
     }
 
     /// Returns the bytes for the server before a waiting command: the reads that it has not seen, and the questions of
-    /// [`Freshness::ahead`].
+    /// [`Freshness::take_questions`].
     fn ask(&mut self, follower: &mut Follower, now_ns: u64) -> Vec<u8> {
         self.seen_ns = now_ns;
         let unseen = self.unseen.take();
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
-        let questions = self.freshness.ahead();
-        self.put_ahead(follower, questions, &mut packets);
+        let questions = self.freshness.take_questions();
+        self.append_questions(follower, questions, &mut packets);
         packets
     }
 
     /// Appends questions of the near cache to `packets`. The client must not receive their answers, and they change FOUND_ROWS()
     /// on the server.
-    fn put_ahead(&mut self, follower: &mut Follower, questions: Vec<(u64, Vec<u8>)>, packets: &mut Vec<u8>) {
-        self.is_astray |= !questions.is_empty();
+    fn append_questions(&mut self, follower: &mut Follower, questions: Vec<(u64, Vec<u8>)>, packets: &mut Vec<u8>) {
+        self.has_found_rows_diverged |= !questions.is_empty();
         for (number, packet) in questions {
             self.hide(follower);
-            follower.note_last(number);
+            follower.number_last_answer(number);
             packets.extend(packet);
         }
     }
@@ -357,9 +389,9 @@ impl Session {
     /// parameter types of the unseen reads or learns them from `command`.
     fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
         let may_be_forgotten =
-            |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
+            |unseen: &UnseenRead| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
         // Other processes can answer executions of a statement only once the server has the statement's types.
-        let is_short_of_types = self.shared.is_some() && self.unseen.as_ref().is_some_and(Unseen::brings_types);
+        let is_short_of_types = self.shared.is_some() && self.unseen.as_ref().is_some_and(UnseenRead::brings_types);
         let is_seen = now_ns.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
         is_seen && !is_short_of_types && self.unseen.as_ref().is_none_or(may_be_forgotten)
     }
@@ -367,73 +399,94 @@ impl Session {
     /// Returns the answer to `packet` for the client, with the flags of its transaction. Counts the hit, and makes the read the
     /// unseen one.
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
-        let Served { mut answer, rows, found, warns, places, used, under, first_types, standing } = served;
-        let is_inside = !follower.is_autonomous();
+        let Served {
+            mut answer,
+            rows,
+            found_rows,
+            warns,
+            flag_offsets,
+            used,
+            context_id,
+            first_types,
+            served_contexts,
+        } = served;
+        let is_in_transaction = !follower.is_autonomous();
         if let Some(shared) = &mut self.shared {
-            shared.standing = standing.filter(|_| !is_inside);
+            shared.served_contexts = served_contexts.filter(|_| !is_in_transaction);
         }
-        places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
+        flag_offsets
+            .iter()
+            .filter(|_| is_in_transaction)
+            .for_each(|flag_offsets| flag_offsets.set_flags(&mut answer, follower.flags()));
         let results = &self.memory.results;
         results.hits.fetch_add(1, Ordering::Relaxed);
-        results.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
-        used.into_iter().for_each(|used| results.uses.served(used));
+        results.hits_in_transactions.fetch_add(u64::from(is_in_transaction), Ordering::Relaxed);
+        used.into_iter().for_each(|used| results.uses.count_hit(used));
         self.hits += 1;
-        let is_astray = self.is_astray;
-        let same = self.unseen.as_mut().filter(|unseen| !is_astray && unseen.is_alone(packet));
+        let has_found_rows_diverged = self.has_found_rows_diverged;
+        let same = self.unseen.as_mut().filter(|unseen| !has_found_rows_diverged && unseen.is_alone(packet));
         if let Some(same) = same {
             // The same read leaves the same state once more.
-            (same.rows, same.under, same.first_types) = (Some(rows), under, first_types);
-            same.found = same.found.and(found.or(Some(rows)));
+            (same.rows, same.context_id, same.first_types) = (Some(rows), context_id, first_types);
+            same.found_rows = same.found_rows.and(found_rows.or(Some(rows)));
             return answer;
         }
         let payload = &packet[Header::SIZE..];
         let is_binary = payload[0] == Command::StmtExecute as u8;
-        let may_leave = rows <= 1
-            && may_leave_found(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary);
-        let earlier = self.unseen.take().filter(|_| may_leave);
-        let found = found.or(Some(rows)).filter(|_| !may_leave);
-        let rows = (earlier.is_some() || !self.is_astray || !may_leave).then_some(rows);
+        let may_keep_earlier = rows <= 1
+            && may_keep_found_rows(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary);
+        let earlier = self.unseen.take().filter(|_| may_keep_earlier);
+        let found_rows = found_rows.or(Some(rows)).filter(|_| !may_keep_earlier);
+        let rows = (earlier.is_some() || !self.has_found_rows_diverged || !may_keep_earlier).then_some(rows);
         let packet = packet.to_vec();
-        let unseen = Unseen { packet, rows, found, warns, under, first_types, before: Vec::new() };
-        self.unseen = Some(earlier.into_iter().fold(unseen, Unseen::after));
+        let unseen = UnseenRead { packet, rows, found_rows, warns, context_id, first_types, before: Vec::new() };
+        self.unseen = Some(earlier.into_iter().fold(unseen, UnseenRead::after));
         answer
     }
 
     /// Sends these bytes to the server, after the unseen reads that it must run first. If `asks` is true, which means that the
     /// command may evaluate FOUND_ROWS(), the command waits until those reads are answered.
-    fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool, now_ns: u64) -> Then {
-        let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
+    fn send(
+        &mut self,
+        follower: &mut Follower,
+        bytes: &[u8],
+        command: Option<&[u8]>,
+        asks: bool,
+        now_ns: u64,
+    ) -> Route {
+        let stays = |unseen: &UnseenRead| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
         self.freshness.before_sending(follower, now_ns);
         let replaces = match unseen.as_ref().zip(command) {
             Some((unseen, payload)) => self.freshness.replaces(unseen, payload, follower.has_warned()),
-            None => Replaces::Nothing,
+            None => ReplacedReads::Nothing,
         };
-        let may_be_astray = self.is_astray || unseen.is_some();
+        let may_have_diverged = self.has_found_rows_diverged || unseen.is_some();
         let unseen = match replaces {
-            Replaces::Nothing => unseen,
-            Replaces::Last => unseen.and_then(Unseen::earlier),
-            Replaces::All => None,
+            ReplacedReads::Nothing => unseen,
+            ReplacedReads::Last => unseen.and_then(UnseenRead::earlier),
+            ReplacedReads::All => None,
         };
         let holds = asks && (unseen.is_some() || !self.hidden.is_empty());
-        let ahead = if holds { Vec::new() } else { self.freshness.ahead() };
+        let questions = if holds { Vec::new() } else { self.freshness.take_questions() };
         if follower.is_quiet() {
             let aggregates = |payload: &[u8]| self.freshness.aggregates(payload);
-            self.leaves = match may_be_astray || !ahead.is_empty() {
-                true => Leaves::of(command, replaces != Replaces::Nothing, aggregates),
-                false => Leaves::Unknown,
+            self.found_rows_effect = match may_have_diverged || !questions.is_empty() {
+                true => FoundRowsEffect::of(command, replaces != ReplacedReads::Nothing, aggregates),
+                false => FoundRowsEffect::Unknown,
             };
         }
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
         if holds {
-            self.held = Some(Held { command: bytes.to_vec(), awaited: self.hidden.len() });
-            return Then::Hold(packets);
+            self.held = Some(HeldCommand { command: bytes.to_vec(), awaited: self.hidden.len() });
+            return Route::Hold(packets);
         }
-        let is_all_replaced = replaces == Replaces::All;
-        self.is_astray |= is_all_replaced && matches!(self.leaves, Leaves::Aggregate { .. });
-        self.put_ahead(follower, ahead, &mut packets);
+        let is_all_replaced = replaces == ReplacedReads::All;
+        self.has_found_rows_diverged |=
+            is_all_replaced && matches!(self.found_rows_effect, FoundRowsEffect::Aggregate { .. });
+        self.append_questions(follower, questions, &mut packets);
         self.forward(follower, bytes);
-        if packets.is_empty() { Then::Pass } else { Then::Instead([&packets, bytes].concat()) }
+        if packets.is_empty() { Route::Pass } else { Route::Replace([&packets, bytes].concat()) }
     }
 
     /// Expects the answer to a question of the near cache, which the client must not receive.
@@ -445,119 +498,123 @@ impl Session {
     /// Returns true while a command of the client waits. Nothing more of the client may be read then. A waiting command is taken
     /// with [`take_held`](Self::take_held).
     pub fn is_holding(&self) -> bool {
-        self.held.is_some() || self.inquiry.is_some() || self.waiting.is_some()
+        self.held.is_some() || self.pending_report.is_some() || self.waiting.is_some()
     }
 
     /// Returns where the waiting command goes, once it need not wait longer. None if it still waits, or if no command does. To be
     /// called after bytes of the server were taken in, and whenever `context` is woken.
-    pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
-        let then = self.held(context, follower)?;
-        Some(self.answered(then))
+    pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Route> {
+        let route = self.held(context, follower)?;
+        Some(self.answered(route))
     }
 
-    fn held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
+    fn held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Route> {
         if self.waiting.is_some()
             && let Poll::Ready(()) = self.freshness.poll_wait(context)
             && let Some(packet) = self.waiting.take()
         {
             return Some(match self.decide(follower, &packet, true) {
-                Then::Pass => Then::Instead(packet),
-                then => then,
+                Route::Pass => Route::Replace(packet),
+                route => route,
             });
         }
-        if let Some(inquiry) = self.inquiry.take_if(|inquiry| inquiry.is_over()) {
-            return Some(match inquiry.ended() {
-                Ok(asked) => self.report(follower, &asked),
-                Err(error) => Then::Answer(error),
+        if let Some(pending_report) = self.pending_report.take_if(|pending_report| pending_report.is_over()) {
+            return Some(match pending_report.decided() {
+                Ok(request) => self.report(follower, &request),
+                Err(error) => Route::Answer(error),
             });
         }
-        let Held { command, .. } = self.held.take_if(|held| held.awaited == 0)?;
-        if self.is_astray {
+        let HeldCommand { command, .. } = self.held.take_if(|held| held.awaited == 0)?;
+        if self.has_found_rows_diverged {
             // After this error, a client that reads again must get current rows.
-            self.freshness.outdate();
-            return Some(Then::Answer(has_changed()));
+            self.freshness.invalidate_stored();
+            return Some(Route::Answer(found_rows_error()));
         }
         self.forward(follower, &command);
-        Some(Then::Instead(command))
+        Some(Route::Replace(command))
     }
 
     /// Must be called when an answer of the server is complete. `is_hidden` is true if the answer belongs to a command that the
     /// client did not send, or was answered already: the client must not receive it.
-    pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
+    pub fn answer_completed(&mut self, outcome: &Outcome, is_hidden: bool) {
         if is_hidden {
-            return self.of_hidden(outcome);
+            return self.hidden_answer_completed(outcome);
         }
-        self.is_astray = std::mem::take(&mut self.leaves).leads_astray(outcome).unwrap_or(self.is_astray);
+        self.has_found_rows_diverged =
+            std::mem::take(&mut self.found_rows_effect).diverges(outcome).unwrap_or(self.has_found_rows_diverged);
         self.freshness.answered(outcome);
     }
 
-    /// Like [`of_answer`](Self::of_answer), for an answer that the client must not receive.
-    fn of_hidden(&mut self, outcome: &Outcome) {
-        if let Some(Hidden { number, rows }) = self.hidden.pop_front().flatten() {
+    /// Like [`answer_completed`](Self::answer_completed), for an answer that the client must not receive.
+    fn hidden_answer_completed(&mut self, outcome: &Outcome) {
+        if let Some(HiddenRead { number, rows }) = self.hidden.pop_front().flatten() {
             self.freshness.answered_served(number, outcome);
-            self.is_astray |= !is_found(rows, outcome);
+            self.has_found_rows_diverged |= !has_as_many_rows(rows, outcome);
         }
         self.held.iter_mut().for_each(|held| held.awaited -= 1);
-        self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
+        self.pending_report.iter_mut().for_each(|pending_report| pending_report.hidden_answer_completed(outcome));
     }
 
-    /// Takes bytes of an answer. `number` is the number that was given to its command ([`Follower::note_last`]); answers without
+    /// Takes bytes of an answer. `number` is the number that was given to its command ([`Follower::number_last_answer`]); answers without
     /// a number are not passed. `outcome` comes with the last bytes.
-    pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
-        if let Some(trial) = self.trial.as_mut().filter(|trial| trial.is_of(number)) {
-            trial.take(bytes);
-            if let Some((trial, outcome)) = outcome.and_then(|outcome| Some((self.trial.take()?, outcome))) {
-                let (uses, used) = (&self.memory.results.uses, trial.used);
-                trial.end(outcome).into_iter().for_each(|is_same| uses.tried(used, is_same));
+    pub fn answer_bytes(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        if let Some(observed_read) = self.observed_read.as_mut().filter(|observed_read| observed_read.is_of(number)) {
+            observed_read.take(bytes);
+            if let Some((observed_read, outcome)) =
+                outcome.and_then(|outcome| Some((self.observed_read.take()?, outcome)))
+            {
+                let (uses, used) = (&self.memory.results.uses, observed_read.used);
+                observed_read.end(outcome).into_iter().for_each(|is_same| uses.count_observed(used, is_same));
             }
         }
-        if Trial::is_alone(number) {
+        if ObservedRead::is_observed_number(number) {
             return;
         }
-        let sets_found = self.freshness.of_server(number, bytes, outcome, self.is_astray);
-        self.is_astray &= !sets_found;
+        let sets_found_rows = self.freshness.answer_bytes(number, bytes, outcome, self.has_found_rows_diverged);
+        self.has_found_rows_diverged &= !sets_found_rows;
     }
 
     /// Returns the report on the cache that this command asks for (`SHOW FQC STATUS` and the like). None if it asks for none, or
     /// for one that the server answers.
-    fn asked(&self, follower: &Follower, payload: &[u8]) -> Option<Asked> {
-        let query = Some(payload).filter(|payload| payload.len() <= LONGEST && payload[0] == Command::Query as u8);
+    fn requested_report(&self, follower: &Follower, payload: &[u8]) -> Option<ReportRequest> {
+        let query =
+            Some(payload).filter(|payload| payload.len() <= LONGEST_COMMAND && payload[0] == Command::Query as u8);
         let query = Query::parse(&query?[1..], follower.capabilities())?;
-        report::asked(query.text, || self.freshness.summary())
+        report::requested(query.text, || self.freshness.summary())
     }
 
     /// Answers a report on the cache from the near cache's own figures.
-    fn report(&self, follower: &Follower, asked: &Asked) -> Then {
-        let asker = Asker::of(follower, self.hits);
+    fn report(&self, follower: &Follower, request: &ReportRequest) -> Route {
+        let requester = Requester::of(follower, self.hits);
         let summary = self.freshness.summary().unwrap_or_default();
-        Then::Answer(report::answer(&self.memory, &summary, asked, &asker))
+        Route::Answer(report::answer(&self.memory, &summary, request, &requester))
     }
 
     /// Asks the server whether the client's account may see this report. The client's command waits until the server has
     /// answered.
-    fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
+    fn hold_report(&mut self, follower: &mut Follower, request: ReportRequest) -> Route {
         let unseen = self.unseen.take();
-        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
+        self.pending_report = Some(Box::new(PendingReport::new(request, unseen.iter().map(UnseenRead::count).sum())));
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
-        let packet = Inquiry::packet(self.freshness.flavour(), follower.capabilities());
+        let packet = PendingReport::packet(self.freshness.flavour(), follower.capabilities());
         self.hide(follower);
         self.freshness.forward_hidden(&packet[Header::SIZE..]);
         self.seen_ns = clock::now();
         packets.extend(packet);
-        Then::Hold(packets)
+        Route::Hold(packets)
     }
 
     /// Returns the packets of the unseen reads, oldest first. The caller sends them to the server; their answers are expected,
     /// and the client must not receive them.
-    fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: Unseen) -> Vec<u8> {
-        self.is_astray = false;
+    fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: UnseenRead) -> Vec<u8> {
+        self.has_found_rows_diverged = false;
         let before = std::mem::take(&mut unseen.before);
         let mut packets = Vec::new();
         for one in before.into_iter().chain([unseen]) {
             follower.expect_hidden(one.expect());
-            let Unseen { packet, rows, under, .. } = one;
-            let number = self.freshness.forward_served(&packet[Header::SIZE..], under);
-            self.hidden.push_back(Some(Hidden { number, rows }));
+            let UnseenRead { packet, rows, context_id, .. } = one;
+            let number = self.freshness.forward_served(&packet[Header::SIZE..], context_id);
+            self.hidden.push_back(Some(HiddenRead { number, rows }));
             packets.extend(packet);
         }
         packets
@@ -567,13 +624,14 @@ impl Session {
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
         self.seen_ns = clock::now();
         let mut rest = bytes;
-        while let Some(payload) = follower.is_between().then(|| first_command(rest)).flatten() {
+        while let Some(payload) = follower.is_between_commands().then(|| first_command(rest)).flatten() {
             let (command, others) = rest.split_at(Header::SIZE + payload.len());
             self.forward_piece(follower, command, payload, true);
             rest = others;
         }
         if !rest.is_empty() {
-            let begins = follower.is_between() && Header::parse(rest).is_some_and(|header| header.sequence == 0);
+            let begins =
+                follower.is_between_commands() && Header::parse(rest).is_some_and(|header| header.sequence == 0);
             let payload = if begins { &rest[Header::SIZE..] } else { &[] };
             self.forward_piece(follower, rest, payload, false);
         }
@@ -584,12 +642,13 @@ impl Session {
     fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], payload: &[u8], is_whole: bool) {
         let (before, was_at_rest, is_of_file) =
             (follower.commands_begun(), follower.is_at_rest(), follower.is_in_file());
-        follower.from_client(bytes);
-        let begun = follower.commands_begun() - before;
-        let number = self.freshness.forward(&Sent { bytes, payload, is_whole, begun, was_at_rest, is_of_file });
-        let trial = self.trial.as_mut().filter(|trial| !trial.is_sent());
-        let number = trial.map(|trial| trial.send(number)).or(number);
-        number.into_iter().for_each(|number| follower.note_last(number));
+        follower.client_bytes(bytes);
+        let commands_begun = follower.commands_begun() - before;
+        let number =
+            self.freshness.forward(&SentBytes { bytes, payload, is_whole, commands_begun, was_at_rest, is_of_file });
+        let observed_read = self.observed_read.as_mut().filter(|observed_read| !observed_read.is_sent());
+        let number = observed_read.map(|observed_read| observed_read.send(number)).or(number);
+        number.into_iter().for_each(|number| follower.number_last_answer(number));
     }
 }
 
@@ -615,7 +674,7 @@ fn refusal() -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::leases::Leases;
+    use crate::leases::ByLeases;
     use feed::{CommandReport, Frame, ToNear, command_check};
     use std::cell::Cell;
     use std::rc::Rc;
@@ -631,8 +690,8 @@ mod tests {
     }
 
     /// Applies a frame of the feed to `memory`, as if the server had sent these messages.
-    fn hear(memory: &Memory, number: u64, messages: Vec<ToNear>) {
-        assert!(memory.hear(Frame { number, messages }).is_ok());
+    fn receive(memory: &Memory, number: u64, messages: Vec<ToNear>) {
+        assert!(memory.receive(Frame { number, messages }).is_ok());
     }
 
     /// The report on an execution often arrives when the next execution has been sent already. Its result must be served all the
@@ -641,8 +700,8 @@ mod tests {
     fn an_execution_is_served_though_the_one_before_was_sent_when_nothing_was_told_yet() {
         let memory = Arc::new(Memory::new(4 << 20));
         let begin = ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX / 2 };
-        hear(&memory, 1, vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
-        let mut session = Session::new(&memory, Leases::new(&memory, 7, GREETING, CAPABILITIES, false));
+        receive(&memory, 1, vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
+        let mut session = Session::new(&memory, ByLeases::new(&memory, 7, GREETING, CAPABILITIES, false));
         let mut follower = Follower::new(CAPABILITIES);
         let execution = packet(0, &[23, 1, 0, 0, 0, 0, 1, 0, 0, 0]);
         let prepared = packet(1, &[0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -650,15 +709,15 @@ mod tests {
         let answers = [[prepared, packet(2, &[0; 8])].concat(), rows.clone(), rows];
         for (command, answer) in [packet(0, b"\x16SELECT 1"), execution.clone(), execution.clone()].iter().zip(&answers)
         {
-            assert!(matches!(session.of_client(&mut follower, command, true), Then::Pass));
+            assert!(matches!(session.client_bytes(&mut follower, command, true), Route::Pass));
             let mut shown = Vec::new();
-            follower.from_server(answer, |part| {
-                shown.extend(part.noted.map(|one| (one, part.bytes.to_vec(), part.outcome)))
+            follower.server_bytes(answer, |part| {
+                shown.extend(part.number.map(|one| (one, part.bytes.to_vec(), part.outcome)))
             });
-            shown.iter().for_each(|(number, bytes, outcome)| session.of_server(*number, bytes, outcome.as_ref()));
+            shown.iter().for_each(|(number, bytes, outcome)| session.answer_bytes(*number, bytes, outcome.as_ref()));
         }
         let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
-        let told = CommandReport {
+        let report = CommandReport {
             connection: 7,
             command: 2,
             check,
@@ -667,8 +726,8 @@ mod tests {
             cells: vec![(1, 1)],
             ..CommandReport::default()
         };
-        hear(&memory, 2, vec![ToNear::Report(told)]);
-        assert!(matches!(session.of_client(&mut follower, &execution, true), Then::Answer(_)));
+        receive(&memory, 2, vec![ToNear::Report(report)]);
+        assert!(matches!(session.client_bytes(&mut follower, &execution, true), Route::Answer(_)));
     }
 
     const READ: &[u8] = b"\x03SELECT v FROM t";
@@ -677,7 +736,7 @@ mod tests {
     const INSIDE: u16 = status::IN_TRANS | status::IN_TRANS_READONLY;
 
     /// A client's connection through a near cache that has been granted a lease. Its reads depend on cell 1.
-    struct Line {
+    struct TestConnection {
         /// The connection's number on the server.
         number: u32,
         memory: Arc<Memory>,
@@ -687,37 +746,37 @@ mod tests {
         frames: Rc<Cell<u64>>,
     }
 
-    impl Line {
+    impl TestConnection {
         /// Returns the first connection of a near cache that has been granted a lease.
-        fn new() -> Line {
-            let line = Line::of(7, &Arc::new(Memory::new(4 << 20)), Rc::default());
+        fn new() -> TestConnection {
+            let line = TestConnection::of(7, &Arc::new(Memory::new(4 << 20)), Rc::default());
             let begin = ToNear::Attached { version: 3, attachment: [1, 2], lease_ns: u64::MAX / 2 };
-            line.hear(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
+            line.receive(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
             line
         }
 
         /// Returns a connection with this number to the near cache of `memory`. `frames` counts the frames of its feed.
-        fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> Line {
-            let session = Session::new(memory, Leases::new(memory, number, GREETING, CAPABILITIES, false));
-            Line { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
+        fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> TestConnection {
+            let session = Session::new(memory, ByLeases::new(memory, number, GREETING, CAPABILITIES, false));
+            TestConnection { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
         }
 
         /// Returns another connection of this near cache.
-        fn another(&self) -> Line {
-            Line::of(self.number + 1, &self.memory, self.frames.clone())
+        fn another(&self) -> TestConnection {
+            TestConnection::of(self.number + 1, &self.memory, self.frames.clone())
         }
 
         /// Lets the server send these messages on the feed, in the next frame.
-        fn hear(&self, messages: Vec<ToNear>) {
+        fn receive(&self, messages: Vec<ToNear>) {
             self.frames.set(self.frames.get() + 1);
-            hear(&self.memory, self.frames.get(), messages);
+            receive(&self.memory, self.frames.get(), messages);
         }
 
         /// Lets the client send a command. Returns the answer if the near cache gives one itself; none if the command went to the
         /// server.
         fn served(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
-            match self.session.of_client(&mut self.follower, &packet(0, payload), true) {
-                Then::Answer(answer) => Some(answer),
+            match self.session.client_bytes(&mut self.follower, &packet(0, payload), true) {
+                Route::Answer(answer) => Some(answer),
                 _ => None,
             }
         }
@@ -725,10 +784,12 @@ mod tests {
         /// Lets the server send these bytes, which answer the pending commands.
         fn answer(&mut self, answer: &[u8]) {
             let mut shown = Vec::new();
-            self.follower.from_server(answer, |part| {
-                shown.extend(part.noted.map(|one| (one, part.bytes.to_vec(), part.outcome)))
+            self.follower.server_bytes(answer, |part| {
+                shown.extend(part.number.map(|one| (one, part.bytes.to_vec(), part.outcome)))
             });
-            shown.iter().for_each(|(number, bytes, outcome)| self.session.of_server(*number, bytes, outcome.as_ref()));
+            shown
+                .iter()
+                .for_each(|(number, bytes, outcome)| self.session.answer_bytes(*number, bytes, outcome.as_ref()));
         }
 
         /// Lets the client send a command that the near cache does not answer, and the server answer OK with these status flags.
@@ -737,18 +798,18 @@ mod tests {
             self.answer(&wire::ok_packet(1, 0, 0, flags, 0));
         }
 
-        /// Lets the server run this read in session context 3 and report it on the feed with the dependencies in `told`.
-        /// `told.command` is the number of the read on this connection. `flags` are the status flags of its answer.
-        fn read(&mut self, payload: &[u8], flags: u16, told: CommandReport) {
-            self.read_in(3, payload, flags, told);
+        /// Lets the server run this read in session context 3 and report it on the feed with the dependencies in `report`.
+        /// `report.command` is the number of the read on this connection. `flags` are the status flags of its answer.
+        fn read(&mut self, payload: &[u8], flags: u16, report: CommandReport) {
+            self.read_in(3, payload, flags, report);
         }
 
         /// Like [`read`](Self::read), in another session context.
-        fn read_in(&mut self, context: u64, payload: &[u8], flags: u16, told: CommandReport) {
+        fn read_in(&mut self, context: u64, payload: &[u8], flags: u16, report: CommandReport) {
             assert!(self.served(payload).is_none());
             self.answer(&one_row(flags));
             let check = command_check(GREETING, payload);
-            self.hear(vec![ToNear::Report(CommandReport { connection: self.number, check, context, ..told })]);
+            self.receive(vec![ToNear::Report(CommandReport { connection: self.number, check, context, ..report })]);
         }
     }
 
@@ -773,7 +834,7 @@ mod tests {
     #[test]
     fn a_transaction_is_served_what_has_not_changed_since_its_snapshot() {
         for (snapshot, is_served) in [(Some(5), true), (Some(4), true), (Some(3), false), (None, false)] {
-            let mut line = Line::new();
+            let mut line = TestConnection::new();
             line.run(b"\x03BEGIN", INSIDE);
             line.read(READ, INSIDE, inside(2, snapshot));
             assert_eq!(line.served(READ), is_served.then(|| one_row(INSIDE)), "{snapshot:?}");
@@ -782,7 +843,7 @@ mod tests {
 
     #[test]
     fn sessions_inside_and_outside_of_transactions_share_results_and_get_flags_of_their_own() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, status::AUTOCOMMIT, inside(1, None));
         assert_eq!(line.served(READ), Some(one_row(status::AUTOCOMMIT)));
         line.run(b"\x03SET autocommit = 0", 0);
@@ -794,22 +855,22 @@ mod tests {
 
     #[test]
     fn what_is_not_told_to_be_for_transactions_is_served_outside_of_them() {
-        let told = |command, snapshot| CommandReport { is_for_transactions: false, ..inside(command, snapshot) };
-        let mut line = Line::new();
-        line.read(READ, status::AUTOCOMMIT, told(1, None));
+        let report = |command, snapshot| CommandReport { is_for_transactions: false, ..inside(command, snapshot) };
+        let mut line = TestConnection::new();
+        line.read(READ, status::AUTOCOMMIT, report(1, None));
         assert!(line.served(READ).is_some());
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.run(b"\x03BEGIN", INSIDE);
-        line.read(READ, INSIDE, told(2, Some(5)));
+        line.read(READ, INSIDE, report(2, Some(5)));
         assert!(line.served(READ).is_none());
     }
 
     #[test]
     fn nothing_is_served_where_the_server_s_flags_and_what_it_told_differ() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, INSIDE, inside(1, None));
         assert!(line.served(READ).is_none());
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, status::AUTOCOMMIT, inside(1, Some(5)));
         assert!(line.served(READ).is_none());
     }
@@ -817,7 +878,7 @@ mod tests {
     #[test]
     fn after_anything_but_a_read_of_its_memory_a_transaction_is_unknown() {
         for other in [&b"\x03COMMIT"[..], b"\x03SAVEPOINT s", b"\x03SELECT 1 INTO @a", b"\x03UPDATE u SET v = 1"] {
-            let mut line = Line::new();
+            let mut line = TestConnection::new();
             line.run(b"\x03BEGIN", INSIDE);
             line.read(READ, INSIDE, inside(2, Some(5)));
             line.run(other, INSIDE);
@@ -827,44 +888,44 @@ mod tests {
 
     #[test]
     fn what_others_have_read_since_it_changed_is_not_served_in_an_earlier_snapshot() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.run(b"\x03BEGIN", INSIDE);
         line.read(READ, INSIDE, inside(2, Some(5)));
-        line.hear(vec![ToNear::Closed { cells: vec![1] }, ToNear::Opened { cells: vec![(1, 6)] }]);
+        line.receive(vec![ToNear::Closed { cells: vec![1] }, ToNear::Opened { cells: vec![(1, 6)] }]);
         let mut other = line.another();
         other.read(READ, status::AUTOCOMMIT, CommandReport { stamp: 7, cells: vec![(1, 6)], ..inside(1, None) });
         assert!(other.served(READ).is_some());
         assert!(line.served(READ).is_none());
     }
 
-    /// Another process that maps the results, and finds the connection's place there. It has only the file descriptor.
+    /// Another process that maps the results, and finds the connection's slot there. It has only the file descriptor.
     struct Other {
         reader: mapped::Reader<mapped::Map>,
-        place: mapped::Place,
+        slot: mapped::ConnectionSlot,
     }
 
     /// The hash of the greeting that the client got. Another process finds the connection by this value.
     const SHOWN_GREETING: u64 = 11;
 
     /// Returns a connection of an attached near cache that shares its results, and a process that maps them.
-    fn shared() -> (Line, Other) {
+    fn shared() -> (TestConnection, Other) {
         let layout = mapped::Layout::new(4, 4, 12).with_connections(0);
-        let (map, file) = mapped::share(layout).expect("memory");
+        let (map, file) = mapped::create_memory(layout).expect("memory");
         let published = crate::published::Published::new(map, layout, 3).expect("it is large enough");
-        let results = crate::results::Results::published(4 << 20, Some(Arc::new(published)));
-        let mut line = Line::of(7, &Arc::new(Memory::of(results)), Rc::default());
+        let results = crate::results::Results::with_published(4 << 20, Some(Arc::new(published)));
+        let mut line = TestConnection::of(7, &Arc::new(Memory::with_results(results)), Rc::default());
         line.session.share(SHOWN_GREETING);
         line.attach(1);
-        let reader = mapped::Reader::new(mapped::map(&file).expect("a map")).expect("a writer's memory");
-        let place = reader.place(SHOWN_GREETING).expect("the connection is there");
-        (line, Other { reader, place })
+        let reader = mapped::Reader::new(mapped::map_memory(&file).expect("a map")).expect("a writer's memory");
+        let slot = reader.connection_slot(SHOWN_GREETING).expect("the connection is there");
+        (line, Other { reader, slot })
     }
 
     impl Other {
         /// Returns the answer that this process would give to the command, if the byte counts of the client were those that the
         /// writer has noted.
         fn find(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
-            let connection = self.reader.connection(&self.place, SHOWN_GREETING)?;
+            let connection = self.reader.connection(&self.slot, SHOWN_GREETING)?;
             let bound = wire::execution(payload).map(|(_, bound)| bound);
             let scope = connection.statement.map(|statement| statement.scope);
             let (context, parts) = match (&scope, bound) {
@@ -875,13 +936,13 @@ mod tests {
             self.reader.find_for(&connection, &context, parts, || 0, &mut answer).ok().map(|_| answer)
         }
 
-        /// Returns how many bytes the client had sent and received when it was last served. None if the place is free.
+        /// Returns how many bytes the client had sent and received when it was last served. None if the slot is free.
         fn counts(&self) -> Option<[u64; 2]> {
-            self.reader.connection(&self.place, SHOWN_GREETING).map(|one| [one.received, one.shown])
+            self.reader.connection(&self.slot, SHOWN_GREETING).map(|one| [one.received, one.shown])
         }
     }
 
-    impl Line {
+    impl TestConnection {
         /// Lets the client prepare a statement with one parameter, to which the server gives this id.
         fn prepare(&mut self, id: u8) {
             assert!(self.served(b"\x16SELECT v FROM t WHERE id = ?").is_none());
@@ -892,7 +953,7 @@ mod tests {
         /// Lets the server begin an attachment with this number, and grant a lease.
         fn attach(&self, attachment: u64) {
             let begin = ToNear::Attached { version: 3, attachment: [attachment, 2], lease_ns: u64::MAX / 2 };
-            self.hear(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
+            self.receive(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
         }
     }
 
@@ -903,13 +964,13 @@ mod tests {
         assert_eq!(other.find(READ), None, "it was not asked for again");
         assert!(line.served(READ).is_some());
         assert_eq!(other.find(READ), Some(one_row(status::AUTOCOMMIT)));
-        line.hear(vec![ToNear::Closed { cells: vec![1] }]);
+        line.receive(vec![ToNear::Closed { cells: vec![1] }]);
         assert_eq!(other.find(READ), None);
-        line.hear(vec![ToNear::Opened { cells: vec![(1, 6)] }]);
+        line.receive(vec![ToNear::Opened { cells: vec![(1, 6)] }]);
         assert_eq!(other.find(READ), None, "it has changed");
         line.read(READ, status::AUTOCOMMIT, CommandReport { stamp: 7, cells: vec![(1, 6)], ..inside(2, None) });
         assert!(line.served(READ).is_some() && other.find(READ).is_some());
-        line.memory.lose();
+        line.memory.detach();
         assert_eq!(other.find(READ), None, "the lease is over");
         line.frames.set(0);
         line.attach(2);
@@ -920,7 +981,7 @@ mod tests {
     fn other_processes_serve_a_connection_only_as_far_as_both_have_counted() {
         let (mut line, mut other) = shared();
         line.read(READ, status::AUTOCOMMIT, inside(1, None));
-        line.session.show(50);
+        line.session.count_shown(50);
         assert_eq!(other.find(READ), None, "the connection was not served yet");
         assert!(line.served(READ).is_some());
         let sent = packet(0, READ).len() as u64;
@@ -942,11 +1003,11 @@ mod tests {
     const INTEGER: Option<u8> = Some(8);
 
     /// Returns a connection that has prepared statement 7, and whose first execution the server has reported.
-    fn executed() -> (Line, Other) {
+    fn executed() -> (TestConnection, Other) {
         let (mut line, other) = shared();
         line.prepare(7);
-        let told = CommandReport { holds_over_preparations: true, ..inside(2, None) };
-        line.read(&execute(7, INTEGER, 1), status::AUTOCOMMIT, told);
+        let report = CommandReport { holds_over_preparations: true, ..inside(2, None) };
+        line.read(&execute(7, INTEGER, 1), status::AUTOCOMMIT, report);
         (line, other)
     }
 
@@ -957,7 +1018,7 @@ mod tests {
         line.read_in(4, READ, status::AUTOCOMMIT, inside(3, None));
         for read in [READ, &execute(7, INTEGER, 1), READ] {
             assert!(line.served(read).is_some());
-            let connection = other.reader.connection(&other.place, SHOWN_GREETING).expect("it was served");
+            let connection = other.reader.connection(&other.slot, SHOWN_GREETING).expect("it was served");
             assert_eq!([connection.text.number, connection.binary.number], [4, 3]);
             assert!(other.find(read).is_some());
         }
@@ -974,7 +1035,7 @@ mod tests {
             for different in [execute(7, kind, 2), execute(7, Some(3), 1)] {
                 assert_eq!(other.find(&different), None);
             }
-            line.hear(vec![ToNear::Closed { cells: vec![1] }]);
+            line.receive(vec![ToNear::Closed { cells: vec![1] }]);
             assert_eq!(other.find(&execute(7, kind, 1)), None);
         }
     }
@@ -998,7 +1059,7 @@ mod tests {
             let read = packet(0, &execution);
             let note = Note { hits: 1, rows: 1, packet: &read }.write();
             let bytes = [note, packet(0, b"\x03SELECT FOUND_ROWS()")].concat();
-            let Then::Hold(sent) = line.session.of_client(&mut line.follower, &bytes, true) else {
+            let Route::Hold(sent) = line.session.client_bytes(&mut line.follower, &bytes, true) else {
                 assert!(!is_sent);
                 continue;
             };
@@ -1029,10 +1090,10 @@ mod tests {
             let bytes = [&note[..], &command].concat();
             let mut sent = Vec::new();
             for part in [&bytes[..cut], &bytes[cut..]] {
-                match line.session.of_client(&mut line.follower, part, true) {
-                    Then::Instead(bytes) | Then::Hold(bytes) => sent.extend(bytes),
-                    Then::Pass => sent.extend_from_slice(part),
-                    Then::Answer(_) | Then::Both { .. } => panic!("nothing is known of the rows found"),
+                match line.session.client_bytes(&mut line.follower, part, true) {
+                    Route::Replace(bytes) | Route::Hold(bytes) => sent.extend(bytes),
+                    Route::Pass => sent.extend_from_slice(part),
+                    Route::Answer(_) | Route::ReplaceAndAnswer { .. } => panic!("nothing is known of the rows found"),
                 }
                 if cut > note.len() {
                     break;
@@ -1050,29 +1111,33 @@ mod tests {
 
     #[test]
     fn a_read_is_served_that_comes_in_one_write_with_the_close_of_a_statement() {
-        let mut line = Line::new();
+        let mut line = TestConnection::new();
         line.read(READ, status::AUTOCOMMIT, inside(1, None));
         // A client may send any number of them.
         let closes = packet(0, CLOSE).repeat(100_000);
-        match line.session.of_client(&mut line.follower, &[&closes[..], &packet(0, READ)].concat(), true) {
-            Then::Both { to_server, answer } => {
+        match line.session.client_bytes(&mut line.follower, &[&closes[..], &packet(0, READ)].concat(), true) {
+            Route::ReplaceAndAnswer { to_server, answer } => {
                 assert_eq!((to_server, answer), (closes, one_row(status::AUTOCOMMIT)));
             }
             _ => panic!("the read is not served"),
         }
         let rest = [packet(0, CLOSE), packet(0, OTHER)].concat();
-        match line.session.of_client(&mut line.follower, &rest, true) {
-            Then::Instead(bytes) => assert!(bytes.starts_with(&packet(0, CLOSE)) && bytes.ends_with(&packet(0, OTHER))),
+        match line.session.client_bytes(&mut line.follower, &rest, true) {
+            Route::Replace(bytes) => {
+                assert!(bytes.starts_with(&packet(0, CLOSE)) && bytes.ends_with(&packet(0, OTHER)))
+            }
             _ => panic!("the other read is not sent"),
         }
     }
 
     #[test]
     fn rows_found_that_are_not_known_are_refused_in_one_write_with_the_close_of_a_statement() {
-        let mut line = Line::new();
-        line.session.is_astray = true;
-        match line.session.of_client(&mut line.follower, &[packet(0, CLOSE), packet(0, FOUND)].concat(), true) {
-            Then::Both { to_server, answer } => assert_eq!((to_server, answer), (packet(0, CLOSE), has_changed())),
+        let mut line = TestConnection::new();
+        line.session.has_found_rows_diverged = true;
+        match line.session.client_bytes(&mut line.follower, &[packet(0, CLOSE), packet(0, FOUND)].concat(), true) {
+            Route::ReplaceAndAnswer { to_server, answer } => {
+                assert_eq!((to_server, answer), (packet(0, CLOSE), found_rows_error()))
+            }
             _ => panic!("the server's number is taken for the client's"),
         }
     }
@@ -1081,23 +1146,23 @@ mod tests {
     fn rows_found_wait_for_the_answers_of_reads_that_were_sent_with_the_command_before() {
         let two_rows = text_result(&["v"], &vec![vec![Some("1".into())]; 2], CAPABILITIES, status::AUTOCOMMIT);
         for (rows, is_right) in [(one_row(status::AUTOCOMMIT), true), (two_rows, false)] {
-            let mut line = Line::new();
+            let mut line = TestConnection::new();
             line.read(READ, status::AUTOCOMMIT, inside(1, None));
             assert!(line.served(READ).is_some());
             assert!(line.served(b"\x02d").is_none());
-            let found = line.session.of_client(&mut line.follower, &packet(0, FOUND), true);
-            assert!(matches!(found, Then::Hold(bytes) if bytes.is_empty()));
-            let take = |line: &mut Line| {
+            let found_rows = line.session.client_bytes(&mut line.follower, &packet(0, FOUND), true);
+            assert!(matches!(found_rows, Route::Hold(bytes) if bytes.is_empty()));
+            let take = |line: &mut TestConnection| {
                 line.session.take_held(&mut Context::from_waker(std::task::Waker::noop()), &mut line.follower)
             };
             assert!(take(&mut line).is_none());
-            let Line { session, follower, .. } = &mut line;
-            follower.from_server(&rows, |part| {
-                part.outcome.iter().for_each(|outcome| session.of_answer(outcome, part.is_hidden));
+            let TestConnection { session, follower, .. } = &mut line;
+            follower.server_bytes(&rows, |part| {
+                part.outcome.iter().for_each(|outcome| session.answer_completed(outcome, part.is_hidden));
             });
             match take(&mut line) {
-                Some(Then::Instead(command)) => assert!(is_right && command == packet(0, FOUND)),
-                Some(Then::Answer(answer)) => assert!(!is_right && answer == has_changed()),
+                Some(Route::Replace(command)) => assert!(is_right && command == packet(0, FOUND)),
+                Some(Route::Answer(answer)) => assert!(!is_right && answer == found_rows_error()),
                 _ => panic!("the command still waits"),
             }
         }

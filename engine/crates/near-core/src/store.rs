@@ -8,21 +8,21 @@ use std::pin::Pin;
 use std::time::Duration;
 
 /// A future that a client's read waits for.
-pub type Wait<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// The outcome of a lookup in the store.
-pub enum Looked {
+pub enum StoreLookup {
     /// There is a result that is young enough.
-    Found(Found),
+    Found(SharedResult),
     /// There is no result, and this near cache may put the answer there.
-    Vacant(Box<dyn Place>),
+    Vacant(Box<dyn ReservedEntry>),
     /// There is no result, and this near cache does not put the answer there: another one may be about to, or the store did not
     /// answer.
     Nothing,
 }
 
 /// A result that another near cache has put into the store.
-pub struct Found {
+pub struct SharedResult {
     /// The bytes as they were stored. They are not checked, and may be no result at all.
     pub answer: Vec<u8>,
     pub rows: u64,
@@ -32,11 +32,11 @@ pub struct Found {
 }
 
 /// Bytes from the store, and their number of rows.
-pub type Stored = (Vec<u8>, u64);
+pub type StoredBytes = (Vec<u8>, u64);
 
-/// An empty place in the store that is reserved for the answer to one read. If it is dropped, it stays empty.
-pub trait Place: Send {
-    /// Puts the answer into the place. Does not wait; whether the store has accepted the answer remains unknown.
+/// An empty entry of the store that is reserved for the answer to one read. If it is dropped, it stays empty.
+pub trait ReservedEntry: Send {
+    /// Puts the answer into the entry. Does not wait; whether the store has accepted the answer remains unknown.
     fn fill(self: Box<Self>, answer: &[u8], rows: u64);
 }
 
@@ -44,11 +44,11 @@ pub trait Place: Send {
 pub trait Store: Send + Sync {
     /// Looks for an answer that is no older than `ttl`. `key` consists of the read and the session's identity. The wait is short,
     /// whatever the store does. Returns none if no server of the store can be asked, or if `ttl` is too short for it.
-    fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>>;
+    fn get_or_reserve(&self, key: [&[u8]; 2], ttl: Duration) -> Option<BoxFuture<StoreLookup>>;
 
     /// Looks for bytes that [`put`](Self::put) has stored with this key, and their number of rows. Returns none if no server of
     /// the store can be asked. The future yields none if there are no such bytes or the store does not answer in time.
-    fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<Stored>>>;
+    fn get(&self, key: [&[u8]; 2]) -> Option<BoxFuture<Option<StoredBytes>>>;
 
     /// Puts bytes into the store. `key` consists of the read and the session's identity. The bytes contain their own version, so
     /// it does not matter if they replace newer ones.

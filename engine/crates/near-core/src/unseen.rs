@@ -2,7 +2,7 @@
 
 use crate::command::is_harmless;
 use crate::follow::Follower;
-use crate::prepared::Under;
+use crate::prepared::ContextId;
 use sql::Aggregates;
 use wire::{Command, ErrPacket, Execute, Expect, Header, Outcome, OutcomeKind};
 
@@ -12,29 +12,29 @@ const MOST_BEFORE: usize = 8;
 const HAS_CHANGED: u16 = 1020;
 
 /// The last read that was answered from memory and that the server has not received, with the ones before it that still matter.
-pub struct Unseen {
+pub struct UnseenRead {
     /// The client's command, with its packet header.
     pub packet: Vec<u8>,
     /// The number of rows that the client received. None if FOUND_ROWS() on the server may be that of an older read.
     pub rows: Option<u64>,
     /// The value that FOUND_ROWS() must have for the client after the read. None if it is not certain.
-    pub found: Option<u64>,
+    pub found_rows: Option<u64>,
     /// True if the server will give a warning, because the statement's text contains deprecated words.
     pub warns: bool,
     /// The session context in which the read was answered. None if the server assigns no numbers to contexts.
-    pub under: Option<Under>,
+    pub context_id: Option<ContextId>,
     /// The parameter types that the read binds, if the server has none for the prepared statement yet. Later executions may omit
     /// them.
     pub first_types: Option<Vec<u8>>,
     /// Unseen reads that were answered before this one, oldest first. They matter because this one may leave FOUND_ROWS()
     /// unchanged.
-    pub before: Vec<Unseen>,
+    pub before: Vec<UnseenRead>,
 }
 
-impl Unseen {
+impl UnseenRead {
     /// Returns this read with `earlier` before it: the server must run that one first, so that FOUND_ROWS() is right. If there
     /// are too many earlier reads, they are dropped, and `rows` becomes unknown.
-    pub fn after(mut self, mut earlier: Unseen) -> Unseen {
+    pub fn after(mut self, mut earlier: UnseenRead) -> UnseenRead {
         if earlier.rows.is_none() || earlier.before.len() >= MOST_BEFORE {
             self.rows = None;
             return self;
@@ -74,7 +74,7 @@ impl Unseen {
     /// read, or the client leaves. A statement that is closed cannot be run later, and the answer to a ping may contain the
     /// number of warnings.
     pub fn may_follow(&self, payload: &[u8], follower: &Follower) -> bool {
-        let has_execution = || self.before.iter().chain([self]).any(Unseen::is_execution);
+        let has_execution = || self.before.iter().chain([self]).any(UnseenRead::is_execution);
         let is = |command: Command| payload[0] == command as u8;
         let matters =
             is(Command::StmtClose) && has_execution() || is(Command::Ping) && (follower.has_warned() || self.warns);
@@ -93,10 +93,10 @@ impl Unseen {
     }
 
     /// Returns the reads before this one, as they were before it was added. None if there are none.
-    pub fn earlier(self) -> Option<Unseen> {
+    pub fn earlier(self) -> Option<UnseenRead> {
         let mut before = self.before;
         let last = before.pop()?;
-        Some(Unseen { before, ..last })
+        Some(UnseenRead { before, ..last })
     }
 
     /// Returns true if `payload` executes the same prepared statement as this read, and binds all types that the server lacks.
@@ -115,7 +115,7 @@ impl Unseen {
 
     /// Returns this packet with the parameter types of the unseen read, if it executes the same prepared statement without types
     /// of its own. None if it can be sent unchanged.
-    pub fn completed(&self, packet: &[u8], capabilities: u64) -> Option<Vec<u8>> {
+    pub fn with_missing_types(&self, packet: &[u8], capabilities: u64) -> Option<Vec<u8>> {
         let payload = packet.get(Header::SIZE..).filter(|payload| self.is_of_same_statement(payload))?;
         let types = self.first_types.as_ref()?;
         let is_without = Execute::parse(payload, capabilities)?.new_types(count(types)).is_none();
@@ -137,32 +137,32 @@ fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
 
 /// A command that waits until the server has answered the hidden commands before it. The command may evaluate FOUND_ROWS(). Only
 /// their answers show if the server's FOUND_ROWS() is what the client expects.
-pub struct Held {
+pub struct HeldCommand {
     pub command: Vec<u8>,
     /// How many answers are awaited.
     pub awaited: usize,
 }
 
 /// Returns true if an answer of the server has as many rows as the client received. False if `rows` is none.
-pub fn is_found(rows: Option<u64>, outcome: &Outcome) -> bool {
-    rows.is_some() && found(outcome) == rows
+pub fn has_as_many_rows(rows: Option<u64>, outcome: &Outcome) -> bool {
+    rows.is_some() && rows_in(outcome) == rows
 }
 
 /// Returns true if an answer may be that of an aggregate over no rows, which leaves FOUND_ROWS() unchanged. The caller checks
 /// that the answer has at most one row. `is_binary` is true for answers to COM_STMT_EXECUTE.
-pub fn may_leave_found(aggregates: Aggregates, answer: &[u8], capabilities: u64, is_binary: bool) -> bool {
+pub fn may_keep_found_rows(aggregates: Aggregates, answer: &[u8], capabilities: u64, is_binary: bool) -> bool {
     let shows_rows =
         || wire::first_value(answer, capabilities, is_binary).is_some_and(|value| aggregates.show_rows(value));
     aggregates != Aggregates::No && !shows_rows()
 }
 
 /// Returns the number of rows in an answer. None if it is not a result set.
-pub fn found(outcome: &Outcome) -> Option<u64> {
+pub fn rows_in(outcome: &Outcome) -> Option<u64> {
     if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { Some(rows) } else { None }
 }
 
 /// Returns the error packet for a client that asks for a FOUND_ROWS() that cannot be determined.
-pub fn has_changed() -> Vec<u8> {
+pub fn found_rows_error() -> Vec<u8> {
     let message = "fqc-near: rows have changed since the read whose FOUND_ROWS() is asked for; read again";
     ErrPacket::build(1, HAS_CHANGED, b"HY000", message)
 }

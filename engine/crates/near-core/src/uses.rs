@@ -18,31 +18,31 @@ const NO_MEMORY: usize = 0;
 #[derive(Default)]
 pub struct Uses {
     digests: Digests,
-    curve: Curve<Basis>,
+    curve: Curve<ResultBasis>,
     /// The number of the server's answers that could be stored.
     misses: AtomicU64,
     pub observed: Observed,
 }
 
 /// The stamp and cells of a sampled result, which show whether the result is still current.
-struct Basis {
+struct ResultBasis {
     stamp: u64,
     cells: Box<[CellId]>,
 }
 
 /// Where a result comes from: the shape of its statement, and the time that the server took for it.
 #[derive(Clone, Copy)]
-pub struct Source {
+pub struct ResultSource {
     /// The number of the shape, that is, the statement without its literals.
     pub shape: ShapeId,
     /// The time from sending the read until its answer was complete, in nanoseconds.
     pub cost_ns: u64,
 }
 
-impl Source {
+impl ResultSource {
     /// The source of a result that another near cache has put into the shared store. Its cost is not known, and counts as zero.
-    pub fn of_store(shape: ShapeId) -> Source {
-        Source { shape, cost_ns: 0 }
+    pub fn of_store(shape: ShapeId) -> ResultSource {
+        ResultSource { shape, cost_ns: 0 }
     }
 }
 
@@ -81,7 +81,7 @@ impl Observed {
     }
 
     /// Sets whether the program only observes. The counts stay.
-    pub fn turn(&self, is_on: bool) {
+    pub fn set_on(&self, is_on: bool) {
         self.is_on.store(is_on, Ordering::Relaxed);
     }
 
@@ -95,35 +95,35 @@ impl Observed {
 
 impl Uses {
     /// Returns the number of the statement's shape, that is, its text without literals. Zero if the text cannot be parsed.
-    pub fn of_query(&self, text: &[u8], mode: LexMode) -> ShapeId {
+    pub fn query_shape(&self, text: &[u8], mode: LexMode) -> ShapeId {
         let mut shape = Vec::new();
-        if sql::shape(text, mode, &mut shape) { self.of_shape(&shape[1..]) } else { NOBODY }
+        if sql::shape(text, mode, &mut shape) { self.shape(&shape[1..]) } else { NOBODY }
     }
 
     /// Returns the number of a prepared statement's shape. Literals in its text stay part of the shape.
-    pub fn of_prepared(&self, text: &[u8]) -> ShapeId {
-        self.of_shape(text)
+    pub fn prepared_shape(&self, text: &[u8]) -> ShapeId {
+        self.shape(text)
     }
 
     /// Returns the number of this shape, and assigns one if it is new.
-    fn of_shape(&self, shape: &[u8]) -> ShapeId {
+    fn shape(&self, shape: &[u8]) -> ShapeId {
         self.digests.find(sql::shape_id(shape), || sql::abbreviated(&Digest::new(shape).text))
     }
 
     /// Counts a lookup for the estimates. `hash` is that of the result's key, and `found` the entry with that key, current or
     /// not. `is_fresh` returns true if a result with this stamp and these cells could be served.
-    pub fn requested(&self, hash: u64, found: Option<&Entry>, is_fresh: impl Fn(u64, &[CellId]) -> bool) {
+    pub fn count_request(&self, hash: u64, found: Option<&Entry>, is_fresh: impl Fn(u64, &[CellId]) -> bool) {
         if !self.curve.wants(hash) || self.curve.requested(hash, |basis| is_fresh(basis.stamp, &basis.cells)) {
             return;
         }
         if let Some(entry) = found.filter(|entry| is_fresh(entry.stamp().0, entry.cells())) {
-            let basis = Basis { stamp: entry.stamp().0, cells: entry.cells().into() };
+            let basis = ResultBasis { stamp: entry.stamp().0, cells: entry.cells().into() };
             self.curve.stored(hash, sample(entry.size(), entry.cost_ns(), basis));
         }
     }
 
     /// Counts a hit.
-    pub fn served(&self, one: Use) {
+    pub fn count_hit(&self, one: Use) {
         self.digests.hit(one.shape, one.saved_ns / 1000, one.bytes as u64);
     }
 
@@ -134,20 +134,20 @@ impl Uses {
         let is_kept = cache.insert(hash, key, meta, cells, answer).is_ok();
         if self.curve.wants(hash) {
             let bytes = cache::entry_bytes(key, cells.len(), answer.len());
-            self.curve.stored(hash, sample(bytes, cost_ns, Basis { stamp, cells: cells.into() }));
+            self.curve.stored(hash, sample(bytes, cost_ns, ResultBasis { stamp, cells: cells.into() }));
         }
         is_kept
     }
 
     /// Counts a read that memory had an answer for while the program only observes. `is_same` is true if the server's answer was
     /// the same. `used` is none if the read is counted for no statement.
-    pub fn tried(&self, used: Option<Use>, is_same: bool) {
+    pub fn count_observed(&self, used: Option<Use>, is_same: bool) {
         self.observed.count(used.map_or(0, |used| used.saved_ns), is_same);
         used.into_iter().for_each(|used| self.digests.observed(used.shape, used.saved_ns / 1000, Some(true)));
     }
 
     /// Counts an answer of the server, of this many bytes, that could be stored. `is_kept` is false if there was no room for it.
-    pub fn missed(&self, source: Source, bytes: usize, is_kept: bool) {
+    pub fn count_miss(&self, source: ResultSource, bytes: usize, is_kept: bool) {
         // Relaxed: no other memory access depends on this counter.
         self.misses.fetch_add(1, Ordering::Relaxed);
         if self.observed.is_on() {
@@ -180,7 +180,7 @@ impl Uses {
     }
 }
 
-fn sample(bytes: usize, cost_ns: u64, validity: Basis) -> Sample<Basis> {
+fn sample(bytes: usize, cost_ns: u64, validity: ResultBasis) -> Sample<ResultBasis> {
     let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     Sample { bytes: narrow((bytes + INDEX_BYTES) as u64), cost_us: narrow(cost_ns / 1000), validity }
 }

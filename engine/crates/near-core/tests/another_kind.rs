@@ -3,10 +3,10 @@
 
 use near_core::answer::Answer;
 use near_core::follow::Follower;
-use near_core::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
+use near_core::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
 use near_core::memory::Memory;
-use near_core::session::{Session, Then};
-use near_core::unseen::Unseen;
+use near_core::session::{Route, Session};
+use near_core::unseen::UnseenRead;
 use sql::Aggregates;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,12 +37,12 @@ impl Freshness for ForEver {
         known.map_or(Verdict::Forward, |answer| Verdict::Serve(served(answer)))
     }
 
-    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
-        self.sent = (sent.payload.to_vec(), Answer::to(&self.memory.results, sent.payload.len()));
+    fn forward(&mut self, sent: &SentBytes<'_>) -> Option<u64> {
+        self.sent = (sent.payload.to_vec(), Answer::new(&self.memory.results, sent.payload.len()));
         Some(1)
     }
 
-    fn of_server(&mut self, _: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
+    fn answer_bytes(&mut self, _: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
         let (read, answer) = &mut self.sent;
         let is_kept = answer.as_mut().is_some_and(|answer| answer.take(bytes, outcome) && outcome.is_some());
         self.results.extend(answer.take_if(|_| is_kept).map(|answer| (std::mem::take(read), answer)));
@@ -53,8 +53,8 @@ impl Freshness for ForEver {
         payload.ends_with(b"FOUND_ROWS()")
     }
 
-    fn replaces(&mut self, _: &Unseen, _: &[u8], _: bool) -> Replaces {
-        Replaces::Nothing
+    fn replaces(&mut self, _: &UnseenRead, _: &[u8], _: bool) -> ReplacedReads {
+        ReplacedReads::Nothing
     }
 
     fn aggregates(&self, payload: &[u8]) -> Aggregates {
@@ -73,18 +73,18 @@ fn another_kind_of_freshness_serves_and_the_server_sees_what_it_has_to() {
     let memory = Arc::new(Memory::new(1 << 22));
     let for_ever = ForEver { memory: memory.clone(), results: HashMap::new(), sent: Default::default() };
     let (mut session, mut follower) = (Session::new(&memory, for_ever), Follower::new(capability::DEPRECATE_EOF));
-    follower.begin(status::AUTOCOMMIT);
+    follower.set_login_flags(status::AUTOCOMMIT);
     let read = command("SELECT v FROM t");
     let rows = text_result(&["v"], &[vec![Some("1".into())]], capability::DEPRECATE_EOF, status::AUTOCOMMIT);
-    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Pass));
-    follower.from_server(&rows, |part| {
-        session.of_server(1, part.bytes, part.outcome.as_ref());
-        part.outcome.iter().for_each(|outcome| session.of_answer(outcome, part.is_hidden));
+    assert!(matches!(session.client_bytes(&mut follower, &read, true), Route::Pass));
+    follower.server_bytes(&rows, |part| {
+        session.answer_bytes(1, part.bytes, part.outcome.as_ref());
+        part.outcome.iter().for_each(|outcome| session.answer_completed(outcome, part.is_hidden));
     });
-    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Answer(answer) if answer == rows));
-    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Answer(_)));
+    assert!(matches!(session.client_bytes(&mut follower, &read, true), Route::Answer(answer) if answer == rows));
+    assert!(matches!(session.client_bytes(&mut follower, &read, true), Route::Answer(_)));
     let asks = command("SELECT FOUND_ROWS()");
-    let held = session.of_client(&mut follower, &asks, true);
-    assert!(matches!(held, Then::Hold(sent) if sent == read), "the read goes first");
+    let held = session.client_bytes(&mut follower, &asks, true);
+    assert!(matches!(held, Route::Hold(sent) if sent == read), "the read goes first");
     assert!(session.is_holding());
 }

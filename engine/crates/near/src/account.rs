@@ -1,7 +1,7 @@
 //! The program's own login, for the feed or the server's binary log. The logins of clients are passed on, and do not use this module.
 
 use crate::server::Connector;
-use crate::stream::{Packets, Stream};
+use crate::stream::{PacketReader, Stream};
 use near_core::one_line::{LONGEST_LINE, one_line};
 use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 use std::io;
@@ -37,11 +37,11 @@ pub async fn log_in(
     account: &Account,
     connector: Option<&Connector>,
     is_local: bool,
-) -> io::Result<Packets> {
-    let mut server = Packets::new(stream);
+) -> io::Result<PacketReader> {
+    let mut server = PacketReader::new(stream);
     let first = server.next().await?;
     let payload = &first[Header::SIZE..];
-    let greeting = Greeting::parse(payload).ok_or_else(|| refused(payload))?;
+    let greeting = Greeting::parse(payload).ok_or_else(|| server_error(payload))?;
     let mut challenge =
         Challenge::of_greeting(payload).ok_or_else(|| wrong("the server's greeting is not understood"))?;
     let mut hello = hello(account, &challenge)?;
@@ -53,7 +53,7 @@ pub async fn log_in(
         let request = ClientHello::tls_request(&hello).ok_or(io::ErrorKind::InvalidData)?;
         send(&mut server, &mut sequence, &request).await?;
         let stream = server.take_stream();
-        server = Packets::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
+        server = PacketReader::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
         let _ = ClientHello::ask_tls(&mut hello, true);
     }
     send(&mut server, &mut sequence, &hello).await?;
@@ -75,13 +75,13 @@ pub async fn log_in(
             [MORE, ..] => {
                 return Err(wrong("the server wants the password itself: set server-tls, or use its unix socket"));
             }
-            _ => return Err(refused(payload)),
+            _ => return Err(server_error(payload)),
         }
     }
 }
 
 /// Sends one packet with this payload, and flushes the stream. `sequence`: the packet's number, which is set to that of the next packet.
-async fn send(to: &mut Packets, sequence: &mut u8, payload: &[u8]) -> io::Result<()> {
+async fn send(to: &mut PacketReader, sequence: &mut u8, payload: &[u8]) -> io::Result<()> {
     let mut packet = Vec::new();
     push_packet(&mut packet, sequence, payload);
     to.stream.write_all(&packet).await?;
@@ -95,7 +95,7 @@ fn wrong(message: &str) -> io::Error {
 }
 
 /// Makes an error of the payload of the server's error packet. If it is no error packet, the error says that the answer is not understood.
-pub fn refused(payload: &[u8]) -> io::Error {
+pub fn server_error(payload: &[u8]) -> io::Error {
     match ErrPacket::parse(payload) {
         Some(error) => wrong(&format!("error {}: {}", error.code, String::from_utf8_lossy(error.message))),
         None => wrong("the server's answer is not understood"),
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_a_server_says_in_an_error_is_one_line_of_text() {
         let payload = [b"\xff\x15\x04#28000".as_slice(), b"no\nnext \x1b[2Jline ", &[b'x'; 5000]].concat();
-        let said = refused(&payload).to_string();
+        let said = server_error(&payload).to_string();
         assert!(said.starts_with("error 1045: no next [2Jline x"), "{said}");
         assert_eq!(said.len(), LONGEST_LINE);
         let switched = Challenge { plugin: b"odd\n\x1b[2J".to_vec(), scramble: Vec::new() };

@@ -6,7 +6,7 @@
 
 use crate::account::{self, Account};
 use crate::config::Config;
-use crate::dial::to_server;
+use crate::dial::connect_to_server;
 use crate::following;
 use crate::server::Server;
 use crate::shared::Shared;
@@ -39,7 +39,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// Starts the thread that attaches `fqc-near` to the database server: to the query cache in the server, or to the server's binary log.
 /// Where rules decide, the thread drops expired results instead. Returns at once; the thread runs until the process ends, and its failures
 /// show in [`Shared::obstacle`]. An error if the thread cannot be started.
-pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
+pub fn start_thread(shared: &Arc<Shared>) -> io::Result<()> {
     let shared = shared.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name("feed".into()).spawn(move || runtime.block_on(run(&shared)))?;
@@ -54,8 +54,8 @@ async fn run(shared: &Shared) {
     loop {
         let config = changes.borrow_and_update().clone();
         if let (Some(log), Some(follows)) = (&shared.log, &config.fixed.follows) {
-            let outcome = following::attend(shared, log, &config, &follows.account, &mut changes).await;
-            pause = outlive(shared, outcome, pause).await;
+            let outcome = following::follow_until_changed(shared, log, &config, &follows.account, &mut changes).await;
+            pause = back_off(shared, outcome, pause).await;
             continue;
         }
         let Some(account) = &config.feed else {
@@ -71,18 +71,18 @@ async fn run(shared: &Shared) {
             }
             continue;
         };
-        let outcome = attend(shared, &config, account, &mut changes).await;
-        shared.memory.lose();
-        pause = outlive(shared, outcome, pause).await;
+        let outcome = follow_feed(shared, &config, account, &mut changes).await;
+        shared.memory.detach();
+        pause = back_off(shared, outcome, pause).await;
     }
 }
 
 /// Waits after an attachment has failed. The error becomes the reason why nothing is served. `pause`: how long the last call has waited;
 /// this one waits twice as long, up to five seconds, or `FIRST_PAUSE` if the attachment had worked. Returns how long it has waited, for the
 /// next call. If `outcome` is no error, returns `pause` at once.
-async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
+async fn back_off(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };
-    let was_attached = shared.memory.obstacle.get().is_empty();
+    let was_attached = shared.memory.obstacle.take_worked();
     shared.memory.obstacle.set(&error.to_string());
     let pause = if was_attached { FIRST_PAUSE } else { (2 * pause).min(LONGEST_PAUSE) };
     sleep(pause).await;
@@ -96,16 +96,16 @@ async fn by_rules(
     rules: &Rules,
     changes: &mut watch::Receiver<Arc<Config>>,
 ) -> Result<(), watch::error::RecvError> {
-    shared.memory.obstacle.by_rules();
+    shared.memory.obstacle.clear_for_rules();
     loop {
-        shared.memory.lend_by_rules(clock::now());
+        shared.memory.grant_by_rules(clock::now());
         tokio::select! {
             changed = changes.changed() => return changed,
             () = sleep(ROUND) => {
-                aged_results::tidy(&shared.memory.results, clock::now(), rules.longest());
+                aged_results::tidy(&shared.memory.results, clock::now(), rules.max_ttl());
                 shared.memory.results.tick(clock::now());
                 if let Some(store) = &shared.store {
-                    store.count().await;
+                    store.refresh_totals().await;
                 }
             }
         }
@@ -114,8 +114,8 @@ async fn by_rules(
 
 /// Attaches to the query cache in the server, and then receives its invalidations and renews the lease. Returns without an error if the
 /// configuration names another server, account or name. After a return nothing must be served: the caller withdraws the lease with
-/// `Memory::lose`. While the process drains, this never returns.
-async fn attend(
+/// `Memory::detach`. While the process drains, this never returns.
+async fn follow_feed(
     shared: &Shared,
     config: &Config,
     account: &Account,
@@ -125,13 +125,13 @@ async fn attend(
     let (mut input, mut output) = tokio::io::split(stream);
     let mut feed = Feed { memory: &shared.memory, buffer: Vec::new(), is_attached: false };
     let mut draining = shared.draining();
-    let (mut renews, mut rounds, mut heard) = (Instant::now(), Instant::now(), Instant::now());
+    let (mut renews, mut rounds, mut last_received) = (Instant::now(), Instant::now(), Instant::now());
     loop {
         tokio::select! {
             biased;
             () = sleep_until(renews), if feed.is_attached => {
                 renews = Instant::now() + Duration::from_nanos(shared.memory.results.renew_every());
-                if heard.elapsed() > SILENCE {
+                if last_received.elapsed() > SILENCE {
                     return Err(io::Error::other("the server is silent"));
                 }
                 // The time is taken before the renewal is sent, so the lease never ends later here than on the server.
@@ -139,19 +139,19 @@ async fn attend(
             }
             read = input.read_buf(&mut feed.buffer) => {
                 if read? == 0 {
-                    return Err(feed.over());
+                    return Err(feed.closed_error());
                 }
-                heard = Instant::now();
-                let said = feed.hear()?;
-                if !said.is_empty() {
-                    send(&mut output, &said).await?;
+                last_received = Instant::now();
+                let acknowledgement = feed.receive()?;
+                if !acknowledgement.is_empty() {
+                    send(&mut output, &acknowledgement).await?;
                 }
                 if feed.is_attached {
-                    shared.memory.obstacle.attached();
+                    shared.memory.note_attached();
                 }
             }
-            () = shared.memory.has_to_say.heard(), if feed.is_attached => {
-                send(&mut output, &shared.memory.take_to_say()).await?;
+            () = shared.memory.has_outgoing.wait(), if feed.is_attached => {
+                send(&mut output, &shared.memory.take_outgoing()).await?;
             }
             () = sleep_until(rounds), if feed.is_attached => {
                 rounds = Instant::now() + ROUND;
@@ -177,7 +177,7 @@ async fn attend(
 /// Stops serving, and sends the last counts. The server learns that this near cache has left, so its writers do not wait for the lease to
 /// end.
 async fn leave(shared: &Shared, output: &mut WriteHalf<Stream>) -> io::Result<()> {
-    shared.memory.lose();
+    shared.memory.detach();
     send(output, &[FromNear::Counted(shared.memory.results.counted()), FromNear::Left]).await
 }
 
@@ -190,7 +190,7 @@ fn is_other(config: &Config, new: &Config) -> bool {
 /// Logs in with `account`, and returns a connection that the server has accepted as a feed: it reports invalidations there. An error if the
 /// server does not run the plugin or refuses the account.
 async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
-    let stream = to_server(config, None).await?;
+    let stream = connect_to_server(config, None).await?;
     let is_local = matches!(config.server, Server::Unix(_));
     let mut server = account::log_in(stream, account, config.connector.as_ref(), is_local).await?;
     let mut packet = Vec::new();
@@ -212,7 +212,7 @@ fn refusal(payload: &[u8]) -> io::Error {
         Some(error) if error.code == SYNTAX => {
             io::Error::other("the server does not run Fast Query Cache, or its cache is off")
         }
-        _ => account::refused(payload),
+        _ => account::server_error(payload),
     }
 }
 
@@ -236,24 +236,26 @@ struct Feed<'a> {
 impl Feed<'_> {
     /// Applies all complete frames in the buffer to the memory. Returns the acknowledgement to send, or nothing if none is due. An error if
     /// a frame is missing or malformed; then the feed must be attached again.
-    fn hear(&mut self) -> io::Result<Vec<FromNear>> {
-        let mut said = None;
+    fn receive(&mut self) -> io::Result<Vec<FromNear>> {
+        let mut acknowledgement = None;
         let mut taken = 0;
         while let Some(packet) = Packet::parse(&self.buffer[taken..]) {
             taken += Header::SIZE + packet.payload.len();
             let frame = Frame::decode(packet.payload).map_err(|_| io::Error::other("a frame is malformed"))?;
-            let heard = self.memory.hear(frame);
+            let outcome = self.memory.receive(frame);
             // The last acknowledgement also covers the earlier ones.
-            said = heard.map_err(|_| io::Error::other("a frame is missing, or not what it should be"))?.or(said);
+            acknowledgement = outcome
+                .map_err(|_| io::Error::other("a frame is missing, or not what it should be"))?
+                .or(acknowledgement);
             self.is_attached = true;
         }
         self.buffer.drain(..taken);
         self.buffer.reserve(PIECE);
-        Ok(said.into_iter().collect())
+        Ok(acknowledgement.into_iter().collect())
     }
 
     /// Returns the error for a feed that the server has closed: its cache was off from the beginning, or it has ended the feed.
-    fn over(&self) -> io::Error {
+    fn closed_error(&self) -> io::Error {
         io::Error::other(match self.is_attached {
             true => "the server has ended the feed",
             false => "the server's cache is off",

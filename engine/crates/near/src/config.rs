@@ -25,16 +25,16 @@ const FILES_BESIDE: u64 = 100;
 
 /// An address where this program listens for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum ListenAddress {
     Ip(SocketAddr),
     Unix(PathBuf),
 }
 
 /// The values of the options whose change needs a restart. A reload logs that they differ, and does not apply them.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Fixed {
+pub struct FixedOptions {
     /// The addresses where clients connect.
-    pub listen: Vec<Address>,
+    pub listen: Vec<ListenAddress>,
     /// The permission bits of the unix sockets in `listen`.
     pub socket_mode: u32,
     /// The loopback address of `/metrics` and `/healthz`; none if they are switched off.
@@ -44,17 +44,17 @@ pub struct Fixed {
     /// The memory for results, in bytes.
     pub size: u64,
     /// The account for the server's binary log; none unless the log decides which results may be served.
-    pub follows: Option<Follows>,
+    pub follows: Option<BinlogOptions>,
     /// The memcached or Valkey servers in which several near caches share results; none if they share none.
-    pub store: Option<store::Options>,
+    pub store: Option<store::StoreOptions>,
     /// The socket where other processes of this machine get the memory with the results, to read them without a request; none if they may
     /// not.
-    pub share: Option<Share>,
+    pub share: Option<ShareSocket>,
 }
 
 /// The unix socket where other processes of this machine get the memory with the results, read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct ShareSocket {
     pub path: PathBuf,
     /// The permission bits of the socket.
     pub mode: u32,
@@ -64,7 +64,7 @@ pub struct Share {
 
 /// The account that `fqc-near` follows the server's binary log with, and the staleness bound.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Follows {
+pub struct BinlogOptions {
     pub account: Account,
     /// The staleness bound: no result is served that has been stale for longer.
     pub max_staleness: Duration,
@@ -75,7 +75,7 @@ pub struct Follows {
 pub struct Config {
     /// The options that need a restart. After a reload it has the new values, but listeners, threads, memory and store stay as they were
     /// started.
-    pub fixed: Fixed,
+    pub fixed: FixedOptions,
     /// The database server that all connections are passed on to.
     pub server: Server,
     /// The number of clients that may be connected at the same time.
@@ -110,11 +110,11 @@ pub struct Config {
     pub name: String,
 }
 
-impl Display for Address {
+impl Display for ListenAddress {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Address::Ip(address) => address.fmt(formatter),
-            Address::Unix(path) => path.display().fmt(formatter),
+            ListenAddress::Ip(address) => address.fmt(formatter),
+            ListenAddress::Unix(path) => path.display().fmt(formatter),
         }
     }
 }
@@ -134,12 +134,12 @@ impl Config {
     /// Checks all options, alone and together, and reads the files that they name: certificates, rules and passwords. Also raises this
     /// process's limit of open files to what `max-connections` needs, and fails if it cannot. The error says which option is wrong and what
     /// to do.
-    pub fn of(options: &Options) -> Result<Config, String> {
+    pub fn from_options(options: &Options) -> Result<Config, String> {
         let server = options.value("server", |text| server(text, 3306))?;
         let acceptor = acceptor(options)?;
         let connector = connector(options, &server)?;
         let config = Config {
-            fixed: Fixed {
+            fixed: FixedOptions {
                 listen: options.value("listen", |text| text.split(',').map(address).collect::<Result<_, _>>())?,
                 socket_mode: options.value("socket-mode", mode)?,
                 metrics: options.value("metrics", metrics)?,
@@ -168,6 +168,15 @@ impl Config {
         Ok(config)
     }
 
+    /// Keeps what the process was started with about the binary log, which only a restart changes. While the log is followed, nothing else
+    /// decides what may be answered, so the rules and the account of the feed of this configuration are dropped then.
+    pub fn keep_following(&mut self, fixed: &FixedOptions) {
+        self.fixed.follows = fixed.follows.clone();
+        if self.fixed.follows.is_some() {
+            (self.rules, self.feed) = (None, None);
+        }
+    }
+
     /// Takes over the counters of rules from the configuration before a reload, for rules whose name is in both. Must be called before the
     /// rules of this configuration are shared with anybody else; otherwise it does nothing.
     pub fn continue_counts(&mut self, before: &Config) {
@@ -182,14 +191,14 @@ impl Config {
     }
 
     /// Returns true if the configuration lets reads be answered from memory: by the feed, rules, hints or the binary log.
-    pub fn answers(&self) -> bool {
+    pub fn can_answer(&self) -> bool {
         self.feed.is_some() || self.rules.is_some() || self.fixed.follows.is_some()
     }
 
     /// Checks that the options fit together, and raises this process's limit of open files. `options`: the texts that this configuration
     /// was made of, for the error.
     fn check(&self, options: &Options) -> Result<(), String> {
-        if self.fixed.share.is_some() && !self.answers() {
+        if self.fixed.share.is_some() && !self.can_answer() {
             return Err(options.error("share", "needs feed-user, binlog-user, rules or hints"));
         }
         let has_secure_server = self.connector.is_some() || matches!(self.server, Server::Unix(_));
@@ -222,7 +231,7 @@ impl Config {
             let why = "goes with binlog-user, rules or hints; with feed-user, let the server's own cache observe: SET GLOBAL fqc_observe = ON";
             return Err(options.error("observe", why));
         }
-        if self.observes && !self.answers() {
+        if self.observes && !self.can_answer() {
             return Err(options.error("observe", "needs binlog-user, rules or hints, which say what may be answered"));
         }
         if self.observes && self.fixed.share.is_some() {
@@ -234,7 +243,7 @@ impl Config {
             let why = "the server tells the control plane of a near cache with feed-user; leave this out";
             return Err(options.error("control-plane", why));
         }
-        if self.control_plane.is_some() && !self.answers() {
+        if self.control_plane.is_some() && !self.can_answer() {
             let why = "needs rules, hints or binlog-user: nothing is answered from memory that could be told";
             return Err(options.error("control-plane", why));
         }
@@ -276,13 +285,13 @@ fn server(text: &str, usual_port: u16) -> Result<Server, String> {
 }
 
 /// Reads an address to listen on: IP:PORT, or the path of a unix socket.
-fn address(text: &str) -> Result<Address, String> {
+fn address(text: &str) -> Result<ListenAddress, String> {
     let text = text.trim();
     if text.starts_with('/') {
-        return Ok(Address::Unix(text.into()));
+        return Ok(ListenAddress::Unix(text.into()));
     }
     let wrong = |_| format!("`{text}` is neither IP:PORT nor the path of a unix socket");
-    text.parse().map(Address::Ip).map_err(wrong)
+    text.parse().map(ListenAddress::Ip).map_err(wrong)
 }
 
 /// Reads the loopback address of the metrics. None stands for `off`.
@@ -382,16 +391,16 @@ fn account(options: &Options, user: &'static str, file: &'static str) -> Result<
 }
 
 /// Reads the options of the binary log. None if `binlog-user` is not set; `max-staleness-ms` must be valid all the same.
-fn follows(options: &Options) -> Result<Option<Follows>, String> {
+fn follows(options: &Options) -> Result<Option<BinlogOptions>, String> {
     const MOST: u64 = 3_600_000;
     let max_staleness = options.value("max-staleness-ms", |text| number(text, 10..=MOST).map(Duration::from_millis))?;
     let account = account(options, "binlog-user", "binlog-password-file")?;
-    Ok(account.map(|account| Follows { account, max_staleness }))
+    Ok(account.map(|account| BinlogOptions { account, max_staleness }))
 }
 
 /// Reads the options of the socket that hands the memory to other processes. None if `share` is not set. An error if the path is not
 /// absolute or the group does not exist.
-fn share(options: &Options) -> Result<Option<Share>, String> {
+fn share(options: &Options) -> Result<Option<ShareSocket>, String> {
     let path = options.text("share");
     if path.is_empty() {
         return Ok(None);
@@ -401,13 +410,13 @@ fn share(options: &Options) -> Result<Option<Share>, String> {
     }
     let group = options.value("share-group", |text| match text {
         "" => Ok(None),
-        _ => os::group(text).map(Some).ok_or("is no group of this machine"),
+        _ => os::group_id(text).map(Some).ok_or("is no group of this machine"),
     })?;
-    Ok(Some(Share { path: path.into(), mode: options.value("share-mode", mode)?, group }))
+    Ok(Some(ShareSocket { path: path.into(), mode: options.value("share-mode", mode)?, group }))
 }
 
 /// Reads the options of the store that near caches share. None if neither `memcached` nor `valkey` is set.
-fn store(options: &Options) -> Result<Option<store::Options>, String> {
+fn store(options: &Options) -> Result<Option<store::StoreOptions>, String> {
     let timeout = options.value("store-timeout-ms", |text| number(text, 1..=1000).map(Duration::from_millis))?;
     let known = [("memcached", 11_211, Dialect::Memcached), ("valkey", 6379, Dialect::Valkey)];
     let mut wanted = known.into_iter().filter(|(name, ..)| !options.text(name).is_empty());
@@ -421,13 +430,21 @@ fn store(options: &Options) -> Result<Option<store::Options>, String> {
     if !user.is_empty() && password.is_empty() {
         return Err(options.error("valkey-user", "needs valkey-password-file"));
     }
-    Ok(Some(store::Options { dialect, servers, timeout, name: options.text("store-name").into(), user, password, tls }))
+    Ok(Some(store::StoreOptions {
+        dialect,
+        servers,
+        timeout,
+        name: options.text("store-name").into(),
+        user,
+        password,
+        tls,
+    }))
 }
 
 /// Reads the options of TLS to the servers of the store. None if `store-tls` is off.
 fn store_tls(options: &Options, servers: &[Server]) -> Result<Option<store::Tls>, String> {
-    let said = ["store-tls", "store-ca", "store-tls-name"].map(|name| options.text(name).to_owned());
-    let [kind, authorities, name] = &said;
+    let options_used = ["store-tls", "store-ca", "store-tls-name"].map(|name| options.text(name).to_owned());
+    let [kind, authorities, name] = &options_used;
     let is_named = match kind.as_str() {
         "ca" => false,
         "name" => true,
@@ -447,7 +464,7 @@ fn store_tls(options: &Options, servers: &[Server]) -> Result<Option<store::Tls>
     if let Some(name) = &name {
         tls::name(name).map_err(|error| options.error("store-tls-name", error))?;
     }
-    Ok(Some(store::Tls { connector, said, name }))
+    Ok(Some(store::Tls { connector, options_used, name }))
 }
 
 /// Reads the file that the option `rules` names. None if the option is not set and `hints` is off; with `hints` alone there are no rules in
@@ -489,9 +506,9 @@ fn connector(options: &Options, server: &Server) -> Result<Option<Connector>, St
         return Err(options.error("server-tls", "needs server-ca"));
     }
     let tls = options.value("server-ca", |file| tls::connector(file, is_named))?;
-    let said = options.text("server-name");
-    let name = match (said.is_empty(), is_named) {
-        (false, _) => said,
+    let server_name = options.text("server-name");
+    let name = match (server_name.is_empty(), is_named) {
+        (false, _) => server_name,
         (true, _) if !server.host().is_empty() => server.host(),
         (true, false) => "localhost",
         (true, true) => return Err("server-name: must be given where the server is a unix socket".into()),
@@ -502,7 +519,7 @@ fn connector(options: &Options, server: &Server) -> Result<Option<Connector>, St
 
 #[cfg(test)]
 mod tests {
-    use crate::options::{Options, Wish};
+    use crate::options::{Options, Task};
     use std::collections::BTreeMap;
     use std::ffi::OsString;
 
@@ -510,15 +527,15 @@ mod tests {
     fn options(flags: &[&str], environment: &[(&str, &str)]) -> Result<Options, String> {
         let environment: BTreeMap<_, _> = environment.iter().copied().collect();
         let flags = flags.iter().map(OsString::from);
-        match Wish::read(flags, |name| environment.get(name).map(OsString::from))? {
-            Wish::Run(invocation) => invocation.options(),
+        match Task::read(flags, |name| environment.get(name).map(OsString::from))? {
+            Task::Run(invocation) => invocation.options(),
             _ => Err("no run".into()),
         }
     }
 
     /// Returns the error of a configuration that consists of these flags alone. Panics if the configuration is valid.
     fn error(flags: &[&str]) -> String {
-        let config = options(flags, &[]).and_then(|options| super::Config::of(&options).map(drop));
+        let config = options(flags, &[]).and_then(|options| super::Config::from_options(&options).map(drop));
         config.expect_err("it is refused")
     }
 

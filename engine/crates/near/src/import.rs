@@ -11,18 +11,18 @@ use std::path::Path;
 
 /// A product whose caching rules can be converted to those of `fqc-near`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Product {
+pub enum SourceProduct {
     ProxySql,
     MaxScale,
 }
 
-impl Product {
+impl SourceProduct {
     /// Returns the product that has this name on the command line. None if there is none, as the rules of other products cannot be
     /// converted.
-    pub fn of(name: &str) -> Option<Product> {
+    pub fn of(name: &str) -> Option<SourceProduct> {
         match name {
-            "proxysql" => Some(Product::ProxySql),
-            "maxscale" => Some(Product::MaxScale),
+            "proxysql" => Some(SourceProduct::ProxySql),
+            "maxscale" => Some(SourceProduct::MaxScale),
             _ => None,
         }
     }
@@ -30,7 +30,7 @@ impl Product {
 
 /// The converted rules, and what could not be converted.
 #[derive(Debug, Default)]
-pub struct Imported {
+pub struct ConvertedRules {
     /// The converted rules as the text of a file for the option `rules`, in TOML.
     pub rules: String,
     /// A line of text for each setting or rule that could not be converted, with its place in the old file and the reason.
@@ -40,7 +40,7 @@ pub struct Imported {
 /// A key of a converted rule, and its value as it is written in TOML.
 type Part = (&'static str, String);
 
-impl Imported {
+impl ConvertedRules {
     /// Appends a converted rule with this name and these keys.
     fn push(&mut self, name: &str, parts: &[Part]) {
         let name = [("name", text(name))];
@@ -59,11 +59,11 @@ impl Imported {
 
 /// Converts the caching rules in a configuration file of another product. An error if the file, or one that it names, cannot be read or
 /// parsed; rules that cannot be converted are no error, but get a note.
-pub fn read(product: Product, file: &Path) -> Result<Imported, String> {
+pub fn convert_file(product: SourceProduct, file: &Path) -> Result<ConvertedRules, String> {
     let text = text_of(file)?;
     let imported = match product {
-        Product::ProxySql => proxysql::import(&text),
-        Product::MaxScale => maxscale::import(&text, |name| {
+        SourceProduct::ProxySql => proxysql::import(&text),
+        SourceProduct::MaxScale => maxscale::import(&text, |name| {
             // A relative path starts from the directory of the file that names it.
             let path = file.parent().unwrap_or(Path::new("")).join(name);
             Ok((path.display().to_string(), text_of(&path)?))
@@ -78,7 +78,7 @@ fn text_of(path: &Path) -> Result<String, String> {
 
 /// Returns a time in seconds as a number in TOML. It is limited to the longest time that a rule may have.
 fn seconds(milliseconds: u64) -> String {
-    let most = near_core::rules::OLDEST.as_millis() as u64;
+    let most = near_core::rules::MAX_TTL.as_millis() as u64;
     format!("{:?}", milliseconds.min(most) as f64 / 1000.0)
 }
 

@@ -10,6 +10,7 @@
 
 mod account;
 mod attachment;
+mod broken_handshakes;
 mod config;
 mod control_plane;
 mod dial;
@@ -34,6 +35,5 @@ mod store;
 mod stream;
 mod threads;
 mod tls;
-mod unfinished;
 
 pub use service::run;

@@ -8,23 +8,23 @@
 
 use crate::config::Config;
 use crate::server::Connector;
-use crate::stream::{Packets, Stream};
-use near_core::follow::{Follower, Unread};
-use near_core::identified::Agreed;
+use crate::stream::{PacketReader, Stream};
+use near_core::follow::{Follower, UnreadReason};
+use near_core::identified::LoginFacts;
 use std::io;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 use wire::{ClientHello, ErrPacket, Greeting, Header, OkPacket, capability, push_packet};
 
 /// The connections to the client and to the server after the login, or from the point where the login is passed on without being read.
-pub struct Legs {
+pub struct LoggedIn {
     pub client: Stream,
     pub server: Stream,
     /// Follows the commands and answers on the connection. Its `why_unread` is the reason if they cannot be read.
     pub follower: Follower,
     /// The facts about the connection from its login, such as its number and capabilities. They have default values if the login was not
     /// read.
-    pub agreed: Agreed,
+    pub login_facts: LoginFacts,
     /// Bytes that were received from the server already, and that the client must get before anything else.
     pub to_client: Vec<u8>,
     /// Bytes that were received from the client already, and that the server must get before anything else.
@@ -33,7 +33,7 @@ pub struct Legs {
 
 /// The reason why a client has not logged in. `Lost`: a connection broke, the handshake took too long, or TLS with the client failed;
 /// nothing can be sent to the client any more.
-pub enum Failure {
+pub enum LoginFailure {
     /// An error that the caller must send to the client, with this sequence number, before closing the connection.
     Refused {
         client: Stream,
@@ -83,80 +83,84 @@ impl Refusal {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::Lost(error)
+impl From<io::Error> for LoginFailure {
+    fn from(error: io::Error) -> LoginFailure {
+        LoginFailure::Lost(error)
     }
 }
 
 /// The connections to the client and to the server until the authentication begins: the server's greeting and the client's hello are
 /// exchanged.
 struct Introduction<'a> {
-    client: Packets,
-    server: Packets,
+    client: PacketReader,
+    server: PacketReader,
     config: &'a Config,
     /// True once the client has done the TLS handshake.
     has_client_tls: bool,
-    agreed: Agreed,
+    login_facts: LoginFacts,
 }
 
 /// The reason why an introduction ends before the authentication.
-enum Stop {
+enum IntroductionEnd {
     /// An error of this program is to be sent to the client, with this sequence number.
     Refused(u8, Refusal),
     /// The connection is passed on without being read: first these bytes, then all further ones.
     Unread {
         to_client: Vec<u8>,
         to_server: Vec<u8>,
-        why: Unread,
+        why: UnreadReason,
     },
     /// The server has refused the connection, and the client was sent its error.
     LoginRefused,
     Lost(io::Error),
 }
 
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Lost(error)
+impl From<io::Error> for IntroductionEnd {
+    fn from(error: io::Error) -> IntroductionEnd {
+        IntroductionEnd::Lost(error)
     }
 }
 
 /// Passes the login of a client on until the server has accepted it. If the login cannot be read, for example because client and server use
 /// TLS with each other, it returns early, and [`Follower::why_unread`] says why. `is_remote`: the client has come by TCP, so `tls-required`
 /// applies. `server`: a new connection that nothing was read from.
-pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<Legs, Failure> {
-    let (client, server) = (Packets::new(client), Packets::new(server));
-    let mut legs = Introduction { client, server, config, has_client_tls: false, agreed: Agreed::default() };
-    let introduced = timeout(config.connect_timeout, legs.introduce(is_remote)).await.map_err(io::Error::from)?;
+pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<LoggedIn, LoginFailure> {
+    let (client, server) = (PacketReader::new(client), PacketReader::new(server));
+    let mut introduction =
+        Introduction { client, server, config, has_client_tls: false, login_facts: LoginFacts::default() };
+    let introduced =
+        timeout(config.connect_timeout, introduction.introduce(is_remote)).await.map_err(io::Error::from)?;
     match introduced {
-        Ok(()) => legs.authenticate().await,
-        Err(Stop::Refused(sequence, error)) => Err(Failure::Refused { client: legs.client.stream, sequence, error }),
-        Err(Stop::Unread { to_client, to_server, why }) => {
-            let (client, server) = (legs.client.stream, legs.server.stream);
-            Ok(Legs {
+        Ok(()) => introduction.authenticate().await,
+        Err(IntroductionEnd::Refused(sequence, error)) => {
+            Err(LoginFailure::Refused { client: introduction.client.stream, sequence, error })
+        }
+        Err(IntroductionEnd::Unread { to_client, to_server, why }) => {
+            let (client, server) = (introduction.client.stream, introduction.server.stream);
+            Ok(LoggedIn {
                 client,
                 server,
                 follower: Follower::unread(why),
-                agreed: Agreed::default(),
+                login_facts: LoginFacts::default(),
                 to_client,
                 to_server,
             })
         }
-        Err(Stop::LoginRefused) => Err(Failure::LoginRefused),
-        Err(Stop::Lost(error)) => Err(Failure::Lost(error)),
+        Err(IntroductionEnd::LoginRefused) => Err(LoginFailure::LoginRefused),
+        Err(IntroductionEnd::Lost(error)) => Err(LoginFailure::Lost(error)),
     }
 }
 
 impl Introduction<'_> {
     /// Exchanges the server's greeting and the client's hello, with TLS on either side as configured. `is_remote`: the client has come by
     /// TCP.
-    async fn introduce(&mut self, is_remote: bool) -> Result<(), Stop> {
+    async fn introduce(&mut self, is_remote: bool) -> Result<(), IntroductionEnd> {
         let greeting = self.greet().await?;
         let mut hello = self.hello().await?;
         let sequence = hello[3].wrapping_add(1);
         if self.config.is_tls_required && is_remote && !self.has_client_tls {
             let message = "Connections using insecure transport are prohibited by fqc-near (tls-required)";
-            return Err(Stop::Refused(sequence, Refusal::new(TLS_REQUIRED, b"08004", message)));
+            return Err(IntroductionEnd::Refused(sequence, Refusal::new(TLS_REQUIRED, b"08004", message)));
         }
         let parsed = ClientHello::parse(&hello[Header::SIZE..]).filter(|hello| !hello.ssl_requested);
         let Some(parsed) = parsed else {
@@ -166,15 +170,15 @@ impl Introduction<'_> {
         if let Some(connector) = &self.config.connector {
             let begun = self.begin_tls(connector, &hello[Header::SIZE..]).await;
             let refusal = |error| Refusal::of_tls(format!("no TLS connection to {}: {error}", self.config.server));
-            begun.map_err(|error| Stop::Refused(sequence, refusal(error)))?;
+            begun.map_err(|error| IntroductionEnd::Refused(sequence, refusal(error)))?;
         }
         hello[3] = hello[3].wrapping_add(self.shift());
         if !self.is_plain() {
             let _ = ClientHello::ask_tls(&mut hello[Header::SIZE..], self.config.connector.is_some());
         }
         send(&mut self.server, &hello).await?;
-        self.agreed.capabilities = greeting.capabilities & parsed.capabilities;
-        self.agreed.collation = parsed.charset;
+        self.login_facts.capabilities = greeting.capabilities & parsed.capabilities;
+        self.login_facts.collation = parsed.charset;
         Ok(())
     }
 
@@ -191,60 +195,64 @@ impl Introduction<'_> {
 
     /// Returns how to go on after a packet that is not understood: the connection is passed on unread, or refused with `message` if TLS or
     /// sequence numbers would have to be changed. `to_client` and `to_server`: the bytes read that are still to be passed on.
-    fn not_understood(&self, to_client: Vec<u8>, to_server: Vec<u8>, sequence: u8, message: &str) -> Stop {
+    fn not_understood(&self, to_client: Vec<u8>, to_server: Vec<u8>, sequence: u8, message: &str) -> IntroductionEnd {
         match self.is_plain() {
-            true => Stop::Unread { to_client, to_server, why: Unread::NotUnderstood },
-            false => Stop::Refused(sequence, Refusal::new(BAD_HANDSHAKE, b"08S01", message)),
+            true => IntroductionEnd::Unread { to_client, to_server, why: UnreadReason::NotUnderstood },
+            false => IntroductionEnd::Refused(sequence, Refusal::new(BAD_HANDSHAKE, b"08S01", message)),
         }
     }
 
     /// Passes the server's greeting to the client, with the offer of TLS changed as configured. Returns the greeting as the server sent it.
-    async fn greet(&mut self) -> Result<Greeting, Stop> {
+    async fn greet(&mut self) -> Result<Greeting, IntroductionEnd> {
         let first = self.server.next().await;
-        let mut first = first.map_err(|error| Stop::Refused(0, Refusal::no_server(self.config, error)))?;
+        let mut first = first.map_err(|error| IntroductionEnd::Refused(0, Refusal::no_server(self.config, error)))?;
         let Some(greeting) = Greeting::parse(&first[Header::SIZE..]) else {
             // The server refuses the connection, for example because it has too many or has blocked this host.
             if ErrPacket::parse(&first[Header::SIZE..]).is_some() {
                 send(&mut self.client, &first).await?;
-                return Err(Stop::LoginRefused);
+                return Err(IntroductionEnd::LoginRefused);
             }
             let message = "fqc-near does not understand the server's greeting";
             return Err(self.not_understood(first, Vec::new(), 0, message));
         };
         let check = feed::check_of(&first[Header::SIZE..]);
-        (self.agreed.number, self.agreed.greeting) = (greeting.connection_id, check);
-        self.agreed.version = greeting.version.clone();
+        (self.login_facts.number, self.login_facts.greeting) = (greeting.connection_id, check);
+        self.login_facts.version = greeting.version.clone();
         if self.config.connector.is_some() && greeting.capabilities & capability::SSL == 0 {
             let message = format!("{} offers no TLS, which server-tls demands", self.config.server);
-            return Err(Stop::Refused(0, Refusal::of_tls(message)));
+            return Err(IntroductionEnd::Refused(0, Refusal::of_tls(message)));
         }
         if !self.is_plain() {
             let _ = Greeting::offer_tls(&mut first[Header::SIZE..], self.config.acceptor.is_some());
         }
-        if self.config.answers() {
+        if self.config.can_answer() {
             let _ = Greeting::withhold(&mut first[Header::SIZE..], capability::MARIADB_CACHE_METADATA);
         }
-        self.agreed.shown_greeting = Some(feed::check_of(&first[Header::SIZE..]));
+        self.login_facts.shown_greeting = Some(feed::check_of(&first[Header::SIZE..]));
         send(&mut self.client, &first).await?;
         Ok(greeting)
     }
 
     /// Returns the packet with the client's hello. If the client asks for TLS, the handshake is done first, and the hello is the one inside
     /// TLS. The error says how the connection ends, or goes on without being read.
-    async fn hello(&mut self) -> Result<Vec<u8>, Stop> {
+    async fn hello(&mut self) -> Result<Vec<u8>, IntroductionEnd> {
         let hello = self.client.next().await?;
         if !ClientHello::parse(&hello[Header::SIZE..]).is_some_and(|hello| hello.ssl_requested) {
             return Ok(hello);
         }
         let Some(acceptor) = &self.config.acceptor else {
             return Err(match self.is_plain() {
-                true => Stop::Unread { to_client: Vec::new(), to_server: hello, why: Unread::EndToEndTls },
-                false => Stop::Refused(2, Refusal::new(BAD_HANDSHAKE, b"08S01", "fqc-near does not offer TLS")),
+                true => {
+                    IntroductionEnd::Unread { to_client: Vec::new(), to_server: hello, why: UnreadReason::EndToEndTls }
+                }
+                false => {
+                    IntroductionEnd::Refused(2, Refusal::new(BAD_HANDSHAKE, b"08S01", "fqc-near does not offer TLS"))
+                }
             });
         };
         let stream = self.client.take_stream();
-        self.client = Packets::new(Box::new(acceptor.accept(stream).await?));
-        (self.has_client_tls, self.agreed.shown_greeting) = (true, None);
+        self.client = PacketReader::new(Box::new(acceptor.accept(stream).await?));
+        (self.has_client_tls, self.login_facts.shown_greeting) = (true, None);
         Ok(self.client.next().await?)
     }
 
@@ -255,16 +263,16 @@ impl Introduction<'_> {
         push_packet(&mut packet, &mut { 1 }, &request);
         send(&mut self.server, &packet).await?;
         let stream = self.server.take_stream();
-        self.server = Packets::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
+        self.server = PacketReader::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
         Ok(())
     }
 
     /// Passes the authentication on, in both directions, until the server reports its outcome. No time limit of this program applies to it.
-    async fn authenticate(mut self) -> Result<Legs, Failure> {
+    async fn authenticate(mut self) -> Result<LoggedIn, LoginFailure> {
         const OK: u8 = 0;
         const ERR: u8 = 0xff;
         let shift = self.shift();
-        let in_force = self.agreed.capabilities;
+        let in_force = self.login_facts.capabilities;
         let flags = loop {
             tokio::select! {
                 packet = self.client.next() => {
@@ -278,22 +286,30 @@ impl Introduction<'_> {
                     send(&mut self.client, &packet).await?;
                     match packet.get(Header::SIZE) {
                         Some(&OK) => break OkPacket::parse(&packet[Header::SIZE..], in_force).map_or(0, |ok| ok.status),
-                        Some(&ERR) => return Err(Failure::LoginRefused),
+                        Some(&ERR) => return Err(LoginFailure::LoginRefused),
                         _ => {}
                     }
                 }
             }
         };
         let is_compressed = in_force & capability::COMPRESSED != 0;
-        let mut follower = if is_compressed { Follower::unread(Unread::Compressed) } else { Follower::new(in_force) };
-        follower.begin(flags);
+        let mut follower =
+            if is_compressed { Follower::unread(UnreadReason::Compressed) } else { Follower::new(in_force) };
+        follower.set_login_flags(flags);
         let (client, server) = (self.client.stream, self.server.stream);
-        Ok(Legs { client, server, follower, agreed: self.agreed, to_client: Vec::new(), to_server: Vec::new() })
+        Ok(LoggedIn {
+            client,
+            server,
+            follower,
+            login_facts: self.login_facts,
+            to_client: Vec::new(),
+            to_server: Vec::new(),
+        })
     }
 }
 
 /// Sends a packet, which includes its header, and flushes the stream.
-async fn send(to: &mut Packets, packet: &[u8]) -> io::Result<()> {
+async fn send(to: &mut PacketReader, packet: &[u8]) -> io::Result<()> {
     to.stream.write_all(packet).await?;
     to.stream.flush().await
 }

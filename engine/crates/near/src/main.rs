@@ -1,6 +1,6 @@
 //! The program `fqc-near`.
 
-use near::options::Wish;
+use near::options::Task;
 use near::{import, manual, run, service};
 use std::process::ExitCode;
 
@@ -8,22 +8,22 @@ use std::process::ExitCode;
 const WRONG: u8 = 2;
 
 fn main() -> ExitCode {
-    match Wish::read(std::env::args_os().skip(1), |name| std::env::var_os(name)) {
-        Ok(Wish::Help) => say(&manual::help()),
-        Ok(Wish::Man) => say(&manual::man()),
-        Ok(Wish::Version) => say(&format!("fqc-near {}\n", env!("CARGO_PKG_VERSION"))),
-        Ok(Wish::Check(invocation)) => match service::read(&invocation) {
+    match Task::read(std::env::args_os().skip(1), |name| std::env::var_os(name)) {
+        Ok(Task::Help) => say(&manual::help()),
+        Ok(Task::Man) => say(&manual::man()),
+        Ok(Task::Version) => say(&format!("fqc-near {}\n", env!("CARGO_PKG_VERSION"))),
+        Ok(Task::Check(invocation)) => match service::read_config(&invocation) {
             Ok(_) => say("the configuration is valid\n"),
             Err(error) => fail(&error, WRONG),
         },
-        Ok(Wish::Import(product, file)) => match import::read(product, &file) {
+        Ok(Task::Import(product, file)) => match import::convert_file(product, &file) {
             Ok(imported) => {
                 imported.notes.iter().for_each(|note| eprintln!("{}: {note}", file.display()));
                 say(&imported.rules)
             }
             Err(error) => fail(&error, WRONG),
         },
-        Ok(Wish::Run(invocation)) => match service::read(&invocation) {
+        Ok(Task::Run(invocation)) => match service::read_config(&invocation) {
             Ok(config) => {
                 run(&invocation, config).map_or_else(|error| fail(&error.to_string(), 1), |()| ExitCode::SUCCESS)
             }

@@ -1,6 +1,6 @@
 //! Makes `--help`, the man page and the reference's table of options, all from the one table of options.
 
-use crate::options::{CONFIG, Definition, OPTIONS};
+use crate::options::{CONFIG, OPTIONS, OptionDefinition};
 use std::fmt::Write;
 
 const PURPOSE: &str = "Stands beside an application and passes its MySQL connections on to one server, each with a connection of its \
@@ -31,12 +31,12 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Returns all options, in the order of the table, and the one that names the file at the end.
-fn all() -> impl Iterator<Item = &'static Definition> {
+fn all() -> impl Iterator<Item = &'static OptionDefinition> {
     OPTIONS.iter().chain([&CONFIG])
 }
 
 /// Returns the help of an option, followed by its default value if it has one.
-fn told(option: &Definition) -> String {
+fn help_of(option: &OptionDefinition) -> String {
     match option.default {
         Some("") | None => option.help.into(),
         Some(default) => format!("{} Default: {default}.", option.help),
@@ -50,7 +50,7 @@ pub fn help() -> String {
     out.push_str("\noptions:\n");
     for option in all() {
         let _ = writeln!(out, "  --{} {}", option.name, option.value);
-        push_wrapped(&mut out, "      ", &told(option));
+        push_wrapped(&mut out, "      ", &help_of(option));
     }
     for (name, meaning) in OTHERS {
         let _ = writeln!(out, "  {name}");
@@ -76,7 +76,7 @@ pub fn man() -> String {
     let _ = writeln!(out, ".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}", roff(PURPOSE), roff(PRECEDENCE));
     for option in all() {
         let (name, value) = (roff(option.name), roff(option.value));
-        let _ = writeln!(out, ".TP\n\\fB\\-\\-{name}\\fR \\fI{value}\\fR\n{}", roff(&told(option)));
+        let _ = writeln!(out, ".TP\n\\fB\\-\\-{name}\\fR \\fI{value}\\fR\n{}", roff(&help_of(option)));
         let _ = writeln!(out, "Environment: {}.", option.variable());
     }
     for (name, meaning) in OTHERS {

@@ -8,7 +8,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// Sends a state such as `READY=1` to the service manager. Does nothing if there is no service manager (`NOTIFY_SOCKET` is not set). A
 /// failure is only logged.
-pub fn tell(state: &str) {
+pub fn send_state(state: &str) {
     if let Some(socket) = std::env::var_os("NOTIFY_SOCKET")
         && let Err(error) = send(&socket, state)
     {

@@ -2,14 +2,14 @@
 //!
 //! `--help`, the man page and the reference are made from the same table.
 
-use crate::import::Product;
+use crate::import::SourceProduct;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// One option, as the command line, the environment, the configuration file, the help and the reference know it.
-pub struct Definition {
+pub struct OptionDefinition {
     /// The option's key in the TOML file; on the command line it follows `--`.
     pub name: &'static str,
     /// The placeholder for the option's value in the help, such as FILE.
@@ -23,7 +23,7 @@ pub struct Definition {
 
 macro_rules! options {
     ($($name:literal $value:literal = $default:expr, $reloads:literal, $help:literal;)*) => {
-        pub const OPTIONS: &[Definition] = &[$(Definition {
+        pub const OPTIONS: &[OptionDefinition] = &[$(OptionDefinition {
             name: $name, value: $value, default: $default, help: $help, reloads: $reloads,
         }),*];
     };
@@ -115,7 +115,7 @@ options! {
 }
 
 /// The option that names the configuration file. It can only be set by a flag or the environment, and is not in `OPTIONS`.
-pub const CONFIG: Definition = Definition {
+pub const CONFIG: OptionDefinition = OptionDefinition {
     name: "config",
     value: "FILE",
     default: None,
@@ -123,7 +123,7 @@ pub const CONFIG: Definition = Definition {
     reloads: false,
 };
 
-impl Definition {
+impl OptionDefinition {
     /// Returns the name of the environment variable that sets this option, such as `FQC_NEAR_MAX_CONNECTIONS`.
     pub fn variable(&self) -> String {
         format!("FQC_NEAR_{}", self.name.to_uppercase().replace('-', "_"))
@@ -132,18 +132,18 @@ impl Definition {
 
 /// The value of an option as text, and the place where it was set: the flag (`--name`), the variable's name, or the file's path. The place
 /// of a default is empty.
-struct Said {
+struct OptionValue {
     value: String,
-    place: String,
+    source: String,
 }
 
 /// The values of all options as text: the defaults, overridden by the file, the environment and the flags. The values are not checked yet.
 pub struct Options {
-    said: BTreeMap<&'static str, Said>,
+    values: BTreeMap<&'static str, OptionValue>,
 }
 
 /// The task that the command line asks for: to serve, or something that ends at once.
-pub enum Wish {
+pub enum Task {
     /// Serve connections with this configuration.
     Run(Invocation),
     Help,
@@ -152,25 +152,25 @@ pub enum Wish {
     /// Only check the configuration, and say whether it is valid.
     Check(Invocation),
     /// Convert the rules in this configuration file of another product, and print them.
-    Import(Product, PathBuf),
+    Import(SourceProduct, PathBuf),
 }
 
 /// The flags, the environment and the path of the configuration file, as the process was started with them. A reload uses them again, and
 /// only reads the file once more.
 pub struct Invocation {
-    flags: BTreeMap<&'static str, Said>,
-    environment: BTreeMap<&'static str, Said>,
+    flags: BTreeMap<&'static str, OptionValue>,
+    environment: BTreeMap<&'static str, OptionValue>,
     file: Option<PathBuf>,
 }
 
-impl Wish {
+impl Task {
     /// Reads the command line and the environment. `arguments`: without the program's name. `variable`: returns an environment variable, or
     /// none if it is not set. The file is not read, and values are not checked. The error is a line for the user: an unknown or repeated
     /// option, a missing value, or text that is not UTF-8.
     pub fn read(
         arguments: impl Iterator<Item = OsString>,
         variable: impl Fn(&str) -> Option<OsString>,
-    ) -> Result<Wish, String> {
+    ) -> Result<Task, String> {
         let mut flags = BTreeMap::new();
         let mut is_check = false;
         let mut arguments = arguments.map(|argument| text(argument, "an argument"));
@@ -178,9 +178,9 @@ impl Wish {
         while let Some(argument) = arguments.next() {
             let argument = argument?;
             match argument.as_str() {
-                "--help" | "-h" => return Ok(Wish::Help),
-                "--version" | "-V" => return Ok(Wish::Version),
-                "--man" => return Ok(Wish::Man),
+                "--help" | "-h" => return Ok(Task::Help),
+                "--version" | "-V" => return Ok(Task::Version),
+                "--man" => return Ok(Task::Man),
                 "--check" => {
                     is_check = true;
                     continue;
@@ -199,45 +199,45 @@ impl Wish {
                 Some(value) => value,
                 None => arguments.next().ok_or_else(|| format!("--{name} needs a value"))??,
             };
-            if flags.insert(name, Said { value, place: format!("--{name}") }).is_some() {
+            if flags.insert(name, OptionValue { value, source: format!("--{name}") }).is_some() {
                 return Err(format!("--{name} is given twice"));
             }
         }
         let mut environment = BTreeMap::new();
         for option in OPTIONS.iter().chain([&CONFIG]) {
-            let place = option.variable();
-            if let Some(value) = variable(&place) {
-                environment.insert(option.name, Said { value: text(value, &place)?, place });
+            let source = option.variable();
+            if let Some(value) = variable(&source) {
+                environment.insert(option.name, OptionValue { value: text(value, &source)?, source });
             }
         }
-        let file = flags.remove(CONFIG.name).or(environment.remove(CONFIG.name)).map(|said| said.value.into());
+        let file = flags.remove(CONFIG.name).or(environment.remove(CONFIG.name)).map(|option| option.value.into());
         let invocation = Invocation { flags, environment, file };
-        Ok(if is_check { Wish::Check(invocation) } else { Wish::Run(invocation) })
+        Ok(if is_check { Task::Check(invocation) } else { Task::Run(invocation) })
     }
 }
 
 /// Reads the two arguments that follow `import` on the command line: the product and the file. The error explains the usage.
-fn import(mut arguments: impl Iterator<Item = Result<String, String>>) -> Result<Wish, String> {
+fn import(mut arguments: impl Iterator<Item = Result<String, String>>) -> Result<Task, String> {
     const USAGE: &str = "usage: fqc-near import proxysql|maxscale FILE";
     let mut next = || arguments.next().ok_or(USAGE)?;
-    let product = Product::of(&next()?).ok_or(USAGE)?;
+    let product = SourceProduct::of(&next()?).ok_or(USAGE)?;
     let file = next()?;
-    if arguments.next().is_some() { Err(USAGE.into()) } else { Ok(Wish::Import(product, file.into())) }
+    if arguments.next().is_some() { Err(USAGE.into()) } else { Ok(Task::Import(product, file.into())) }
 }
 
 impl Invocation {
     /// Returns the values of all options. The file is read at each call, so a call after a change of the file returns the new values. An
     /// error if the file cannot be read, is no TOML, or has an unknown key.
     pub fn options(&self) -> Result<Options, String> {
-        let mut said: BTreeMap<_, _> =
+        let mut values: BTreeMap<_, _> =
             OPTIONS.iter().filter_map(|option| Some((option.name, default(option.default?)))).collect();
         if let Some(file) = &self.file {
-            said.extend(in_file(file)?);
+            values.extend(read_file(file)?);
         }
         for (name, from) in self.environment.iter().chain(&self.flags) {
-            said.insert(name, Said { value: from.value.clone(), place: from.place.clone() });
+            values.insert(name, OptionValue { value: from.value.clone(), source: from.source.clone() });
         }
-        Ok(Options { said })
+        Ok(Options { values })
     }
 }
 
@@ -245,7 +245,7 @@ impl Options {
     /// Returns the value of an option as text, without spaces around it. Empty if the option is not set and has no default, or does not
     /// exist.
     pub fn text(&self, name: &'static str) -> &str {
-        self.said.get(name).map_or("", |said| said.value.trim())
+        self.values.get(name).map_or("", |option| option.value.trim())
     }
 
     /// Returns the value of an option, parsed by `read`, which gets an empty text if the option is not set. The error of `read` is
@@ -261,9 +261,9 @@ impl Options {
     /// Returns the message `error` with the name of the option that it is about, and, unless the option has its default, its value and the
     /// place where it was set.
     pub fn error(&self, name: &'static str, error: impl Display) -> String {
-        match self.said.get(name) {
-            Some(said) if !said.place.is_empty() => {
-                format!("{name} = \"{}\" (from {}): {error}", said.value, said.place)
+        match self.values.get(name) {
+            Some(option) if !option.source.is_empty() => {
+                format!("{name} = \"{}\" (from {}): {error}", option.value, option.source)
             }
             _ => format!("{name}: {error}"),
         }
@@ -271,8 +271,8 @@ impl Options {
 }
 
 /// Returns a value that was not set anywhere.
-fn default(value: &str) -> Said {
-    Said { value: value.into(), place: String::new() }
+fn default(value: &str) -> OptionValue {
+    OptionValue { value: value.into(), source: String::new() }
 }
 
 /// Returns the name of the option called `name`, from the table of options. None if there is no such option.
@@ -280,37 +280,37 @@ fn known(name: &str) -> Option<&'static str> {
     OPTIONS.iter().chain([&CONFIG]).map(|option| option.name).find(|known| *known == name)
 }
 
-/// Converts a text of the operating system. `place`: where it is from, for the error if it is not UTF-8.
-fn text(value: OsString, place: &str) -> Result<String, String> {
-    value.into_string().map_err(|value| format!("{place} is not UTF-8: {}", value.to_string_lossy()))
+/// Converts a text of the operating system. `source`: where it is from, for the error if it is not UTF-8.
+fn text(value: OsString, source: &str) -> Result<String, String> {
+    value.into_string().map_err(|value| format!("{source} is not UTF-8: {}", value.to_string_lossy()))
 }
 
 /// Reads the TOML file's keys and values. An error if the file cannot be read or parsed, or has a key that is no option.
-fn in_file(path: &Path) -> Result<BTreeMap<&'static str, Said>, String> {
-    let place = path.display().to_string();
-    let read = std::fs::read_to_string(path).map_err(|error| format!("cannot read {place}: {error}"))?;
+fn read_file(path: &Path) -> Result<BTreeMap<&'static str, OptionValue>, String> {
+    let source = path.display().to_string();
+    let read = std::fs::read_to_string(path).map_err(|error| format!("cannot read {source}: {error}"))?;
     let table: toml::Table =
-        read.parse().map_err(|error: toml::de::Error| format!("{place}: {}", error.to_string().trim_end()))?;
-    let mut said = BTreeMap::new();
+        read.parse().map_err(|error: toml::de::Error| format!("{source}: {}", error.to_string().trim_end()))?;
+    let mut values = BTreeMap::new();
     for (key, value) in table {
         let name = known(&key).filter(|name| *name != CONFIG.name);
-        let name = name.ok_or_else(|| format!("{place}: unknown option `{key}`"))?;
-        said.insert(name, Said { value: plain(&key, value, &place)?, place: place.clone() });
+        let name = name.ok_or_else(|| format!("{source}: unknown option `{key}`"))?;
+        values.insert(name, OptionValue { value: plain(&key, value, &source)?, source: source.clone() });
     }
-    Ok(said)
+    Ok(values)
 }
 
 /// Converts a value in TOML to the text that a flag would have: true and false become yes and no, and a list's values are joined with
 /// commas. An error for floats, dates and tables.
-fn plain(key: &str, value: toml::Value, place: &str) -> Result<String, String> {
+fn plain(key: &str, value: toml::Value, source: &str) -> Result<String, String> {
     match value {
         toml::Value::String(text) => Ok(text),
         toml::Value::Integer(number) => Ok(number.to_string()),
         toml::Value::Boolean(flag) => Ok(if flag { "yes" } else { "no" }.into()),
         toml::Value::Array(values) => {
-            let parts: Result<Vec<_>, _> = values.into_iter().map(|value| plain(key, value, place)).collect();
+            let parts: Result<Vec<_>, _> = values.into_iter().map(|value| plain(key, value, source)).collect();
             Ok(parts?.join(","))
         }
-        other => Err(format!("{place}: {key} must be a text, a number, true or false, not a {}", other.type_str())),
+        other => Err(format!("{source}: {key} must be a text, a number, true or false, not a {}", other.type_str())),
     }
 }

@@ -27,7 +27,7 @@ pub fn raise_open_files(wanted: u64) -> u64 {
 }
 
 /// Returns the id of a group, given by its name or id. An id is not looked up. None if there is no group of this name.
-pub fn group(name: &str) -> Option<u32> {
+pub fn group_id(name: &str) -> Option<u32> {
     if let Ok(number) = name.parse() {
         return Some(number);
     }
@@ -40,7 +40,7 @@ pub fn group(name: &str) -> Option<u32> {
 
 /// Calls `make`, and returns its result. Files that it makes have permissions for this account only. The file mask is that of the process,
 /// so no other thread may make files during the call.
-pub fn privately<T>(make: impl FnOnce() -> T) -> T {
+pub fn with_private_umask<T>(make: impl FnOnce() -> T) -> T {
     // SAFETY: umask has no preconditions.
     let before = unsafe { libc::umask(0o177) };
     let made = make();

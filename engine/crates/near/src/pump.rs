@@ -3,11 +3,11 @@
 //! A side is read only when the other side has taken all earlier bytes, so that a slow receiver slows down its sender. An idle connection
 //! holds no buffer: bytes are read into one buffer that all connections of a thread share.
 
-use crate::login::Legs;
-use crate::metrics::Counts;
+use crate::login::LoggedIn;
+use crate::metrics::ConnectionCounts;
 use crate::stream::Stream;
 use near_core::follow::Follower;
-use near_core::session::{Session, Then};
+use near_core::session::{Route, Session};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
@@ -30,7 +30,7 @@ thread_local! {
 
 /// The reason why no more bytes can pass in one direction, from a sender to a receiver.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stop {
+enum DirectionEnd {
     /// The sender has closed its connection. The receiver has all bytes that it sent before.
     SenderGone,
     /// The receiver takes no more bytes.
@@ -39,7 +39,7 @@ enum Stop {
 
 /// Bytes that a receiver is to get and has not taken yet, because it is slow.
 #[derive(Default)]
-struct Rest {
+struct OutputBuffer {
     bytes: Vec<u8>,
     /// How many of `bytes` the receiver has taken.
     taken: usize,
@@ -47,10 +47,10 @@ struct Rest {
     is_unsent: bool,
 }
 
-impl Rest {
+impl OutputBuffer {
     /// Begins with bytes that the receiver must get before all others.
-    fn new(bytes: Vec<u8>) -> Rest {
-        Rest { bytes, ..Rest::default() }
+    fn new(bytes: Vec<u8>) -> OutputBuffer {
+        OutputBuffer { bytes, ..OutputBuffer::default() }
     }
 
     /// Returns true if nothing is buffered, and everything that was written is also flushed.
@@ -94,47 +94,47 @@ fn poll_some(context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<i
     Poll::Ready(if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) })
 }
 
-/// Moves bytes from `from` to `to` until one of them is gone or has to be waited for. `see` gets all bytes that are read, and true if
-/// `from` has been sent everything that was for it; it decides where the bytes go. `rest` has the bytes that `to` has not taken yet, `back`
-/// those that `from` has not. Ready if one of the two is gone.
+/// Moves bytes from `from` to `to` until one of them is gone or has to be waited for. `route_bytes` gets all bytes that are read, and true
+/// if `from` has been sent everything that was for it; it decides where the bytes go. `rest` has the bytes that `to` has not taken yet,
+/// `back` those that `from` has not. Ready if one of the two is gone.
 fn poll_direction(
     context: &mut Context<'_>,
     from: &mut Stream,
     to: &mut Stream,
-    rest: &mut Rest,
-    back: &mut Rest,
-    see: &mut dyn FnMut(&[u8], bool) -> Then,
-) -> Poll<Stop> {
+    rest: &mut OutputBuffer,
+    back: &mut OutputBuffer,
+    route_bytes: &mut dyn FnMut(&[u8], bool) -> Route,
+) -> Poll<DirectionEnd> {
     loop {
         if ready!(rest.poll_delivered(context, to)).is_err() {
-            return Poll::Ready(Stop::ReceiverGone);
+            return Poll::Ready(DirectionEnd::ReceiverGone);
         }
         let stop = SHARED.with_borrow_mut(|buffer| {
             let mut read = ReadBuf::new(buffer);
             let outcome = ready!(Pin::new(&mut *from).poll_read(context, &mut read));
             if outcome.is_err() || read.filled().is_empty() {
-                return Poll::Ready(Some(Stop::SenderGone));
+                return Poll::Ready(Some(DirectionEnd::SenderGone));
             }
-            let outcome = match see(read.filled(), back.is_empty()) {
-                Then::Pass => ready!(rest.deliver(context, to, read.filled())),
-                Then::Instead(bytes) => ready!(rest.deliver(context, to, &bytes)),
-                Then::Hold(bytes) => {
+            let outcome = match route_bytes(read.filled(), back.is_empty()) {
+                Route::Pass => ready!(rest.deliver(context, to, read.filled())),
+                Route::Replace(bytes) => ready!(rest.deliver(context, to, &bytes)),
+                Route::Hold(bytes) => {
                     let outcome = ready!(rest.deliver(context, to, &bytes));
-                    return outcome.map_or(Poll::Ready(Some(Stop::ReceiverGone)), |()| Poll::Pending);
+                    return outcome.map_or(Poll::Ready(Some(DirectionEnd::ReceiverGone)), |()| Poll::Pending);
                 }
-                Then::Both { to_server, answer } => {
+                Route::ReplaceAndAnswer { to_server, answer } => {
                     if let Poll::Ready(Err(_)) = rest.deliver(context, to, &to_server) {
-                        return Poll::Ready(Some(Stop::ReceiverGone));
+                        return Poll::Ready(Some(DirectionEnd::ReceiverGone));
                     }
                     let outcome = ready!(back.deliver(context, from, &answer));
-                    return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
+                    return Poll::Ready(outcome.err().map(|_| DirectionEnd::SenderGone));
                 }
-                Then::Answer(bytes) => {
+                Route::Answer(bytes) => {
                     let outcome = ready!(back.deliver(context, from, &bytes));
-                    return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
+                    return Poll::Ready(outcome.err().map(|_| DirectionEnd::SenderGone));
                 }
             };
-            Poll::Ready(outcome.err().map(|_| Stop::ReceiverGone))
+            Poll::Ready(outcome.err().map(|_| DirectionEnd::ReceiverGone))
         });
         if let Some(stop) = ready!(stop) {
             return Poll::Ready(stop);
@@ -142,37 +142,43 @@ fn poll_direction(
     }
 }
 
-/// Follows bytes that the server has sent, and shows the answers in them to the session. Returns [`Then::Pass`] if the client is to get all
-/// these bytes, otherwise [`Then::Instead`] with those that it is to get: answers to queries of the near cache's own are hidden from it.
-pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Then {
+/// Follows bytes that the server has sent, and shows the answers in them to the session. Returns [`Route::Pass`] if the client is to get
+/// all these bytes, otherwise [`Route::Replace`] with those that it is to get: answers to queries of the near cache's own are hidden from
+/// it.
+pub fn server_bytes(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Route {
     let (mut shown, mut hides) = (Vec::new(), follower.hides_something());
-    let rest = follower.from_server(bytes, |part| {
-        if let (Some(session), Some(number)) = (session.as_mut(), part.noted) {
-            session.of_server(number, part.bytes, part.outcome.as_ref());
+    let rest = follower.server_bytes(bytes, |part| {
+        if let (Some(session), Some(number)) = (session.as_mut(), part.number) {
+            session.answer_bytes(number, part.bytes, part.outcome.as_ref());
         }
         if let (Some(session), Some(outcome)) = (session.as_mut(), &part.outcome) {
-            session.of_answer(outcome, part.is_hidden);
+            session.answer_completed(outcome, part.is_hidden);
         }
         if hides && !part.is_hidden {
             shown.extend_from_slice(part.bytes);
         }
     });
     if !hides {
-        return Then::Pass;
+        return Route::Pass;
     }
     hides = follower.hides_something();
     if follower.why_unread().is_none() || !hides {
         shown.extend_from_slice(rest);
     }
-    Then::Instead(shown)
+    Route::Replace(shown)
 }
 
 /// Moves the bytes of a connection after its login until one side is gone, and then closes both sides. `session` answers reads from memory;
 /// none if the connection cannot be read. While `draining` is true, this also ends as soon as no command or transaction is open.
-pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, draining: &mut watch::Receiver<bool>) {
-    let Legs { mut client, mut server, mut follower, to_client, to_server, .. } = legs;
-    let (mut to_client, mut to_server) = (Rest::new(to_client), Rest::new(to_server));
-    let (mut is_draining, mut is_server_deaf) = (false, false);
+pub async fn pump(
+    connection: LoggedIn,
+    mut session: Option<Session>,
+    counts: &ConnectionCounts,
+    draining: &mut watch::Receiver<bool>,
+) {
+    let LoggedIn { mut client, mut server, mut follower, to_client, to_server, .. } = connection;
+    let (mut to_client, mut to_server) = (OutputBuffer::new(to_client), OutputBuffer::new(to_server));
+    let (mut is_draining, mut has_server_stopped_reading) = (false, false);
     let mut drain = pin!(async {
         // An error means that the sender has gone, with the process.
         let _ = draining.wait_for(|is_draining| *is_draining).await;
@@ -181,54 +187,55 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
     poll_fn(|context| {
         is_draining = is_draining || drain.as_mut().poll(context).is_ready();
         // The server's bytes come first: a client whose connection the server has killed is not served from memory.
-        let mut see_server = |bytes: &[u8], _| {
+        let mut route_server_bytes = |bytes: &[u8], _| {
             counts.from_servers.add(bytes.len());
-            let then = seen_of_server(&mut follower, &mut session, bytes);
-            let shown = if let Then::Instead(shown) = &then { shown.len() } else { bytes.len() };
-            session.iter_mut().for_each(|session| session.show(shown));
-            then
+            let route = server_bytes(&mut follower, &mut session, bytes);
+            let shown = if let Route::Replace(shown) = &route { shown.len() } else { bytes.len() };
+            session.iter_mut().for_each(|session| session.count_shown(shown));
+            route
         };
-        let polled = poll_direction(context, &mut server, &mut client, &mut to_client, &mut to_server, &mut see_server);
+        let polled =
+            poll_direction(context, &mut server, &mut client, &mut to_client, &mut to_server, &mut route_server_bytes);
         if polled.is_ready() {
             return Poll::Ready(());
         }
         let held = session.as_mut().and_then(|session| session.take_held(context, &mut follower));
-        counts.commands.add(follower.take_commands() + usize::from(matches!(held, Some(Then::Answer(_)))));
-        let is_held_again = matches!(held, Some(Then::Hold(_)));
+        counts.commands.add(follower.take_commands() + usize::from(matches!(held, Some(Route::Answer(_)))));
+        let is_held_again = matches!(held, Some(Route::Hold(_)));
         let sent = match held {
-            Some(Then::Answer(answer) | Then::Both { answer, .. }) => {
+            Some(Route::Answer(answer) | Route::ReplaceAndAnswer { answer, .. }) => {
                 if matches!(to_client.deliver(context, &mut client, &answer), Poll::Ready(Err(_))) {
                     return Poll::Ready(());
                 }
                 Poll::Pending
             }
-            Some(Then::Instead(bytes) | Then::Hold(bytes)) => to_server.deliver(context, &mut server, &bytes),
-            Some(Then::Pass) | None => to_server.poll_delivered(context, &mut server),
+            Some(Route::Replace(bytes) | Route::Hold(bytes)) => to_server.deliver(context, &mut server, &bytes),
+            Some(Route::Pass) | None => to_server.poll_delivered(context, &mut server),
         };
         if matches!(sent, Poll::Ready(Err(_))) {
-            is_server_deaf = true;
+            has_server_stopped_reading = true;
         }
         let is_holding = session.as_ref().is_some_and(Session::is_holding);
-        let mut see_client = |bytes: &[u8], is_heard| {
+        let mut route_client_bytes = |bytes: &[u8], has_client_received_all| {
             counts.from_clients.add(bytes.len());
-            let then = match &mut session {
-                Some(session) => session.of_client(&mut follower, bytes, is_heard),
+            let route = match &mut session {
+                Some(session) => session.client_bytes(&mut follower, bytes, has_client_received_all),
                 None => {
-                    follower.from_client(bytes);
-                    Then::Pass
+                    follower.client_bytes(bytes);
+                    Route::Pass
                 }
             };
-            let is_answered = matches!(then, Then::Answer(_) | Then::Both { .. });
+            let is_answered = matches!(route, Route::Answer(_) | Route::ReplaceAndAnswer { .. });
             counts.commands.add(follower.take_commands() + usize::from(is_answered));
-            then
+            route
         };
-        if !is_server_deaf && !is_holding {
+        if !has_server_stopped_reading && !is_holding {
             let (from, to) = (&mut client, &mut server);
-            match poll_direction(context, from, to, &mut to_server, &mut to_client, &mut see_client) {
-                Poll::Ready(Stop::SenderGone) => return Poll::Ready(()),
+            match poll_direction(context, from, to, &mut to_server, &mut to_client, &mut route_client_bytes) {
+                Poll::Ready(DirectionEnd::SenderGone) => return Poll::Ready(()),
                 // The server's last packets, which are still read, may say why it has closed the connection.
-                Poll::Ready(Stop::ReceiverGone) => {
-                    is_server_deaf = true;
+                Poll::Ready(DirectionEnd::ReceiverGone) => {
+                    has_server_stopped_reading = true;
                     context.waker().wake_by_ref();
                 }
                 Poll::Pending => {}
@@ -265,7 +272,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_not_taken_yet_is_delivered_first() {
         let (near, mut far) = duplex(4);
-        let (mut to, mut rest): (Stream, Rest) = (Box::new(near), Rest::default());
+        let (mut to, mut rest): (Stream, OutputBuffer) = (Box::new(near), OutputBuffer::default());
         for piece in [b"abcdef", b"ghijkl"] {
             let polled = poll_fn(|context| Poll::Ready(rest.deliver(context, &mut to, piece))).await;
             assert!(polled.is_pending(), "there is room for four bytes alone");

@@ -45,7 +45,7 @@ pub struct Reporter {
 impl Reporter {
     /// Draws the random number that identifies the process, so there must be only one reporter in a process. Sends nothing yet.
     pub fn new(shared: Arc<Shared>) -> Reporter {
-        Reporter { shared, life: (drawn() >> 11) | 1 }
+        Reporter { shared, life: (random_number() >> 11) | 1 }
     }
 
     /// Sends reports until the task is cancelled, and at once after a reload; waits while no control plane is configured. Failures are only
@@ -65,7 +65,7 @@ impl Reporter {
             if let Ok(next) = outcome {
                 pause = next;
             }
-            tell(&mut trouble, control_plane, outcome.as_ref().err());
+            log_outcome(&mut trouble, control_plane, outcome.as_ref().err());
             let wait = if outcome.is_ok() { pause } else { pause.max(PAUSE) };
             tokio::select! {
                 () = sleep(spread(wait)) => {}
@@ -86,7 +86,7 @@ impl Reporter {
     /// the last report.
     async fn report(&self, config: &Config, control_plane: &ControlPlane, is_leaving: bool) -> io::Result<Duration> {
         let token = control_plane.token().await?;
-        let report = self.written(config, is_leaving);
+        let report = self.report_json(config, is_leaving);
         let answer = timeout(PATIENCE, post(control_plane, &token, &report)).await??;
         let next = answer.get("next_seconds").and_then(serde_json::Value::as_u64);
         let next = next.ok_or_else(|| io::Error::other("its answer is not understood; is the address right?"))?;
@@ -94,7 +94,7 @@ impl Reporter {
     }
 
     /// Returns the report in JSON. `is_leaving`: it is the last one of this process.
-    fn written(&self, config: &Config, is_leaving: bool) -> String {
+    fn report_json(&self, config: &Config, is_leaving: bool) -> String {
         let progress = self.shared.log.as_ref().map(|log| log.progress(clock::now()));
         let results = &self.shared.memory.results;
         let (counted, observed) = (results.counted(), &results.uses.observed);
@@ -122,7 +122,7 @@ impl Reporter {
 
 /// Logs the outcome of a report if it differs from that of the report before. `trouble`: the last outcome as text, which is replaced;
 /// `error`: none after a success.
-fn tell(trouble: &mut String, control_plane: &ControlPlane, error: Option<&io::Error>) {
+fn log_outcome(trouble: &mut String, control_plane: &ControlPlane, error: Option<&io::Error>) {
     let now = error.map(ToString::to_string).unwrap_or_else(|| "none".into());
     if *trouble != now {
         match error {
@@ -135,11 +135,11 @@ fn tell(trouble: &mut String, control_plane: &ControlPlane, error: Option<&io::E
 
 /// Varies a pause by up to 10 % either way, so that programs that were started together do not always report together.
 fn spread(pause: Duration) -> Duration {
-    pause.mul_f64(0.9 + (drawn() >> 56) as f64 / 1280.0)
+    pause.mul_f64(0.9 + (random_number() >> 56) as f64 / 1280.0)
 }
 
 /// Returns a random number. If the operating system gives none, it is 0; then all such processes have the same `life`, and the control
 /// plane takes their reports for those of one process.
-fn drawn() -> u64 {
+fn random_number() -> u64 {
     random::bytes().map(u64::from_ne_bytes).unwrap_or_default()
 }

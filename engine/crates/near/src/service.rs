@@ -1,12 +1,12 @@
 //! The process: listeners, signals, reload and drain.
 
 use crate::attachment;
-use crate::config::{Address, Config, Fixed};
+use crate::config::{Config, FixedOptions, ListenAddress};
 use crate::http;
 use crate::login::{Refusal, TOO_MANY_CONNECTIONS};
 use crate::notify;
 use crate::options::Invocation;
-use crate::relay::{Arrival, relay};
+use crate::relay::{NewClient, relay};
 use crate::reporting::Reporter;
 use crate::share;
 use crate::shared::Shared;
@@ -41,53 +41,54 @@ pub fn run(invocation: &Invocation, config: Config) -> io::Result<()> {
 }
 
 /// Reads the configuration file, and checks all options. The error says which option is wrong and what to do.
-pub fn read(invocation: &Invocation) -> Result<Config, String> {
-    invocation.options().and_then(|options| Config::of(&options))
+pub fn read_config(invocation: &Invocation) -> Result<Config, String> {
+    invocation.options().and_then(|options| Config::from_options(&options))
 }
 
 /// Listens, starts the attachment to the server and the reports, and waits for signals. Returns after the drain.
 async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io::Result<()> {
     let fixed = config.fixed.clone();
     let (published, memory) = match fixed.share {
-        Some(_) => share::memory(fixed.size).map(|(published, file)| (Some(published), Some(file)))?,
+        Some(_) => share::create_memory(fixed.size).map(|(published, file)| (Some(published), Some(file)))?,
         None => (None, None),
     };
     let shared = Arc::new(Shared::new(config, published));
-    let door = Door { shared: shared.clone(), threads: threads.clone() };
-    let (mut reload, mut ends) = (signal(SignalKind::hangup())?, Ends::new()?);
+    let admission = Admission { shared: shared.clone(), threads: threads.clone() };
+    let (mut reload, mut ends) = (signal(SignalKind::hangup())?, EndSignals::new()?);
     let mut tasks = JoinSet::new();
     let mut sockets = SocketFiles(Vec::new());
     for address in &fixed.listen {
-        let bound = listen(address, fixed.socket_mode, &door, &mut tasks, &mut sockets).await;
-        let bound = bound.map_err(|error| told(address, error))?;
+        let bound = listen(address, fixed.socket_mode, &admission, &mut tasks, &mut sockets).await;
+        let bound = bound.map_err(|error| cannot_listen(address, error))?;
         say!("clients of {} may connect to {bound}", shared.config().server);
     }
     if let (Some(share), Some(memory)) = (&fixed.share, memory) {
-        let told = |error| told(&Address::Unix(share.path.clone()), error);
-        remove_stale(&share.path).map_err(told)?;
-        tasks.spawn(share::serve(share::listen(share).map_err(told)?, memory));
+        let cannot_share = |error| cannot_listen(&ListenAddress::Unix(share.path.clone()), error);
+        remove_stale(&share.path).map_err(cannot_share)?;
+        tasks.spawn(share::serve(share::listen(share).map_err(cannot_share)?, memory));
         sockets.0.push(share.path.clone());
         say!("programs that may write to {} may read all results", share.path.display());
     }
     if let Some(address) = fixed.metrics {
-        let listener = TcpListener::bind(address).await.map_err(|error| told(&Address::Ip(address), error))?;
+        let listener =
+            TcpListener::bind(address).await.map_err(|error| cannot_listen(&ListenAddress::Ip(address), error))?;
         say!("http://{}/metrics tells what passes", listener.local_addr()?);
         tokio::spawn(http::serve(listener, shared.clone()));
     }
-    attachment::begin(&shared)?;
+    attachment::start_thread(&shared)?;
     let reporter = Arc::new(Reporter::new(shared.clone()));
     let reports = tokio::spawn({
         let reporter = reporter.clone();
         async move { reporter.run().await }
     });
-    notify::tell("READY=1");
+    notify::send_state("READY=1");
     loop {
         tokio::select! {
-            _ = reload.recv() => take_over(read(invocation), &fixed, &shared),
+            _ = reload.recv() => apply_reload(read_config(invocation), &fixed, &shared),
             () = ends.next() => break,
         }
     }
-    notify::tell("STOPPING=1");
+    notify::send_state("STOPPING=1");
     tasks.shutdown().await;
     drop(sockets);
     drain(&shared, &mut ends).await;
@@ -97,18 +98,20 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
 }
 
 /// Adds the address that could not be listened on to an error.
-fn told(address: &Address, error: io::Error) -> io::Error {
+fn cannot_listen(address: &ListenAddress, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
 }
 
 /// Applies a configuration that was read for a reload, or logs why it is wrong; then the old one stays. `fixed`: the values of the options
 /// that the process was started with and that only a restart changes.
-fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
+fn apply_reload(read: Result<Config, String>, fixed: &FixedOptions, shared: &Shared) {
     match read {
         Err(error) => say!("nothing was reloaded: {error}"),
         Ok(mut config) => {
             config.continue_counts(&shared.config());
-            if config.fixed != *fixed {
+            let before = config.fixed.clone();
+            config.keep_following(fixed);
+            if before != *fixed {
                 say!(
                     "listen, socket-mode, share, metrics, threads, size and what is said of the binary log and of stores stay as they are until a restart"
                 );
@@ -121,7 +124,7 @@ fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
 
 /// Ends each open connection as soon as it is idle, and waits until all have ended, `drain-timeout-seconds` are over, or a second signal
 /// comes.
-async fn drain(shared: &Shared, ends: &mut Ends) {
+async fn drain(shared: &Shared, ends: &mut EndSignals) {
     let limit = shared.config().drain_timeout;
     say!("ending; {} connections are open", shared.open.load(Ordering::Relaxed));
     shared.draining.send_replace(true);
@@ -134,14 +137,14 @@ async fn drain(shared: &Shared, ends: &mut Ends) {
 }
 
 /// The signals that end the process: SIGTERM and SIGINT.
-struct Ends {
+struct EndSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
-impl Ends {
-    fn new() -> io::Result<Ends> {
-        Ok(Ends { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+impl EndSignals {
+    fn new() -> io::Result<EndSignals> {
+        Ok(EndSignals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
     /// Waits for SIGTERM or SIGINT.
@@ -167,15 +170,15 @@ impl Drop for SocketFiles {
 /// Listens on one address, and admits its clients in a new task of `tasks`. Returns the address with the port that was chosen if it was 0.
 /// The path of a unix socket is added to `sockets`, and gets the permissions `mode`.
 async fn listen(
-    address: &Address,
+    address: &ListenAddress,
     mode: u32,
-    door: &Door,
+    admission: &Admission,
     tasks: &mut JoinSet<()>,
     sockets: &mut SocketFiles,
-) -> io::Result<Address> {
-    let door = door.clone();
+) -> io::Result<ListenAddress> {
+    let admission = admission.clone();
     match address {
-        Address::Ip(address) => {
+        ListenAddress::Ip(address) => {
             let listener = TcpListener::bind(address).await?;
             let bound = listener.local_addr()?;
             tasks.spawn(async move {
@@ -184,15 +187,15 @@ async fn listen(
                         Ok((stream, peer)) => {
                             let addresses = stream.local_addr().ok().map(|own| (peer, own));
                             let _ = stream.set_nodelay(true);
-                            door.admit(addresses, || Ok(Box::new(TcpStream::from_std(stream)?)));
+                            admission.admit(addresses, || Ok(Box::new(TcpStream::from_std(stream)?)));
                         }
                         Err(error) => pause(&error).await,
                     }
                 }
             });
-            Ok(Address::Ip(bound))
+            Ok(ListenAddress::Ip(bound))
         }
-        Address::Unix(path) => {
+        ListenAddress::Unix(path) => {
             remove_stale(path)?;
             let listener = UnixListener::bind(path)?;
             sockets.0.push(path.clone());
@@ -200,7 +203,7 @@ async fn listen(
             tasks.spawn(async move {
                 loop {
                     match listener.accept().await.and_then(|(stream, _)| stream.into_std()) {
-                        Ok(stream) => door.admit(None, || Ok(Box::new(UnixStream::from_std(stream)?))),
+                        Ok(stream) => admission.admit(None, || Ok(Box::new(UnixStream::from_std(stream)?))),
                         Err(error) => pause(&error).await,
                     }
                 }
@@ -225,12 +228,12 @@ fn remove_stale(path: &Path) -> io::Result<()> {
 
 /// The way in for clients: counts and admits them, and gives each connection to a thread.
 #[derive(Clone)]
-struct Door {
+struct Admission {
     shared: Arc<Shared>,
     threads: Threads,
 }
 
-impl Door {
+impl Admission {
     /// Admits a client, or refuses it with the error 1040 if there are too many. `addresses`: the client's address and the local one; none
     /// for a unix socket. `stream` is called on the thread that serves the connection, because the stream belongs to that thread's runtime.
     fn admit(
@@ -239,24 +242,24 @@ impl Door {
         stream: impl FnOnce() -> io::Result<Stream> + Send + 'static,
     ) {
         self.shared.counts.accepted.add(1);
-        let (shared, place) = (self.shared.clone(), self.shared.admit());
+        let (shared, open_connection) = (self.shared.clone(), self.shared.admit());
         self.threads.spawn(async move {
-            match (stream(), place) {
-                (Ok(stream), Some(place)) => relay(Arrival { stream, addresses }, &place.0).await,
-                (Ok(stream), None) => too_many(stream, &shared).await,
-                (Err(error), _) => shared.complaints.tell(&error.to_string()),
+            match (stream(), open_connection) {
+                (Ok(stream), Some(open_connection)) => relay(NewClient { stream, addresses }, &open_connection.0).await,
+                (Ok(stream), None) => refuse_over_limit(stream, &shared).await,
+                (Err(error), _) => shared.refusal_log.log(&error.to_string()),
             }
         });
     }
 }
 
 /// Sends the client the error 1040, and closes its connection.
-async fn too_many(mut client: Stream, shared: &Shared) {
+async fn refuse_over_limit(mut client: Stream, shared: &Shared) {
     shared.counts.over_limit.add(1);
     let limit = shared.config().max_connections;
     let message = format!("Too many connections: fqc-near takes {limit} (max-connections)");
     let error = Refusal::new(TOO_MANY_CONNECTIONS, b"08004", message);
-    shared.complaints.tell(&error.message);
+    shared.refusal_log.log(&error.message);
     let _ = client.write_all(&error.packet(0)).await;
     let _ = client.shutdown().await;
 }

@@ -3,9 +3,9 @@
 //! Invariant: the socket's permissions decide who gets the memory. A process that has the memory can read every result in it,
 //! of all accounts, and can change nothing.
 
-use crate::config::Share;
+use crate::config::ShareSocket;
 use crate::{os, random};
-use mapped::{Layout, handing};
+use mapped::{Layout, handover};
 use near_core::published::Published;
 use near_core::say;
 use std::fs::{self, File};
@@ -25,17 +25,17 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Makes memory for `size` bytes of results that other processes may read. Returns the side that writes to it, and the file that others map
 /// read-only; see [`serve`].
-pub fn memory(size: u64) -> io::Result<(Published, File)> {
+pub fn create_memory(size: u64) -> io::Result<(Published, File)> {
     let layout = Layout::for_results(size);
-    let (map, file) = mapped::share(layout)?;
+    let (map, file) = mapped::create_memory(layout)?;
     let seed = u64::from_le_bytes(random::bytes()?);
     let published = Published::new(map, layout, seed).ok_or_else(|| io::Error::other("the memory is too small"))?;
     Ok((published, file))
 }
 
 /// Listens on the socket with the configured permissions and group. Fails if a file exists at the path.
-pub fn listen(share: &Share) -> io::Result<UnixListener> {
-    let listener = os::privately(|| Listener::bind(&share.path))?;
+pub fn listen(share: &ShareSocket) -> io::Result<UnixListener> {
+    let listener = os::with_private_umask(|| Listener::bind(&share.path))?;
     if share.group.is_some() {
         chown(&share.path, None, share.group)?;
     }
@@ -60,5 +60,5 @@ pub async fn serve(listener: UnixListener, memory: File) {
 
 /// Sends the file descriptor of the memory to a program, as soon as its socket takes it.
 async fn hand(stream: &UnixStream, memory: &File) -> io::Result<()> {
-    stream.async_io(Interest::WRITABLE, || handing::send(stream.as_raw_fd(), memory)).await
+    stream.async_io(Interest::WRITABLE, || handover::send(stream.as_raw_fd(), memory)).await
 }

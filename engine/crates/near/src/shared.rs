@@ -1,11 +1,11 @@
 //! The state that all connections share.
 
+use crate::broken_handshakes::BrokenHandshakes;
 use crate::config::Config;
 use crate::metrics::{
-    Counts, tell_applications, tell_log, tell_memory, tell_observed, tell_reasons, tell_rules, tell_store,
+    ConnectionCounts, push_applications, push_log, push_memory, push_observed, push_reasons, push_rules, push_store,
 };
 use crate::store::Store;
-use crate::unfinished::Unfinished;
 use near_core::binlog::{Log, Progress};
 use near_core::by_rules::Flights;
 use near_core::clock;
@@ -25,11 +25,11 @@ pub struct Shared {
     /// Becomes true when the process has been asked to end, and stays so: then each connection ends as soon as it is idle.
     pub draining: watch::Sender<bool>,
     /// The counters of connections for `/metrics`.
-    pub counts: Counts,
+    pub counts: ConnectionCounts,
     /// Logs why single clients were refused.
-    pub complaints: Complaints,
+    pub refusal_log: RefusalLog,
     /// Counts the handshakes that clients have broken off before they had logged in.
-    pub unfinished: Unfinished,
+    pub broken_handshakes: BrokenHandshakes,
     /// The results that are answered from memory, with the settings and the state of serving them.
     pub memory: Arc<Memory>,
     /// The reads that are on their way to the server, so that other clients with the same read can wait for the answer instead of asking,
@@ -39,7 +39,7 @@ pub struct Shared {
     pub store: Option<Arc<Store>>,
     /// The state of following the server's binary log; none if the process was started without `binlog-user`.
     pub log: Option<Arc<Log>>,
-    /// The number of open connections that were admitted. It changes with [`admit`](Self::admit) and the drop of a [`Place`].
+    /// The number of open connections that were admitted. It changes with [`admit`](Self::admit) and the drop of a [`OpenConnection`].
     pub open: AtomicUsize,
     /// Is notified whenever a connection has ended.
     has_closed: Notify,
@@ -58,9 +58,9 @@ impl Shared {
             log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness, of_log))),
             config: watch::channel(Arc::new(config)).0,
             draining: watch::channel(false).0,
-            counts: Counts::default(),
-            complaints: Complaints::new(),
-            unfinished: Unfinished::default(),
+            counts: ConnectionCounts::default(),
+            refusal_log: RefusalLog::new(),
+            broken_handshakes: BrokenHandshakes::default(),
             open: AtomicUsize::new(0),
             has_closed: Notify::new(),
         }
@@ -102,24 +102,25 @@ impl Shared {
         let progress = self.log.as_ref().map(|log| log.progress(clock::now()));
         let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
         let observed = &results.uses.observed;
-        let may_answer = rules.is_some() || is_proved || results.has_lease(clock::now());
+        let is_leased = results.has_lease(clock::now()) && self.memory.obstacle.get().is_empty();
+        let may_answer = rules.is_some() || is_proved || is_leased;
         let may_serve = may_answer && !observed.is_on();
-        tell_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
+        push_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
         if results.published.is_some() {
-            tell_applications(&mut out, results.hits_elsewhere.load(Ordering::Relaxed));
+            push_applications(&mut out, results.hits_in_applications.load(Ordering::Relaxed));
         }
         if observed.is_on() {
-            tell_observed(&mut out, observed);
+            push_observed(&mut out, observed);
         }
-        tell_reasons(&mut out, &self.memory.reasons);
+        push_reasons(&mut out, &self.memory.reasons);
         if let Some(progress) = progress {
-            tell_log(&mut out, &progress);
+            push_log(&mut out, &progress);
         }
         if let Some(rules) = rules {
-            tell_rules(&mut out, &rules);
+            push_rules(&mut out, &rules);
         }
         if let Some(store) = &self.store {
-            tell_store(&mut out, store);
+            push_store(&mut out, store);
         }
         out
     }
@@ -134,12 +135,12 @@ impl Shared {
         }
     }
 
-    /// Counts one more open connection, until the returned [`Place`] is dropped. Returns none if `max-connections` are open already; then
-    /// the client must be refused, and nothing remains counted.
-    pub fn admit(self: &Arc<Self>) -> Option<Place> {
+    /// Counts one more open connection, until the returned [`OpenConnection`] is dropped. Returns none if `max-connections` are open
+    /// already; then the client must be refused, and nothing remains counted.
+    pub fn admit(self: &Arc<Self>) -> Option<OpenConnection> {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
-        let place = Place(self.clone());
-        (before < self.config.borrow().max_connections).then_some(place)
+        let open_connection = OpenConnection(self.clone());
+        (before < self.config.borrow().max_connections).then_some(open_connection)
     }
 
     /// Waits until no connection is open.
@@ -156,15 +157,15 @@ impl Shared {
 
 /// Makes the memory for results with the configured size and settings. `published`: the part that other processes read, if they may.
 fn memory(config: &Config, published: Option<Arc<Published>>) -> Arc<Memory> {
-    let memory = Memory::of(Results::published(config.fixed.size, published));
+    let memory = Memory::with_results(Results::with_published(config.fixed.size, published));
     memory.change_settings(config.settings());
     Arc::new(memory)
 }
 
 /// One open connection in the count of open connections. Dropping it removes the connection from the count.
-pub struct Place(pub Arc<Shared>);
+pub struct OpenConnection(pub Arc<Shared>);
 
-impl Drop for Place {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::Relaxed);
         self.0.has_closed.notify_waiters();
@@ -172,18 +173,18 @@ impl Drop for Place {
 }
 
 /// Logs problems of single connections, at most one line a second, since any client can cause them.
-pub struct Complaints {
+pub struct RefusalLog {
     begun: Instant,
     next_ms: AtomicU64,
 }
 
-impl Complaints {
-    fn new() -> Complaints {
-        Complaints { begun: Instant::now(), next_ms: AtomicU64::new(0) }
+impl RefusalLog {
+    fn new() -> RefusalLog {
+        RefusalLog { begun: Instant::now(), next_ms: AtomicU64::new(0) }
     }
 
     /// Logs why a client was refused, unless another such line was logged less than a second ago.
-    pub fn tell(&self, message: &str) {
+    pub fn log(&self, message: &str) {
         let now = self.begun.elapsed().as_millis() as u64;
         let next = self.next_ms.load(Ordering::Relaxed);
         let is_free = now >= next

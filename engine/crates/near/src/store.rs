@@ -15,29 +15,29 @@
 
 mod breaker;
 mod dialect;
-mod line;
 mod members;
 mod memcached;
 mod reply;
 mod ring;
+mod store_server;
 mod tls;
 mod valkey;
 
 use crate::server::Server;
 use insight::report::Row;
-use line::{Common, Then, Via};
 use members::Members;
 use near_core::clock;
 use near_core::counter::Counter;
 use near_core::digest;
 use near_core::report::row;
-use near_core::store::{Found, Looked, Stored, Wait};
-use reply::{Item, Process, Read, Reply, Wants};
+use near_core::store::{BoxFuture, SharedResult, StoreLookup, StoredBytes};
+use reply::{ExpectedReply, MemcachedEntry, Process, Reply, TimedValue};
 use std::sync::Arc;
 use std::time::Duration;
+use store_server::{Common, ReplyOrigin, ReplyUse};
 
 pub use dialect::Dialect;
-pub use line::Line;
+pub use store_server::StoreServer;
 pub use tls::Tls;
 
 /// The version of the format of keys and values, part of each key. It must change whenever their meaning does.
@@ -53,11 +53,11 @@ const LIFETIME: Duration = Duration::from_secs(3600);
 
 /// The key of one read in the store: a hash of the statement and of everything that decides who may get its result. Servers know it in the
 /// form that [`key`](reply::key) returns.
-pub type Id = [u8; 32];
+pub type StoreKey = [u8; 32];
 
 /// The configuration of the store that near caches share.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct StoreOptions {
     pub dialect: Dialect,
     /// The configured servers of the store. If they belong to a cluster, its other members are found through them.
     pub servers: Vec<Server>,
@@ -89,39 +89,41 @@ pub struct Store {
 }
 
 /// An entry of the store that has no value yet. The result of one read that was sent to the database server is to be put there.
-struct Place {
-    line: Arc<Line>,
-    id: Id,
-    since: Since,
+struct UnfilledEntry {
+    server: Arc<StoreServer>,
+    id: StoreKey,
+    since: AgeStart,
     /// The number of the connection that has found the entry to be empty. A store that has restarted may use the same version again, so the
     /// result is only sent on this connection.
     connection: u64,
 }
 
 /// The beginning of a result's age, by the store's own clock.
-enum Since {
+enum AgeStart {
     /// The time at which memcached has created the empty entry, which has this version.
     Version(u64),
     /// The time `at`, in microseconds, that this process of Valkey has reported. The result's time to live is `lifetime` seconds.
-    Told { process: Process, at: u64, lifetime: u64 },
+    Clock { process: Process, at: u64, lifetime: u64 },
 }
 
-impl near_core::store::Place for Place {
+impl near_core::store::ReservedEntry for UnfilledEntry {
     fn fill(self: Box<Self>, answer: &[u8], rows: u64) {
         let value = value(&self.id, answer, rows);
         let request = match self.since {
-            Since::Version(version) => memcached::fill(&self.id, version, &value),
-            Since::Told { process, at, lifetime } => valkey::put(&self.id, lifetime, &stamped(&process, at, &value)),
+            AgeStart::Version(version) => memcached::fill(&self.id, version, &value),
+            AgeStart::Clock { process, at, lifetime } => {
+                valkey::put(&self.id, lifetime, &stamped(&process, at, &value))
+            }
         };
-        self.line.send(request, Some(self.connection), Then::Inserted);
+        self.server.send(request, Some(self.connection), ReplyUse::CountInsert);
     }
 }
 
 impl Store {
     /// Makes the store. Starts a task that follows a cluster's slots, so it must be called in a tokio runtime. Connections are made when
     /// they are first needed.
-    pub fn new(options: Options) -> Store {
-        let members = Members::begin(Common::new(&options), options.servers);
+    pub fn new(options: StoreOptions) -> Store {
+        let members = Members::start(Common::new(&options), options.servers);
         Store {
             members,
             name: options.name,
@@ -133,8 +135,8 @@ impl Store {
     }
 
     /// Returns the servers of the store that are in use: the primaries of the cluster, or the configured servers.
-    pub fn lines(&self) -> Vec<Arc<Line>> {
-        self.members.lines()
+    pub fn servers(&self) -> Vec<Arc<StoreServer>> {
+        self.members.servers()
     }
 
     /// Returns the number of results that the store has accepted from this program since it started.
@@ -142,60 +144,62 @@ impl Store {
         self.members.common().inserts.get()
     }
 
-    /// Asks each server of the store for its number of entries and its memory, for [`Line::counted`]. Must be called from time to time;
-    /// servers that do not answer keep their last counts.
-    pub async fn count(&self) {
-        for line in self.lines() {
-            line.count().await;
+    /// Asks each server of the store for its number of entries and its memory, for [`StoreServer::totals`]. Must be called from time to
+    /// time; servers that do not answer keep their last counts.
+    pub async fn refresh_totals(&self) {
+        for server in self.servers() {
+            server.refresh_totals().await;
         }
     }
 
     /// Returns the key of a read in the store. `kind`: `OF_LOG`, or the result's time to live in bytes. `key`: the read, and what
     /// distinguishes the session (its account, database and settings).
-    fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> Id {
+    fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> StoreKey {
         digest::of([FORMAT, self.name.as_bytes(), kind, key[0], key[1]].into_iter())
     }
 }
 
 impl near_core::store::Store for Store {
-    fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>> {
+    fn get_or_reserve(&self, key: [&[u8]; 2], ttl: Duration) -> Option<BoxFuture<StoreLookup>> {
         // The time to live is part of the key, because memcached reports only what is left of it: the age is the difference.
         let lifetime = Duration::from_secs(ttl.as_secs());
         let id = self.id(&lifetime.as_secs().to_le_bytes(), key);
         let common = self.members.common();
-        let line = if lifetime > common.dialect.uncertain() { self.members.line(&id)? } else { return None };
+        let server = if lifetime > common.dialect.clock_error() { self.members.server_for(&id)? } else { return None };
         self.selects.add(1);
-        let request = common.dialect.look(&id, lifetime.as_secs());
+        let request = common.dialect.get_or_reserve(&id, lifetime.as_secs());
         let damaged = self.damaged.clone();
         Some(Box::pin(async move {
             let begun = clock::now();
-            let answer = line.ask(request, Wants::Item).await;
-            let look = Look { line, id, lifetime, begun, damaged };
+            let answer = server.ask(request, ExpectedReply::Entry).await;
+            let lookup = StoreAnswer { server, id, lifetime, begun, damaged };
             match answer {
-                Some((Reply::Item(item), via)) => look.by_place(&item, via),
-                Some((Reply::Read(read), via)) => look.by_clock(&read, via),
-                _ => Looked::Nothing,
+                Some((Reply::Entry(item), origin)) => lookup.memcached_outcome(&item, origin),
+                Some((Reply::Value(read), origin)) => lookup.valkey_outcome(&read, origin),
+                _ => StoreLookup::Nothing,
             }
         }))
     }
 
-    fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<Stored>>> {
+    fn get(&self, key: [&[u8]; 2]) -> Option<BoxFuture<Option<StoredBytes>>> {
         let id = self.id(OF_LOG, key);
-        let (line, request) = (self.members.line(&id)?, self.members.common().dialect.find(&id));
+        let (server, request) = (self.members.server_for(&id)?, self.members.common().dialect.get(&id));
         self.selects.add(1);
         let damaged = self.damaged.clone();
         Some(Box::pin(async move {
-            let (reply, _) = line.ask(request, Wants::Value).await?;
-            let (Reply::Item(Item { value, .. }) | Reply::Read(Read { value, .. })) = reply else { return None };
+            let (reply, _) = server.ask(request, ExpectedReply::Value).await?;
+            let (Reply::Entry(MemcachedEntry { value, .. }) | Reply::Value(TimedValue { value, .. })) = reply else {
+                return None;
+            };
             read(&value, &id, &damaged).map(|(value, rows)| (value.to_vec(), rows))
         }))
     }
 
     fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64) {
         let id = self.id(OF_LOG, key);
-        if let Some(line) = self.members.line(&id) {
+        if let Some(server) = self.members.server_for(&id) {
             let request = self.members.common().dialect.put(&id, LIFETIME.as_secs(), &value(&id, bytes, rows));
-            line.send(request, None, Then::Inserted);
+            server.send(request, None, ReplyUse::CountInsert);
         }
     }
 
@@ -214,7 +218,7 @@ impl near_core::store::Store for Store {
         let mut rows = tier("Memory", hits + misses, hits.saturating_sub(of_store));
         rows.extend(tier("Store", selects, of_store));
         rows.push(row("Store inserts", self.inserts()));
-        rows.extend(self.lines().iter().flat_map(|line| of_line(line)));
+        rows.extend(self.servers().iter().flat_map(|server| server_rows(server)));
         rows
     }
 }
@@ -232,72 +236,77 @@ fn tier(name: &str, selects: u64, hits: u64) -> Vec<Row> {
 
 /// Returns the rows of `SHOW FQC STATUS` about one server of the store. The numbers are the server's own and include the entries of other
 /// programs.
-fn of_line(line: &Line) -> [Row; 5] {
-    let (server, counted) = (line.server(), line.counted());
-    let state = line.trouble().map_or_else(|| "answers".into(), |why| format!("does not answer: {why}"));
+fn server_rows(server: &StoreServer) -> [Row; 5] {
+    let (address, totals) = (server.address(), server.totals());
+    let state = server.trouble().map_or_else(|| "answers".into(), |why| format!("does not answer: {why}"));
     [
-        row(&format!("Store {server}"), state),
-        row(&format!("Store {server} failures"), line.failures()),
-        row(&format!("Store {server} entries"), counted.entries),
-        row(&format!("Store {server} used bytes"), counted.used),
-        row(&format!("Store {server} size in bytes"), counted.size),
+        row(&format!("Store {address}"), state),
+        row(&format!("Store {address} failures"), server.failures()),
+        row(&format!("Store {address} entries"), totals.entries),
+        row(&format!("Store {address} used bytes"), totals.used),
+        row(&format!("Store {address} size in bytes"), totals.size),
     ]
 }
 
 /// A lookup of a read in the store, once the store has answered.
-struct Look {
-    line: Arc<Line>,
-    id: Id,
+struct StoreAnswer {
+    server: Arc<StoreServer>,
+    id: StoreKey,
     lifetime: Duration,
     /// When the lookup began, before the store was asked: in nanoseconds of [`clock::now`].
     begun: u64,
     damaged: Arc<Counter>,
 }
 
-impl Look {
+impl StoreAnswer {
     /// Returns what memcached's answer means for the read. If this lookup has created the entry, the caller is to fill it. An empty entry
     /// that was reserved long ago is deleted.
-    fn by_place(self, item: &Item, via: Via) -> Looked {
+    fn memcached_outcome(self, item: &MemcachedEntry, origin: ReplyOrigin) -> StoreLookup {
         if item.is_won && item.version != 0 {
-            return self.vacant(Since::Version(item.version), via);
+            return self.vacant(AgeStart::Version(item.version), origin);
         }
         // An entry with more time left than its whole time to live was not made by a near cache.
-        let Some(age) = self.lifetime.checked_sub(item.left) else { return Looked::Nothing };
+        let Some(age) = self.lifetime.checked_sub(item.left) else { return StoreLookup::Nothing };
         if let Some(answer) = read(&item.value, &self.id, &self.damaged) {
             return self.found(answer, age);
         }
         if item.value.is_empty() && item.version != 0 && age >= ABANDONED {
-            let request = memcached::free(&self.id, item.version);
-            self.line.send(request, Some(via.connection), Then::Nothing);
+            let request = memcached::delete(&self.id, item.version);
+            self.server.send(request, Some(origin.connection), ReplyUse::Drop);
         }
-        Looked::Nothing
+        StoreLookup::Nothing
     }
 
     /// Returns what Valkey's answer means for the read. A value that was stamped with the clock of another process counts as missing; if
     /// the value is missing, the caller is to store the database server's answer.
-    fn by_clock(self, there: &Read, via: Via) -> Looked {
-        let Some(process) = via.process else { return Looked::Nothing };
+    fn valkey_outcome(self, there: &TimedValue, origin: ReplyOrigin) -> StoreLookup {
+        let Some(process) = origin.process else { return StoreLookup::Nothing };
         let young = age(&there.value, &process, there.now).filter(|(age, _)| *age < self.lifetime);
         match young.and_then(|(age, value)| Some((age, read(value, &self.id, &self.damaged)?))) {
             Some((age, answer)) => self.found(answer, age),
             None => {
                 let lifetime = self.lifetime.as_secs();
-                self.vacant(Since::Told { process, at: there.now, lifetime }, via)
+                self.vacant(AgeStart::Clock { process, at: there.now, lifetime }, origin)
             }
         }
     }
 
     /// Returns that there is no result, and the entry that the caller is to fill with the database server's answer.
-    fn vacant(self, since: Since, via: Via) -> Looked {
-        Looked::Vacant(Box::new(Place { line: self.line, id: self.id, since, connection: via.connection }))
+    fn vacant(self, since: AgeStart, origin: ReplyOrigin) -> StoreLookup {
+        StoreLookup::Vacant(Box::new(UnfilledEntry {
+            server: self.server,
+            id: self.id,
+            since,
+            connection: origin.connection,
+        }))
     }
 
     /// Returns a result that was found, with a time of reading that is certainly not too late. `age`: the result's age by the store's
     /// clock, to which the clock's possible error is added here.
-    fn found(&self, (answer, rows): (&[u8], u64), age: Duration) -> Looked {
-        let age = age + self.line.common().dialect.uncertain();
+    fn found(&self, (answer, rows): (&[u8], u64), age: Duration) -> StoreLookup {
+        let age = age + self.server.common().dialect.clock_error();
         let read_at = self.begun.saturating_sub(age.as_nanos() as u64) / 1000;
-        Looked::Found(Found { answer: answer.to_vec(), rows, read_at })
+        StoreLookup::Found(SharedResult { answer: answer.to_vec(), rows, read_at })
     }
 }
 
@@ -314,14 +323,14 @@ fn age<'a>(stamped: &'a [u8], process: &Process, now: u64) -> Option<(Duration, 
 }
 
 /// Returns the value to store for a result: the key, a hash of everything, the number of rows, and the answer.
-fn value(id: &Id, answer: &[u8], rows: u64) -> Vec<u8> {
+fn value(id: &StoreKey, answer: &[u8], rows: u64) -> Vec<u8> {
     let rows = rows.to_le_bytes();
     [&id[..], &hash(id, &rows, answer), &rows, answer].concat()
 }
 
 /// Takes a result and its number of rows out of a value from the store. None if `value` is empty, or belongs to another key, or was
 /// changed; the last two are counted in `damaged`.
-fn read<'a>(value: &'a [u8], id: &Id, damaged: &Counter) -> Option<(&'a [u8], u64)> {
+fn read<'a>(value: &'a [u8], id: &StoreKey, damaged: &Counter) -> Option<(&'a [u8], u64)> {
     if value.is_empty() {
         return None;
     }
@@ -331,14 +340,14 @@ fn read<'a>(value: &'a [u8], id: &Id, damaged: &Counter) -> Option<(&'a [u8], u6
 }
 
 /// Takes a result and its number of rows out of a value from the store. None if the value belongs to another key, or was changed or cut.
-fn intact<'a>(value: &'a [u8], id: &Id) -> Option<(&'a [u8], u64)> {
+fn intact<'a>(value: &'a [u8], id: &StoreKey) -> Option<(&'a [u8], u64)> {
     let (hashed, rest) = value.strip_prefix(id)?.split_first_chunk::<32>()?;
     let (rows, answer) = rest.split_first_chunk::<8>()?;
     (*hashed == hash(id, rows, answer)).then(|| (answer, u64::from_le_bytes(*rows)))
 }
 
 /// Returns the hash in a stored value that shows whether the value was changed or cut.
-fn hash(id: &Id, rows: &[u8; 8], answer: &[u8]) -> [u8; 32] {
+fn hash(id: &StoreKey, rows: &[u8; 8], answer: &[u8]) -> [u8; 32] {
     digest::of([&id[..], rows, answer].into_iter())
 }
 

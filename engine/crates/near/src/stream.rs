@@ -7,12 +7,12 @@ use tokio::net::{TcpSocket, UnixStream, lookup_host};
 use wire::Header;
 
 /// A byte stream in both directions: TCP, a unix socket, or TLS over one of them.
-pub trait Line: AsyncRead + AsyncWrite + Unpin + Send {}
+pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Line for T {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
 /// A connection to a client or a server, whatever carries it.
-pub type Stream = Box<dyn Line>;
+pub type Stream = Box<dyn ByteStream>;
 
 /// The longest packet of a login that is accepted, in bytes. The limit is low because the client is not authenticated yet. The longest
 /// part, the client's attributes, has at most 64 KiB.
@@ -43,17 +43,17 @@ pub async fn connect(server: &Server) -> io::Result<Stream> {
 /// Reads packets from `stream`, during a login or in answers to the program's own queries. Never reads past the current packet: the bytes
 /// after it may belong to TLS, or to the next reader of the connection. So `stream` may be used directly between two calls of
 /// [`next`](Self::next).
-pub struct Packets {
+pub struct PacketReader {
     pub stream: Stream,
     partial: Vec<u8>,
     /// The longest packet that is accepted, in bytes.
     longest: usize,
 }
 
-impl Packets {
+impl PacketReader {
     /// Reads the packets of a login, which are short.
-    pub fn new(stream: Stream) -> Packets {
-        Packets { stream, partial: Vec::new(), longest: LOGIN_PACKET }
+    pub fn new(stream: Stream) -> PacketReader {
+        PacketReader { stream, partial: Vec::new(), longest: LOGIN_PACKET }
     }
 
     /// Accepts packets of any length from here on, since the login is over. The caller limits the length of a whole answer.

@@ -2,7 +2,7 @@
 
 use crate::declared::variables;
 use crate::exports;
-use flavour::servers::{self, Admission};
+use flavour::servers::{self, PluginSupport};
 
 /// Returns Ok if the plugin may be loaded into this server, by its version and `fqc_allow_untested_server`. The error says why not, and
 /// which setting would allow it.
@@ -13,17 +13,19 @@ pub fn check() -> Result<(), String> {
         let tested = servers::tested(product).join(", ");
         Err(format!("this is {product} {version}, and only {tested} has been tested with this engine{words}"))
     };
-    match servers::line(&version).plugin {
-        Admission::Tested | Admission::Warns => Ok(()),
-        Admission::Asked if variables::allows_untested_server() => Ok(()),
-        Admission::Asked => refuse("; to load it all the same, start the server with fqc_allow_untested_server = ON"),
-        Admission::Never => refuse(", which cannot be loaded into it"),
+    match servers::support(&version).plugin {
+        PluginSupport::Tested | PluginSupport::Warns => Ok(()),
+        PluginSupport::IfAllowed if variables::allows_untested_server() => Ok(()),
+        PluginSupport::IfAllowed => {
+            refuse("; to load it all the same, start the server with fqc_allow_untested_server = ON")
+        }
+        PluginSupport::Never => refuse(", which cannot be loaded into it"),
     }
 }
 
 /// Returns product and version of the server, for messages, if the engine has not been tested on servers of this version. None if it has.
 pub fn untested(version: &str) -> Option<String> {
-    let is_tested = servers::line(version).plugin == Admission::Tested;
+    let is_tested = servers::support(version).plugin == PluginSupport::Tested;
     (!is_tested).then(|| format!("{} {version}", servers::product(version)))
 }
 

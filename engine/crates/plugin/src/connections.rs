@@ -4,9 +4,9 @@ use crate::engine::{engine, load_number};
 use crate::following::closed_elsewhere;
 use crate::server;
 use crate::signal;
-use crate::sockets::descriptors::{self, Descriptor, Taken};
+use crate::sockets::descriptors::{self, Descriptor, DescriptorGuard};
 use crate::sockets::io;
-use crate::worker_may_ask;
+use crate::worker_permission;
 use host::Connection;
 use locks::Mutex;
 use std::ffi::c_int;
@@ -94,8 +94,8 @@ pub fn accepted(fd: c_int, number: u64) {
 /// Called before a descriptor is closed. If the server closes a listening socket, it is shutting down: then waits for the worker's last
 /// statement, and lets it start no other.
 pub fn note_end(fd: c_int) {
-    if server::get().is_ending() && !signal::is_this_thread() && io::is_listening(fd) {
-        worker_may_ask::ask_no_more();
+    if server::get().is_ending() && !signal::is_worker_thread() && io::is_listening(fd) {
+        worker_permission::forbid();
     }
 }
 
@@ -136,12 +136,12 @@ pub fn is_of_this_load(descriptor: &Descriptor) -> bool {
 /// True if a connection of an earlier load no longer needs this plugin. Then the engine's session was ended here, and the caller passes the
 /// connection's bytes unchanged for good. Always false for a connection of the current load.
 #[inline]
-pub fn lets_go(taken: &mut Taken) -> bool {
-    !is_of_this_load(taken.descriptor) && lets_go_of_older(taken)
+pub fn release_if_unused(taken: &mut DescriptorGuard) -> bool {
+    !is_of_this_load(taken.descriptor) && release_older(taken)
 }
 
 #[cold]
-fn lets_go_of_older(taken: &mut Taken) -> bool {
+fn release_older(taken: &mut DescriptorGuard) -> bool {
     let is_clean = taken.content().as_ref().is_none_or(Connection::is_clean);
     if is_clean && let Some(mut connection) = taken.content().take() {
         connection.session.close(engine());

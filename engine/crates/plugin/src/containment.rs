@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 /// injected here.
 pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
     let work = || {
-        faults::may_strike(point);
+        faults::panic_if_armed(point);
         work()
     };
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {

@@ -24,7 +24,7 @@ pub fn engine() -> &'static Engine {
 #[cold]
 fn fill(place: &'static OnceLock<Engine>) -> &'static Engine {
     const STACK_BYTES: usize = 2 << 20;
-    let make = || place.get_or_init(|| Engine::new(faults::forgetful(server::get().flavour()), now_ns));
+    let make = || place.get_or_init(|| Engine::new(faults::without_capability(server::get().flavour()), now_ns));
     let made = thread::Builder::new().name("fqc-install".into()).stack_size(STACK_BYTES).spawn(make);
     made.ok().and_then(|made| made.join().ok()).unwrap_or_else(make)
 }

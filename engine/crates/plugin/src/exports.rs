@@ -16,7 +16,7 @@ pub fn symbol(name: &CStr) -> Result<*mut c_void, String> {
 fn find(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: `name` is NUL-terminated; dlsym only reads it.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    let is_hidden = || faults::wish("symbol").is_some_and(|wish| name.to_bytes() == wish.as_bytes());
+    let is_hidden = || faults::argument("symbol").is_some_and(|wish| name.to_bytes() == wish.as_bytes());
     (!found.is_null() && !is_hidden()).then_some(found)
 }
 
@@ -31,7 +31,7 @@ pub fn variable<T>(name: &CStr) -> Result<*const T, String> {
 }
 
 #[repr(C)]
-struct Place {
+struct DlInfo {
     file: *const c_char,
     base: *mut c_void,
     symbol: *const c_char,
@@ -39,30 +39,30 @@ struct Place {
 }
 
 unsafe extern "C" {
-    fn dladdr1(address: *const c_void, place: *mut Place, extra: *mut *mut c_void, flags: c_int) -> c_int;
+    fn dladdr1(address: *const c_void, info: *mut DlInfo, extra: *mut *mut c_void, flags: c_int) -> c_int;
 }
 const RTLD_DL_SYMENT: c_int = 1;
 
 /// Returns the size in bytes of the exported function or variable that starts at this address; none if no symbol starts there.
 pub fn size(start: *mut c_void) -> Option<usize> {
-    let mut place = Place {
+    let mut info = DlInfo {
         file: std::ptr::null(),
         base: std::ptr::null_mut(),
         symbol: std::ptr::null(),
         address: std::ptr::null_mut(),
     };
     let mut entry = std::ptr::null_mut();
-    // SAFETY: `place` and `entry` have space for what the loader writes; on success `entry` is the symbol's entry in its table.
+    // SAFETY: `info` and `entry` have space for what the loader writes; on success `entry` is the symbol's entry in its table.
     unsafe {
-        let found = dladdr1(start, &mut place, &mut entry, RTLD_DL_SYMENT) != 0 && !entry.is_null();
-        (found && place.address == start).then(|| (*entry.cast::<libc::Elf64_Sym>()).st_size as usize)
+        let found = dladdr1(start, &mut info, &mut entry, RTLD_DL_SYMENT) != 0 && !entry.is_null();
+        (found && info.address == start).then(|| (*entry.cast::<libc::Elf64_Sym>()).st_size as usize)
     }
 }
 
 /// Returns the version string of the server that this library is loaded into, even if that server lacks what the engine needs. A test may
 /// replace it (`FQC_FAULT`).
 pub fn server_version() -> Result<String, String> {
-    if let Some(wished) = faults::wish("version") {
+    if let Some(wished) = faults::argument("version") {
         return Ok(wished);
     }
     real_server_version()

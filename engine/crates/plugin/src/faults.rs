@@ -40,7 +40,7 @@ static ARMED: AtomicU8 = AtomicU8::new(0);
 static CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
 
 /// Returns what follows `name:` in `FQC_FAULT`; none if the variable is not set, or names another fault.
-pub fn wish(name: &str) -> Option<String> {
+pub fn argument(name: &str) -> Option<String> {
     Some(std::env::var("FQC_FAULT").ok()?.strip_prefix(name)?.strip_prefix(':')?.to_owned())
 }
 
@@ -57,7 +57,7 @@ pub fn arm() {
 }
 
 /// Returns `flavour`, or a copy of it without the capability that `FQC_FAULT` names. A copy is never freed.
-pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
+pub fn without_capability(flavour: &'static Flavour) -> &'static Flavour {
     let wish = std::env::var("FQC_FAULT").ok();
     let Some(bit) = wish.and_then(|wish| wish.strip_prefix("capability:")?.parse::<u32>().ok()) else { return flavour };
     let mut other = *flavour;
@@ -67,7 +67,7 @@ pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
 
 /// Panics if this point is armed and as many calls as were set have passed. Otherwise does nothing.
 #[inline]
-pub fn may_strike(point: Point) {
+pub fn panic_if_armed(point: Point) {
     if ARMED.load(Ordering::Relaxed) == point as u8 {
         strike();
     }

@@ -88,12 +88,12 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     }
     let Some(mut taken) = taken else { return read_strange(fd, io, buffer) };
     descriptors::set_current(fd, &taken);
-    if connections::lets_go(&mut taken) {
+    if connections::release_if_unused(&mut taken) {
         return read_strange(fd, io, buffer);
     }
     let Some(connection) = taken.content() else { return read_strange(fd, io, buffer) };
     let work = || {
-        faults::may_strike(Point::Recv);
+        faults::panic_if_armed(Point::Recv);
         match connection.session.feed() {
             Some(id) => feeds::run(fd, io, id),
             None => connection.read(engine(), io, buffer),
@@ -167,7 +167,7 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
         contain(Point::Send, (), || earlier_connections::on_write(fd));
     }
     let work = || {
-        faults::may_strike(Point::Send);
+        faults::panic_if_armed(Point::Send);
         connection.write(engine(), io, bytes)
     };
     match catch_unwind(AssertUnwindSafe(work)) {
@@ -177,7 +177,7 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
         }
         Err(_) => {
             give_up(connection);
-            let is_ours = catch_unwind(AssertUnwindSafe(|| connection.session.drains(bytes)));
+            let is_ours = catch_unwind(AssertUnwindSafe(|| connection.session.consumes_abandoned_response(bytes)));
             if is_ours.unwrap_or(false) { bytes.len() as isize } else { io.write(bytes) }
         }
     }

@@ -28,7 +28,7 @@ mod signal;
 mod sockets;
 mod version;
 mod worker;
-mod worker_may_ask;
+mod worker_permission;
 
 use declared::{status_variables, variables};
 use mariadb::abi::{self, Audit, Plugin};

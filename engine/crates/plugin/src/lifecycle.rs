@@ -5,7 +5,7 @@ use crate::connections;
 use crate::declared::{rules, status_variables, variables};
 use crate::engine::{begin_load, end_load, engine};
 use crate::faults;
-use crate::following::{bystanders, closed_elsewhere, earlier_connections, waking};
+use crate::following::{closed_elsewhere, earlier_connections, unfollowed_threads, waking};
 use crate::hooks;
 use crate::log;
 use crate::server::{self, Server};
@@ -22,20 +22,20 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     server.begin()?;
     faults::arm();
     engine().forget();
-    engine().departure().set_host(signal::wake);
+    engine().uninstallation().set_host(signal::wake);
     settings::note_obstacle();
     // Statements that ran at the last unload ended unseen. Their writes would count as in progress until their connection is used again.
-    descriptors::visit(|taken| _ = connections::lets_go(taken));
-    waking::sleep(engine());
+    descriptors::visit(|taken| _ = connections::release_if_unused(taken));
+    waking::suspend(engine());
     earlier_connections::learn();
     connections::begin();
     let sees_tls = hooks::install().inspect_err(|_| server.end())?;
     begin_load();
-    bystanders::start();
+    unfollowed_threads::start();
     server.loaded();
     rules::adopt();
     variables::publish_wishes(engine().settings());
-    waking::attend(engine());
+    waking::wake_if_wanted(engine());
     worker::start();
     let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
     log::note(&format!("{} loaded into server {}{tls}", version::TEXT.to_string_lossy(), server.version()));
@@ -60,8 +60,8 @@ pub fn stop() {
     worker::stop();
     engine().settings().switch(false);
     engine().drop_results();
-    waking::sleep(engine());
-    bystanders::stop();
+    waking::suspend(engine());
+    unfollowed_threads::stop();
     closed_elsewhere::forget();
     server::get().end();
     if descriptors::all_clean() {

@@ -34,7 +34,7 @@ numbers! {
     hits c"Fqc_hits"
     inserts c"Fqc_inserts"
     invalidations c"Fqc_invalidations"
-    outlived c"Fqc_invalidations_avoided"
+    invalidations_avoided c"Fqc_invalidations_avoided"
     misses c"Fqc_misses"
     near_caches c"Fqc_near_caches"
     near_detached c"Fqc_near_detached"
@@ -87,9 +87,9 @@ pub fn refresh(engine: &session::Engine) {
     let stats = engine.cache().stats();
     let counts = engine.counts();
     let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
-    set(&NUMBERS.awake, u64::from(engine.vigil().is_awake()));
-    set(&NUMBERS.served, engine.vigil().wishes());
-    set(&NUMBERS.dozing, u64::from(engine.vigil().is_dozing()));
+    set(&NUMBERS.awake, u64::from(engine.mode().is_awake()));
+    set(&NUMBERS.served, engine.mode().interested_sessions());
+    set(&NUMBERS.dozing, u64::from(engine.mode().is_in_light_mode()));
     set(&NUMBERS.bytes_live, stats.live_bytes);
     set(&NUMBERS.bytes_used, stats.used_bytes);
     set(&NUMBERS.evictions, stats.evictions);
@@ -99,7 +99,7 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.inserts, counts.inserts.sum());
     set(&NUMBERS.not_cached, counts.not_cached.sum());
     set(&NUMBERS.invalidations, counts.invalidations.sum());
-    set(&NUMBERS.outlived, counts.outlived.sum());
+    set(&NUMBERS.invalidations_avoided, counts.invalidations_avoided.sum());
     set(&NUMBERS.stale_hits, counts.stale_hits.sum());
     let answered = counts.durations.within(counts.hits.sum());
     ANSWERED.iter().zip(answered).for_each(|(number, count)| set(number, count));
@@ -111,7 +111,7 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.observed_saved_us, trial.saved_us);
     set(&NUMBERS.verified, engine.insight().verified.sum());
     set(&NUMBERS.differences, engine.insight().differences.sum());
-    let near = engine.near_counts();
+    let near = engine.near_totals();
     set(&NUMBERS.near_caches, near.attached);
     set(&NUMBERS.near_detached, near.detached);
     set(&NUMBERS.near_hits, near.hits);

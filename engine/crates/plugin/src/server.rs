@@ -2,7 +2,7 @@
 
 use flavour::Flavour;
 use host::Link;
-use session::{Engine, Older, Settings};
+use session::{EarlierStatement, Engine, Settings};
 use std::sync::OnceLock;
 
 /// The severity of a line in the server's error log.
@@ -79,7 +79,7 @@ pub trait Server: Sync {
     fn danger(&self, link: &mut dyn Link) -> Result<Option<String>, String>;
 
     /// True if the server reports statements to no plugin at all.
-    fn is_deaf(&self) -> bool;
+    fn reports_no_statements(&self) -> bool;
     /// Sets which of the events that this plugin needs the server generates, for all audit plugins. Does nothing on a server that does not
     /// allow it.
     fn set_reports(&self, reports: Reports);
@@ -88,10 +88,10 @@ pub trait Server: Sync {
 
     /// Returns the statements that are running, and instead of statements the open transactions of threads that show none, such as
     /// replication appliers.
-    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String>;
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String>;
     /// Returns threads that keep the list of plugins that they started with for as long as they live, so that they may never report to this
     /// plugin.
-    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<Older>, String>;
+    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String>;
 }
 
 /// Returns the processor time used by this process so far, in nanoseconds.

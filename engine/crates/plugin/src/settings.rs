@@ -26,7 +26,7 @@ pub fn changed_unseen() {
 pub fn publish(engine: &Engine) {
     server::get().publish_settings(engine.settings());
     engine.settings().switch(engine.memory_bytes() > 0);
-    waking::attend(engine);
+    waking::wake_if_wanted(engine);
 }
 
 /// Publishes the settings and resizes the cache to `fqc_size`. For the worker's thread, because resizing takes time.

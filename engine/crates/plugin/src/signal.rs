@@ -29,7 +29,7 @@ pub fn claim_thread() {
 }
 
 /// True on the worker's thread.
-pub fn is_this_thread() -> bool {
+pub fn is_worker_thread() -> bool {
     IS_WORKER.try_with(Cell::get).unwrap_or(false)
 }
 

@@ -7,13 +7,13 @@ use crate::containment::contain;
 use crate::declared::status_variables;
 use crate::engine::engine;
 use crate::faults::Point;
-use crate::following::{dozing, waking};
+use crate::following::{light_mode, waking};
 use crate::log;
 use crate::numbers;
 use crate::server;
 use crate::settings;
 use crate::signal;
-use crate::worker_may_ask::{self, Turn};
+use crate::worker_permission::{self, StatementPermission};
 use host::{Link, catalogue};
 use locks::Mutex;
 use session::Engine;
@@ -28,7 +28,7 @@ static THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 /// Starts the worker's thread. If that fails, an error is logged, and nothing is cached.
 pub fn start() {
     signal::begin();
-    worker_may_ask::begin();
+    worker_permission::begin();
     let spawned = std::thread::Builder::new().name("fqc-worker".into()).spawn(run);
     match spawned {
         Ok(thread) => *THREAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread),
@@ -43,7 +43,7 @@ pub fn start() {
 pub fn stop() {
     server::get().unlink();
     signal::stop();
-    if !signal::is_this_thread() {
+    if !signal::is_worker_thread() {
         await_end();
     }
 }
@@ -94,17 +94,17 @@ impl Worker {
             settings::apply(engine);
         }
         self.tell_obstacle(engine);
-        waking::tend(engine);
-        dozing::tend(engine);
+        waking::update_without_queries(engine);
+        light_mode::update_without_queries(engine);
         engine.sweep(SWEEP_SEGMENTS);
         engine.tick();
         tell_differences(engine);
-        engine.take_kept_out().iter().for_each(|words| log::warning(words));
+        engine.take_begun_pauses().iter().for_each(|words| log::warning(words));
         numbers::refresh(engine);
         if waking::is_leaving() {
             return;
         }
-        let Some(_turn) = Turn::take() else { return };
+        let Some(_turn) = StatementPermission::take() else { return };
         let consulted = self.consult(engine);
         tell_overtaken(engine);
         let Err(error) = consulted else {
@@ -137,7 +137,7 @@ impl Worker {
     fn consult(&mut self, engine: &Engine) -> Result<(), String> {
         let server = server::get();
         let link = &mut *server.link();
-        waking::settle(engine, link, self.failures > 0)?;
+        waking::settle_doubt(engine, link, self.failures > 0)?;
         if waking::is_leaving() {
             return Ok(());
         }
@@ -146,16 +146,16 @@ impl Worker {
             connections::admit();
             settings::apply(engine);
         }
-        catalogue::consult(engine, link)?;
-        waking::consult(engine, link, dozing::judge)?;
-        dozing::consult(engine, link)?;
-        catalogue::consult_tables(engine, link)?;
+        catalogue::look_up_wanted(engine, link)?;
+        waking::update_by_queries(engine, link, light_mode::judge)?;
+        light_mode::update_by_queries(engine, link)?;
+        catalogue::look_up_requested(engine, link)?;
         self.tell_danger(engine, link)
     }
 
     /// Logs a danger from outside (`Server::danger`) once in the worker's life, and not while sessions wait for the engine to settle.
     fn tell_danger(&mut self, engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-        let is_busy = engine.vigil().is_awake() && !waking::is_settled();
+        let is_busy = engine.mode().is_awake() && !waking::is_settled();
         if !is_busy && !std::mem::replace(&mut self.has_told_danger, true) {
             server::get().danger(link)?.iter().for_each(|words| log::warning(words));
         }
@@ -164,7 +164,7 @@ impl Worker {
 }
 
 fn tell_overtaken(engine: &Engine) {
-    if engine.questions().was_overtaken() {
+    if engine.look_ups().was_overtaken() {
         log::warning(
             "a FLUSH went on while a question of the engine about a table was still running: the table's definition may have been read again after it",
         );

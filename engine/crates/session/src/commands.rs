@@ -9,5 +9,5 @@ pub mod injections;
 pub mod misses;
 mod named;
 pub mod others;
-pub mod questions;
-pub mod unseen_results;
+pub mod pending_reads;
+pub mod setting_queries;

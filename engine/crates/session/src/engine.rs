@@ -2,34 +2,34 @@
 
 pub mod catalogue;
 pub mod counts;
-pub mod departure;
 pub mod durations;
 pub mod feed;
 pub mod insight;
 pub mod late;
+pub mod look_ups;
 pub(crate) mod marks;
-pub mod near_counts;
-pub mod questions;
+pub mod mode;
+pub mod near_totals;
 pub mod settings;
 pub mod tables;
-pub mod vigil;
+pub mod uninstallation;
 
 use crate::engine::catalogue::Catalogue;
 use crate::engine::counts::Counts;
-use crate::engine::departure::Departure;
 use crate::engine::feed::Feed;
 use crate::engine::insight::Insight;
-use crate::engine::late::Late;
-use crate::engine::questions::Questions;
+use crate::engine::late::LateResults;
+use crate::engine::look_ups::CatalogueLookUps;
+use crate::engine::mode::{EngineMode, TRIAL_BYTES};
 use crate::engine::settings::Settings;
 use crate::engine::tables::{Table, Tables};
-use crate::engine::vigil::{TRIAL_BYTES, Vigil};
+use crate::engine::uninstallation::Uninstallation;
 use crate::entries::ages::Ages;
-use crate::entries::lasting::Basis;
+use crate::entries::basis::Basis;
+use crate::flushable_counter::FlushableCounter;
 use crate::identity::contexts::Contexts;
 use crate::reason::{Reason, Reasons};
-use crate::tally::Tally;
-use crate::text::readings::Readings;
+use crate::text::shared_analyses::SharedAnalyses;
 use ::insight::{Moment, Repeats};
 use cache::{Cache, Rows, Versions};
 use flavour::Flavour;
@@ -54,16 +54,16 @@ pub struct Engine {
     counts: Counts,
     reasons: Reasons,
     insight: Insight,
-    vigil: Vigil,
-    readings: Readings,
+    mode: EngineMode,
+    shared_analyses: SharedAnalyses,
     /// The host should query the server's catalogue: it has changed, or a session needs the type of a table or the definition
     /// of a view.
     wants_catalogue: AtomicBool,
-    questions: Questions,
-    departure: Departure,
+    look_ups: CatalogueLookUps,
+    uninstallation: Uninstallation,
     repeats: Repeats,
     ages: Ages,
-    late: Late,
+    late_results: LateResults,
     feed: Feed,
 }
 
@@ -74,7 +74,7 @@ const BLOCK_BITS: u32 = 17;
 
 impl Engine {
     /// An engine that is suspended and has no memory: it neither follows nor serves anything before
-    /// [`Past::wake`](crate::Past::wake). `clock` returns a monotonic time in nanoseconds.
+    /// [`EarlierStatements::wake`](crate::EarlierStatements::wake). `clock` returns a monotonic time in nanoseconds.
     pub fn new(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
         let versions = Versions::new();
         Engine {
@@ -89,14 +89,14 @@ impl Engine {
             counts: Counts::default(),
             reasons: Reasons::default(),
             insight: Insight::default(),
-            vigil: Vigil::default(),
-            readings: Readings::default(),
+            mode: EngineMode::default(),
+            shared_analyses: SharedAnalyses::default(),
             wants_catalogue: AtomicBool::new(false),
-            questions: Questions::default(),
-            departure: Departure::default(),
+            look_ups: CatalogueLookUps::default(),
+            uninstallation: Uninstallation::default(),
             repeats: Repeats::default(),
             ages: Ages::new(clock),
-            late: Late::default(),
+            late_results: LateResults::default(),
             feed: Feed::default(),
         }
     }
@@ -126,12 +126,12 @@ impl Engine {
         &self.catalogue
     }
 
-    pub fn questions(&self) -> &Questions {
-        &self.questions
+    pub fn look_ups(&self) -> &CatalogueLookUps {
+        &self.look_ups
     }
 
-    pub fn departure(&self) -> &Departure {
-        &self.departure
+    pub fn uninstallation(&self) -> &Uninstallation {
+        &self.uninstallation
     }
 
     pub fn contexts(&self) -> &Contexts {
@@ -154,8 +154,8 @@ impl Engine {
         &self.insight
     }
 
-    pub fn vigil(&self) -> &Vigil {
-        &self.vigil
+    pub fn mode(&self) -> &EngineMode {
+        &self.mode
     }
 
     /// Counts repeated statements while the engine is in light mode, to find out whether serving would pay off again.
@@ -163,12 +163,12 @@ impl Engine {
         &self.repeats
     }
 
-    pub(crate) fn readings(&self) -> &Readings {
-        &self.readings
+    pub(crate) fn shared_analyses(&self) -> &SharedAnalyses {
+        &self.shared_analyses
     }
 
-    pub(crate) fn late(&self) -> &Late {
-        &self.late
+    pub(crate) fn late_results(&self) -> &LateResults {
+        &self.late_results
     }
 
     pub fn feed(&self) -> &Feed {
@@ -182,7 +182,7 @@ impl Engine {
     /// Drops all stored results and those waiting to be stored, and frees their memory. Results of reads that are running may
     /// still be stored.
     pub fn drop_results(&self) {
-        self.drop_late();
+        self.drop_late_results();
         self.cache.clear();
     }
 
@@ -191,7 +191,7 @@ impl Engine {
     pub fn forget(&self) {
         self.versions.advance(Versions::EVERYTHING);
         self.drop_results();
-        self.catalogue.outdate();
+        self.catalogue.invalidate();
     }
 
     /// Examines this many segments of the cache, at each call the next ones, and drops results that can no longer be served to
@@ -202,8 +202,8 @@ impl Engine {
 
     /// Marks what is known of the server's catalogue as stale, and asks the host to query it again. Must be called before the
     /// cells of the change are opened.
-    pub fn outdate_catalogue(&self) {
-        self.catalogue.outdate();
+    pub fn invalidate_catalogue(&self) {
+        self.catalogue.invalidate();
         self.want_catalogue();
     }
 
@@ -237,7 +237,7 @@ impl Engine {
     /// statement then depends on the whole table, or changes it. To be called again for each statement.
     pub fn key_of(&self, table: &Table) -> Option<Arc<KeyColumn>> {
         let is_settled = !table.is_being_defined() && self.versions.is_open(Versions::EVERYTHING);
-        if !is_settled || !self.settings.tells_rows() || !self.settings.tells_case() {
+        if !is_settled || !self.settings.tracks_rows() || !self.settings.has_case_sensitive_names() {
             return None;
         }
         // The era is read last: a thread that finds a definition ended also sees the new era that it caused.
@@ -248,7 +248,7 @@ impl Engine {
     /// Equal numbers mean that they are the same. If they may have changed in between, the number is private: no other session
     /// gets it.
     pub(crate) fn number_of(&self, inherited: u64) -> u64 {
-        let is_certain = self.vigil.is_awake() && self.settings.is_unchanged_since(inherited);
+        let is_certain = self.mode.is_awake() && self.settings.is_unchanged_since(inherited);
         if is_certain { inherited } else { OF_ONE | self.contexts.private() }
     }
 
@@ -263,8 +263,9 @@ impl Engine {
     }
 
     fn moment(&self) -> Moment {
-        let observed = self.insight.observed.ever();
-        let others = [&self.counts.hits, &self.counts.inserts, &self.insight.passed_over].map(Tally::ever);
+        let observed = self.insight.observed.total_since_load();
+        let others = [&self.counts.hits, &self.counts.inserts, &self.insight.passed_over]
+            .map(FlushableCounter::total_since_load);
         Moment {
             requests: observed + others.iter().sum::<u64>(),
             observed,
@@ -286,41 +287,41 @@ impl Engine {
     /// True if any session can be served, or if its benefit is to be measured (observation). If false for some time, the host
     /// suspends the engine.
     pub fn is_wanted(&self) -> bool {
-        self.settings.global_type() != 0 || self.settings.observes() || self.vigil.is_wished_for()
+        self.settings.global_type() != 0 || self.settings.observes() || self.mode.has_interested_sessions()
     }
 
     /// The memory limit of the cache in bytes: `fqc_size`, or a small amount if that is 0 but a session tries the cache out.
     pub fn memory_bytes(&self) -> u64 {
         match self.settings.size() {
-            0 if self.vigil.has_trials() => TRIAL_BYTES,
+            0 if self.mode.has_trials() => TRIAL_BYTES,
             size => size,
         }
     }
 
     /// Wakes the engine: forgets all results and what is known of tables, and from here on follows every statement that begins.
     /// Near caches may attach again.
-    pub(crate) fn begin_epoch(&self) {
+    pub(crate) fn wake(&self) {
         self.forget();
-        self.vigil.wake();
+        self.mode.wake();
         self.feed.admit(true);
     }
 
     /// Suspends the engine: it follows and serves nothing, and drops all results. Blocks until no near cache may serve results
     /// any more. Must not be called by two threads at once, nor while the engine is already suspended.
-    pub fn rest(&self) {
+    pub fn suspend(&self) {
         self.feed.admit(false);
         self.detach_all();
-        self.vigil.sleep();
+        self.mode.suspend();
         self.drop_results();
     }
 
     /// Puts the engine into light mode: it drops all results, serves nothing, and follows sessions by their packets only.
     /// Blocks until no near cache may serve results any more. Must not be called by two threads at once, and only while the
     /// engine is awake.
-    pub fn doze(&self) {
+    pub fn enter_light_mode(&self) {
         self.feed.admit(false);
         self.detach_all();
-        self.vigil.doze();
+        self.mode.enter_light_mode();
         self.drop_results();
     }
 }

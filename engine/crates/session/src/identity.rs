@@ -3,5 +3,5 @@
 
 pub mod account;
 pub mod contexts;
-pub mod habits;
+pub mod side_effects;
 pub mod variables;

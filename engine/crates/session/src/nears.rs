@@ -11,11 +11,11 @@
 //! There are no sockets here. A host sends the bytes, and is woken when there are any.
 
 use crate::engine::Engine;
-use crate::engine::feed::{Bell, Waker};
-use crate::engine::near_counts::NearCounts;
-use crate::entries::cells::whole_of;
+use crate::engine::feed::{FeedWaker, Waker};
+use crate::engine::near_totals::NearTotals;
+use crate::entries::cells::unknown_change_of;
 use cache::CellId;
-use feed::{Attached, Basis, CommandReport, FromNear, Malformed, NearId, Pause, Who};
+use feed::{AttachPause, AttachedNear, CommandReport, FromNear, Malformed, NearId, NearOwner, ReportDependencies};
 use std::sync::atomic::{Ordering, fence};
 
 /// A near cache that has not renewed its lease for this long is detached.
@@ -27,15 +27,16 @@ const MOST_SAID: usize = 64;
 impl Engine {
     /// Attaches a near cache that speaks this version of the protocol. `name` is shown to operators. None if it may not attach: the engine
     /// does not follow writes, the cache is off or faulty, the product admits none, or a pause keeps out this account and address.
-    pub(crate) fn attach_near(&self, name: &str, who: Who, version: u16) -> Option<NearId> {
+    pub(crate) fn attach_near(&self, name: &str, who: NearOwner, version: u16) -> Option<NearId> {
         let feed = self.feed();
         feed.is_wanted.store(true, Ordering::Relaxed);
         let mut state = feed.state();
         let is_off = self.settings().is_obstructed() || self.settings().is_faulty();
         (state.admits && !is_off && self.flavour().statements.admits_nears).then_some(())?;
         let now = self.now_ns();
-        state.kept_out.pause_of(&who, now).is_none().then_some(())?;
-        let id = state.nears.attach(name, who, version, now);
+        state.attach_pauses.pause_of(&who, now).is_none().then_some(())?;
+        let id = state.server_end.attach(name, who, version, now);
+        state.server_end.note_obstacle(id, self.near_obstacle());
         state.counting.attached(id, name);
         feed.has_nears.store(true, Ordering::Relaxed);
         // Pairs with the fence in `announce_closed`.
@@ -47,8 +48,8 @@ impl Engine {
     /// some are waiting.
     pub fn begin_feed(&self, id: NearId, waker: Waker) {
         let mut state = self.feed().state();
-        state.bells.insert(id, Bell { waker, is_rung: false });
-        self.feed().ring(state);
+        state.feed_wakers.insert(id, FeedWaker { waker, is_woken: false });
+        self.feed().wake_feeds(state);
     }
 
     /// Returns the payload of the next packet for this near cache. None if there is none now: the waker is called when there is one again.
@@ -59,7 +60,7 @@ impl Engine {
 
     /// Handles a payload that this near cache has sent. After an error the host must end the feed. Marks of connections are handled one by
     /// one, and outside of the lock that writers take.
-    pub fn hear_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
+    pub fn receive_from_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
         let messages = FromNear::decode_all(payload)?;
         let feed = self.feed();
         let mut said = Vec::new();
@@ -82,34 +83,49 @@ impl Engine {
         let feed = self.feed();
         let mut state = feed.state();
         for message in said {
-            state.counting.hear(id, message);
-            state.nears.hear(id, message, self.now_ns());
+            state.counting.receive(id, message);
+            state.server_end.receive(id, message, self.now_ns());
         }
-        feed.heard.notify_all();
+        state.server_end.note_obstacle(id, self.near_obstacle());
+        feed.message_received.notify_all();
+    }
+
+    /// The reason why near caches get no reports about results, although they are attached: the cache stores nothing for new sessions. Empty
+    /// if there is none.
+    fn near_obstacle(&self) -> &'static str {
+        let settings = self.settings();
+        match (settings.global_type() != 0, self.memory_bytes() != 0) {
+            (true, true) => "",
+            (false, true) if settings.observes() => "the server's cache only observes",
+            _ => "the server's cache is off",
+        }
     }
 
     /// The pause that keeps out near caches of this account and address now, because one of them did not answer a writer in time. None if
     /// they may attach.
-    pub(crate) fn keeps_out(&self, who: &Who) -> Option<Pause> {
+    pub(crate) fn attach_pause(&self, who: &NearOwner) -> Option<AttachPause> {
         let mut state = self.feed().state();
         let now = self.now_ns();
-        state.nears.forget_gone(now);
-        state.keep_out_missed(now);
-        state.kept_out.pause_of(who, now)
+        state.server_end.forget_gone(now);
+        state.begin_pauses(now);
+        state.attach_pauses.pause_of(who, now)
     }
 
     /// The pauses, in which near caches of an account and address may not attach, that began since the last call, as lines for the log.
-    pub fn take_kept_out(&self) -> Vec<String> {
+    pub fn take_begun_pauses(&self) -> Vec<String> {
         let begun = self.feed().state().take_begun();
-        begun.iter().map(|(who, pause)| format!("{} at {}: {}", who.account, who.address, kept_out(pause))).collect()
+        begun
+            .iter()
+            .map(|(who, pause)| format!("{} at {}: {}", who.account, who.address, pause_message(pause)))
+            .collect()
     }
 
     /// True if this near cache is still attached; otherwise the host must end its feed. Also detaches those that have been silent for too
     /// long.
     pub fn is_near_attached(&self, id: NearId) -> bool {
         let mut state = self.feed().state();
-        state.nears.detach_silent(self.now_ns(), SILENCE_NS);
-        state.nears.is_attached(id)
+        state.server_end.detach_silent(self.now_ns(), SILENCE_NS);
+        state.server_end.is_attached(id)
     }
 
     /// Detaches a near cache whose feed has ended, and removes its marks of connections. A lease that it still has goes on: writers wait
@@ -117,11 +133,11 @@ impl Engine {
     pub fn detach_near(&self, id: NearId) {
         let feed = self.feed();
         let mut state = feed.state();
-        state.nears.detach(id, self.now_ns());
+        state.server_end.detach(id, self.now_ns());
         state.counting.ended(id, self.now_ns());
-        state.bells.remove(&id);
-        feed.is_wanted.store(state.nears.list().next().is_some(), Ordering::Relaxed);
-        feed.heard.notify_all();
+        state.feed_wakers.remove(&id);
+        feed.is_wanted.store(state.server_end.list().next().is_some(), Ordering::Relaxed);
+        feed.message_received.notify_all();
         drop(state);
         feed.marks.unmark_all(id);
     }
@@ -130,13 +146,13 @@ impl Engine {
     pub fn detach_all(&self) {
         let feed = self.feed();
         let mut state = feed.state();
-        let until = state.nears.detach_all();
+        let until = state.server_end.detach_all();
         state.counting.dismissed();
-        state.bells.values().for_each(|bell| (bell.waker)());
+        state.feed_wakers.values().for_each(|feed_waker| (feed_waker.waker)());
         while let Some(left) = until.checked_sub(self.now_ns()).filter(|left| *left > 0) {
             state = feed.wait(state, left);
         }
-        state.nears.forget_gone(self.now_ns());
+        state.server_end.forget_gone(self.now_ns());
         feed.has_nears.store(false, Ordering::Relaxed);
     }
 
@@ -164,23 +180,23 @@ impl Engine {
         let feed = self.feed();
         let mut state = feed.state();
         let began = self.now_ns();
-        let mut wait = state.nears.close(&numbers(cells), began);
-        feed.ring(state);
+        let mut wait = state.server_end.close(&numbers(cells), began);
+        feed.wake_feeds(state);
         if wait.is_none() || !waits {
             return;
         }
         let all = wait.clone();
         let mut state = feed.state();
-        while !state.nears.is_over(&mut wait, self.now_ns()) {
-            let deadline = state.nears.next_deadline(&wait).unwrap_or(0);
+        while !state.server_end.is_over(&mut wait, self.now_ns()) {
+            let deadline = state.server_end.next_deadline(&wait).unwrap_or(0);
             let left = deadline.saturating_sub(self.now_ns());
             state = feed.wait(state, left);
         }
-        state.keep_out_missed(self.now_ns());
+        state.begin_pauses(self.now_ns());
         let waited = self.now_ns() - began;
-        state.nears.note_waited(&all, waited);
+        state.server_end.note_waited(&all, waited);
         state.counting.waited(waited);
-        if state.nears.is_idle() {
+        if state.server_end.is_idle() {
             feed.has_nears.store(false, Ordering::Relaxed);
         }
     }
@@ -196,40 +212,40 @@ impl Engine {
     #[cold]
     fn open_near(&self, changed: &[CellId], same: &[CellId]) {
         // After a change of unknown rows of a table, no earlier result from that table is current.
-        let is_whole = |cell: &&CellId| changed.contains(&whole_of(**cell));
+        let is_whole = |cell: &&CellId| changed.contains(&unknown_change_of(**cell));
         let outdated: Vec<(u32, u32)> =
-            changed.iter().filter(is_whole).map(|cell| (cell.0, whole_of(*cell).0)).collect();
+            changed.iter().filter(is_whole).map(|cell| (cell.0, unknown_change_of(*cell).0)).collect();
         let cells = [changed, same].concat();
         let mut state = self.feed().state();
-        state.nears.open(&numbers(&cells), &outdated, |cell| self.versions().version_if_open(CellId(cell)));
-        self.feed().ring(state);
+        state.server_end.open(&numbers(&cells), &outdated, |cell| self.versions().version_if_open(CellId(cell)));
+        self.feed().wake_feeds(state);
     }
 
     /// Reports a result to a near cache. `cells` and `tables` are what the result depends on, and the cells of any change of its tables. No
     /// report is sent if the result is not current by now.
-    pub(crate) fn tell_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], told: CommandReport) {
+    pub(crate) fn report_to_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], report: CommandReport) {
         let (tables, cells) = (numbers(tables), numbers(cells));
-        let basis = Basis { tables: &tables, cells: &cells };
+        let basis = ReportDependencies { tables: &tables, cells: &cells };
         let mut state = self.feed().state();
-        state.nears.tell(id, basis, told, |cell| self.versions().version_if_open(CellId(cell)));
-        self.feed().ring(state);
+        state.server_end.queue_report(id, basis, report, |cell| self.versions().version_if_open(CellId(cell)));
+        self.feed().wake_feeds(state);
     }
 
     /// The attached near caches, as copies for `SHOW FQC NEAR`, and the current time in nanoseconds, which their leases are compared with.
-    pub(crate) fn near_caches(&self) -> (Vec<Attached>, u64) {
-        (self.feed().state().nears.list().cloned().collect(), self.now_ns())
+    pub(crate) fn near_caches(&self) -> (Vec<AttachedNear>, u64) {
+        (self.feed().state().server_end.list().cloned().collect(), self.now_ns())
     }
 
     /// The totals over all near caches of this server since it was started, as they are now.
-    pub fn near_counts(&self) -> NearCounts {
+    pub fn near_totals(&self) -> NearTotals {
         let state = self.feed().state();
-        state.counting.now(state.nears.list().count(), self.now_ns())
+        state.counting.now(state.server_end.list().count(), self.now_ns())
     }
 }
 
 /// A text for the log, and for a client that may not attach. It says nothing about the remaining time, so that repeated attempts get the
 /// same message.
-pub(crate) fn kept_out(pause: &Pause) -> String {
+pub(crate) fn pause_message(pause: &AttachPause) -> String {
     let (misses, ms) = (pause.misses, pause.length_ns / 1_000_000);
     format!(
         "writers waited in vain for near caches of this account and address (x{misses}): none may attach for {ms} ms"

@@ -1,7 +1,7 @@
 //! Reasons why a statement was not served or its result not stored. Each reason is counted; `SHOW FQC REASONS` explains
 //! them.
 
-use crate::tally::Tally;
+use crate::flushable_counter::FlushableCounter;
 
 sql::reasons! {
     Demand "demand" "query_cache_type is DEMAND and the statement does not say SQL_CACHE";
@@ -44,27 +44,27 @@ sql::reasons! {
 
 /// Reasons that are temporary or concern one session. They say nothing about whether the results of a statement are
 /// worth storing, so the statistics do not count them against the statement.
-pub(crate) const PASSING: [Own; 12] = [
-    Own::TableUnknown,
-    Own::ViewUnknown,
-    Own::OwnWrites,
-    Own::Snapshot,
-    Own::Isolation,
-    Own::Branch,
-    Own::TemporaryTables,
-    Own::LockedTables,
-    Own::SessionState,
-    Own::ParameterTypes,
-    Own::Changed,
-    Own::NoMemory,
+pub(crate) const PASSING: [ContextReason; 12] = [
+    ContextReason::TableUnknown,
+    ContextReason::ViewUnknown,
+    ContextReason::OwnWrites,
+    ContextReason::Snapshot,
+    ContextReason::Isolation,
+    ContextReason::Branch,
+    ContextReason::TemporaryTables,
+    ContextReason::LockedTables,
+    ContextReason::SessionState,
+    ContextReason::ParameterTypes,
+    ContextReason::Changed,
+    ContextReason::NoMemory,
 ];
 
 const _: () = assert!(Reason::COUNT <= insight::REASONS);
 
 /// The name of a reason, as in SHOW FQC REASONS. `index` is from [`Reason::index`]; panics if there is no such reason.
 pub fn name(index: usize) -> &'static str {
-    match index.checked_sub(OWN.len()) {
-        None => OWN[index].0,
+    match index.checked_sub(CONTEXT_REASONS.len()) {
+        None => CONTEXT_REASONS[index].0,
         Some(index) => sql::Refusal::ALL[index].name(),
     }
 }
@@ -74,13 +74,13 @@ pub struct Reasons(Vec<Occurrences>);
 
 #[derive(Default)]
 struct Occurrences {
-    count: Tally,
+    count: FlushableCounter,
     /// Total time that the server took for these statements in nanoseconds, where it was measured.
-    ns: Tally,
+    ns: FlushableCounter,
 }
 
 /// A reason that has occurred at least once since the counts were last reset.
-pub struct Occurred {
+pub struct ReasonCount {
     /// The reason's number, see [`Reason::index`].
     pub index: usize,
     pub name: &'static str,
@@ -107,9 +107,9 @@ impl Reasons {
     }
 
     /// The reasons that have occurred, in the order of their numbers.
-    pub fn list(&self) -> Vec<Occurred> {
+    pub fn list(&self) -> Vec<ReasonCount> {
         let all = Reason::all().zip(&self.0).enumerate();
-        let all = all.map(|(index, ((name, meaning), Occurrences { count, ns }))| Occurred {
+        let all = all.map(|(index, ((name, meaning), Occurrences { count, ns }))| ReasonCount {
             index,
             name,
             count: count.sum(),
@@ -120,7 +120,7 @@ impl Reasons {
     }
 
     pub fn flush(&self) {
-        self.0.iter().flat_map(|Occurrences { count, ns }| [count, ns]).for_each(Tally::flush);
+        self.0.iter().flat_map(|Occurrences { count, ns }| [count, ns]).for_each(FlushableCounter::flush);
     }
 }
 

@@ -5,7 +5,8 @@
 
 use crate::identity::account::Account;
 
-/// An event on the server, for [`Session::report`](crate::Session::report) or [`Bystander::report`](crate::Bystander::report).
+/// An event on the server, for [`Session::report`](crate::Session::report) or
+/// [`UnfollowedThread::report`](crate::UnfollowedThread::report).
 #[derive(Debug)]
 pub enum Report<'a> {
     /// The connection is authenticated. `state` is the session's first.
@@ -17,7 +18,7 @@ pub enum Report<'a> {
     /// A statement is about to use a table, to read it or, unless `is_read_only`, to write it.
     Locked { db: &'a [u8], name: &'a [u8], is_read_only: bool },
     /// A replication applier locks a table for writing, and each row that it then changes is reported as a `Row` with the same `handler`,
-    /// if [`Bystander::tells_rows_of`](crate::Bystander::tells_rows_of) asks for that.
+    /// if [`UnfollowedThread::needs_rows_of`](crate::UnfollowedThread::needs_rows_of) asks for that.
     LocksRows { db: &'a [u8], name: &'a [u8], handler: usize },
     /// A replication applier changes a row of a table of `LocksRows`. `key` is the row's key in the server's format, or none if unknown.
     /// The change is visible to other sessions only after the transaction has ended.

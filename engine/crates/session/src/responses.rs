@@ -4,5 +4,5 @@ pub mod arrival;
 pub mod ending;
 pub mod keeping;
 pub mod late;
+pub mod near_reports;
 pub mod storing;
-pub mod telling;

@@ -7,27 +7,27 @@ pub mod identity;
 pub mod near;
 pub mod read_counts;
 pub mod recent_tables;
+pub mod report_coverage;
 pub mod reuse;
 pub mod temporary;
-pub mod told;
 pub mod work;
 
 use crate::engine::Engine;
 use crate::statement::prepared::Statements;
 use crate::statement::running::Purpose;
 use crate::statement::verification::Verification;
-use crate::text::recent::Recent;
+use crate::text::recent_analyses::RecentAnalyses;
 use crate::transaction::state::Transaction;
 use crate::transaction::writes::Writes;
 use diagnostics::Diagnostics;
 use flavour::Flavour;
-use identity::{Agreement, Identity};
+use identity::{HandshakeOutcome, Identity};
 use near::Near;
 use read_counts::ReadCounts;
 use recent_tables::RecentTables;
+use report_coverage::ReportCoverage;
 use reuse::Reuse;
 use temporary::TemporaryTables;
-use told::Told;
 use work::Work;
 
 /// How far a connection has come, and whether the engine follows what it does.
@@ -38,9 +38,9 @@ pub enum Phase {
     Greeting,
     /// Authenticated. Every command and response is followed, and the cache may serve the session.
     Commands,
-    /// The session did something while the engine was not following it (see `reports::resting`). Its packets are still searched
+    /// The session did something while the engine was not following it (see `reports::unserved`). Its packets are still searched
     /// for the cache's own names, but it is served nothing, and its writes are known from the server's reports alone.
-    Resting,
+    Unserved,
     /// The packets are not followed: they are not understood or compressed, or the connection is older than the plugin or has
     /// ended. Every byte passes unchanged.
     Foreign,
@@ -51,9 +51,9 @@ pub enum Phase {
 pub struct Session {
     pub(crate) phase: Phase,
     pub(crate) identity: Identity,
-    pub(crate) told: Told,
-    /// This session is counted in `Vigil::wishes`, the number of sessions that have the cache on.
-    pub(crate) wishes: bool,
+    pub(crate) coverage: ReportCoverage,
+    /// This session is counted in `EngineMode::interested_sessions`, the number of sessions that have the cache on.
+    pub(crate) is_interested: bool,
     pub(crate) transaction: Transaction,
     pub(crate) writes: Writes,
     pub(crate) temporary: TemporaryTables,
@@ -64,22 +64,22 @@ pub struct Session {
     /// stored result can be compared with the server's (`fqc_verify_ppm`).
     pub(crate) verification: Option<Verification>,
     pub(crate) reuse: Reuse,
-    pub(crate) recent: Recent,
-    pub(crate) met: RecentTables,
-    pub(crate) own: ReadCounts,
+    pub(crate) recent_analyses: RecentAnalyses,
+    pub(crate) recent_tables: RecentTables,
+    pub(crate) read_counts: ReadCounts,
     pub(crate) near: Near,
 }
 
 impl Session {
-    /// A session for a connection that the server has just accepted and not read from yet. `accepted_under` is the value of
+    /// A session for a connection that the server has just accepted and not read from yet. `inherited_at_accept` is the value of
     /// `Settings::inherited` (a number that changes whenever what new sessions inherit changes) from before the server accepted
     /// it.
-    pub fn accepted(flavour: &'static Flavour, accepted_under: u64) -> Session {
+    pub fn accepted(flavour: &'static Flavour, inherited_at_accept: u64) -> Session {
         Session {
             phase: Phase::default(),
             identity: Identity::new(flavour),
-            told: Told { accepted_under, ..Told::default() },
-            wishes: false,
+            coverage: ReportCoverage { inherited_at_accept, ..ReportCoverage::default() },
+            is_interested: false,
             transaction: Transaction::default(),
             writes: Writes::default(),
             temporary: TemporaryTables::default(),
@@ -88,9 +88,9 @@ impl Session {
             work: Work::default(),
             verification: None,
             reuse: Reuse::default(),
-            recent: Recent::default(),
-            met: RecentTables::default(),
-            own: ReadCounts::default(),
+            recent_analyses: RecentAnalyses::default(),
+            recent_tables: RecentTables::default(),
+            read_counts: ReadCounts::default(),
             near: Near::default(),
         }
     }
@@ -111,9 +111,9 @@ impl Session {
     /// session.
     pub fn on_hello(&mut self, engine: &Engine, payload: &[u8]) -> bool {
         match self.identity.agree(payload) {
-            Agreement::Plain => false,
-            Agreement::Tls => true,
-            Agreement::Foreign(reason) => {
+            HandshakeOutcome::Plain => false,
+            HandshakeOutcome::Tls => true,
+            HandshakeOutcome::Foreign(reason) => {
                 reason.into_iter().for_each(|reason| engine.reasons().count(reason.into(), 0));
                 self.abandon(engine);
                 false
@@ -136,7 +136,7 @@ impl Session {
         self.writes.open(engine);
         self.work.running = None;
         self.phase = Phase::Foreign;
-        self.wish(engine, false);
+        self.set_interested(engine, false);
         self.try_out(engine, false);
     }
 
@@ -149,7 +149,7 @@ impl Session {
         self.writes.announce(engine);
         self.work.abandon();
         self.phase = Phase::Foreign;
-        self.wish(engine, false);
+        self.set_interested(engine, false);
         self.try_out(engine, false);
     }
 
@@ -169,33 +169,35 @@ impl Session {
         self.work.running.as_ref().is_some_and(|running| matches!(running.purpose, Purpose::OpenSnapshot(_)))
     }
 
-    /// True once the client is authenticated, if its packets are read. A resting session counts too, although it is served
+    /// True once the client is authenticated, if its packets are read. An unserved session counts too, although it is served
     /// nothing.
     pub fn is_in_commands(&self) -> bool {
-        matches!(self.phase, Phase::Commands | Phase::Resting)
+        matches!(self.phase, Phase::Commands | Phase::Unserved)
     }
 
     /// True if the server's reports about statements of this connection are for this session. False before the end of the
-    /// login, for a resting session and if the packets are not followed: then they are for a [`Bystander`](crate::Bystander).
+    /// login, for an unserved session and if the packets are not followed: then they are for an
+    /// [`UnfollowedThread`](crate::UnfollowedThread).
     pub fn is_followed(&self) -> bool {
         self.phase == Phase::Commands
     }
 
     /// True if the session's state is known: the server has reported it since the engine last woke, and it is decided that
     /// nothing that the session did in light mode was missed. Otherwise nothing is served or stored.
-    pub(crate) fn is_told(&self, engine: &Engine) -> bool {
+    pub(crate) fn is_state_known(&self, engine: &Engine) -> bool {
         self.phase == Phase::Commands
-            && self.told.dozed_in == 0
-            && engine.vigil().is_awake()
-            && self.told.in_epoch == engine.vigil().epoch()
+            && self.coverage.light_mode_epoch == 0
+            && engine.mode().is_awake()
+            && self.coverage.reported_in_epoch == engine.mode().epoch()
     }
 
     /// Returns the number of the session context, which is everything about the session that can change a result, for the text
     /// (false) or binary (true) protocol. Sessions with the same number share results. None if this session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         let was_reset = self.identity.was_reset();
-        let known = |inherited| engine.settings().usual_beginnings(inherited, was_reset).map(|known| known.habits);
-        self.identity.begin_late(|inherited| known(inherited).filter(|_| engine.vigil().is_awake()));
+        let known =
+            |inherited| engine.settings().usual_initial_state(inherited, was_reset).map(|known| known.side_effects);
+        self.identity.begin_late(|inherited| known(inherited).filter(|_| engine.mode().is_awake()));
         self.identity.number(engine.contexts(), engine.settings().known_hosts(), is_binary)
     }
 }

@@ -1,7 +1,7 @@
 //! What follows from a statement's text alone, whichever session sends it.
 
+pub mod analysis;
 pub mod kinds;
-pub mod reading;
-pub mod readings;
-pub mod recent;
+pub mod recent_analyses;
+pub mod shared_analyses;
 pub mod views;

@@ -2,7 +2,7 @@
 
 mod talk;
 
-use session::{Decision, Engine, Past, Report};
+use session::{Decision, EarlierStatements, Engine, Report};
 use talk::*;
 use wire::ok_packet;
 
@@ -17,14 +17,14 @@ fn wake(engine: &Engine) {
 
 /// Like `wake`. `is_lost`: sessions may have done something in light mode that was missed.
 fn wake_as(engine: &Engine, is_lost: bool) {
-    let past = Past::wake(engine);
-    engine.vigil().judge_last_doze(is_lost);
+    let past = EarlierStatements::wake(engine);
+    engine.mode().judge_last_light_mode(is_lost);
     past.end(engine);
     let generation = engine.catalogue().generation();
     engine.catalogue().publish(session::Views::new(generation, false, []));
     for name in [b"t", b"u"] {
         let table = engine.tables().find(engine.versions(), b"d", name);
-        table.settle(table.era(generation), session::Verdict::Snapshot);
+        table.set_verdict(table.era(generation), session::Verdict::Snapshot);
     }
 }
 
@@ -47,7 +47,7 @@ fn nothing_is_served_in_a_doze_and_old_sessions_are_served_after_it() {
     let (mut a, mut b) = (connect(&engine), connect(&engine));
     a.read(READ, "one", AUTOCOMMIT);
     assert!(b.is_served(READ));
-    engine.doze();
+    engine.enter_light_mode();
     assert!(!a.is_served(READ) && !b.is_served("INSERT INTO t VALUES (3, 'c')"));
     pass(&mut b, "BEGIN", IN_TRANS);
     pass(&mut b, "UPDATE t SET v = 'two'", IN_TRANS);
@@ -66,7 +66,7 @@ fn a_transaction_that_was_written_in_unseen_closes_everything_when_it_ends() {
     for end in ["COMMIT", "BEGIN", "CREATE TABLE x (a INT)", "SET autocommit = 1"] {
         let engine = engine();
         let (mut a, mut b) = (connect(&engine), connect(&engine));
-        engine.doze();
+        engine.enter_light_mode();
         pass(&mut b, "BEGIN", IN_TRANS);
         pass(&mut b, "UPDATE t SET v = 'two'", IN_TRANS);
         wake(&engine);
@@ -93,7 +93,7 @@ fn a_transaction_that_was_written_in_unseen_closes_everything_when_it_ends() {
 fn an_error_does_not_tell_that_no_transaction_is_open() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));
-    engine.doze();
+    engine.enter_light_mode();
     pass(&mut b, "BEGIN", IN_TRANS);
     pass(&mut b, "UPDATE t SET v = 'two'", IN_TRANS);
     wake(&engine);
@@ -109,7 +109,7 @@ fn an_error_does_not_tell_that_no_transaction_is_open() {
 fn what_a_session_sets_in_a_doze_counts_after_it() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));
-    engine.doze();
+    engine.enter_light_mode();
     pass(&mut b, "SET time_zone = '+01:00'", AUTOCOMMIT);
     pass(&mut b, READ, AUTOCOMMIT);
     wake(&engine);
@@ -124,7 +124,7 @@ fn what_a_session_sets_in_a_doze_counts_after_it() {
 fn a_session_with_temporary_tables_from_a_doze_is_not_served() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));
-    engine.doze();
+    engine.enter_light_mode();
     pass(&mut b, "CREATE TEMPORARY TABLE t (id INT)", AUTOCOMMIT);
     wake(&engine);
     tell(&mut a);
@@ -133,13 +133,13 @@ fn a_session_with_temporary_tables_from_a_doze_is_not_served() {
     assert!(a.is_served(READ) && !b.is_served(READ));
 }
 
-/// Returns whether a session rests (is served nothing any more) after it has sent this statement in light mode.
+/// Returns whether a session is not served any more after it has sent this statement in light mode.
 fn rests(text: &str) -> bool {
     let engine = engine();
     let mut b = connect(&engine);
-    engine.doze();
+    engine.enter_light_mode();
     let decision = b.ask(text);
-    let rests = b.session.is_resting();
+    let rests = b.session.is_unserved();
     assert!(rests || decision == Decision::Forward, "{text}");
     rests
 }
@@ -181,33 +181,33 @@ fn a_session_in_the_schema_that_is_left_out_rests() {
     let mut b = connect(&engine);
     b.run("USE sys", AUTOCOMMIT);
     b.session.report(&engine, ended(session::SessionState { database: Some(b"sys"), ..state() }));
-    engine.doze();
+    engine.enter_light_mode();
     b.ask(READ);
-    assert!(b.session.is_resting());
+    assert!(b.session.is_unserved());
 }
 
 #[test]
 fn where_stored_programs_were_made_in_a_doze_those_who_worked_in_it_rest() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));
-    engine.doze();
+    engine.enter_light_mode();
     pass(&mut b, READ, AUTOCOMMIT);
     wake_as(&engine, true);
     a.ask(READ);
     b.ask(READ);
-    assert!(!a.session.is_resting() && b.session.is_resting());
+    assert!(!a.session.is_unserved() && b.session.is_unserved());
 }
 
 #[test]
 fn a_doze_that_becomes_sleep_is_not_followed_to_its_end() {
     let engine = engine();
     let mut b = connect(&engine);
-    engine.doze();
+    engine.enter_light_mode();
     pass(&mut b, READ, AUTOCOMMIT);
-    engine.rest();
-    Past::wake(&engine).end(&engine);
+    engine.suspend();
+    EarlierStatements::wake(&engine).end(&engine);
     b.ask(READ);
-    assert!(b.session.is_resting());
+    assert!(b.session.is_unserved());
 }
 
 #[test]
@@ -218,16 +218,16 @@ fn a_statement_that_spans_a_doze_is_followed_if_its_text_says_all() {
         b.run("BEGIN NOT ATOMIC END", AUTOCOMMIT);
         b.run("START TRANSACTION READ WRITE", IN_TRANS);
         b.ask(text);
-        engine.doze();
+        engine.enter_light_mode();
         // The table of this statement is locked now, but nothing is reported about it.
-        let past = Past::wake(&engine);
+        let past = EarlierStatements::wake(&engine);
         b.reply(&ok_packet(1, 1, 0, IN_TRANS, 0));
-        engine.vigil().judge_last_doze(false);
+        engine.mode().judge_last_light_mode(false);
         past.end(&engine);
         tell(&mut a);
         b.ask("COMMIT");
-        assert_eq!(b.session.is_resting(), rests, "{text}");
-        // If the session rests, its statements are followed through the server's reports.
+        assert_eq!(b.session.is_unserved(), rests, "{text}");
+        // If the session is not served, its statements are followed through the server's reports.
         assert_eq!(engine.versions().is_open(cache_everything()), rests, "{text}");
     }
 }
@@ -240,7 +240,7 @@ fn cache_everything() -> cache::CellId {
 fn a_statement_that_was_sent_in_a_doze_and_is_told_of_after_it_leaves_nothing_closed() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));
-    engine.doze();
+    engine.enter_light_mode();
     assert_eq!(b.ask("UPDATE t SET v = 'two'"), Decision::Forward);
     wake(&engine);
     tell(&mut a);
@@ -259,7 +259,7 @@ fn what_the_server_was_not_told_it_is_told_before_anything_passes() {
     let engine = engine();
     let mut b = connect(&engine);
     assert_eq!(b.ask("BEGIN"), Decision::Answered);
-    engine.doze();
+    engine.enter_light_mode();
     assert_eq!(b.ask("UPDATE t SET v = 2"), Decision::Inject(packet("BEGIN")));
     b.reply(&ok_packet(1, 0, 0, IN_TRANS, 0));
     assert_eq!(b.ask("UPDATE t SET v = 2"), Decision::Forward);
@@ -271,7 +271,7 @@ fn with_autocommit_off_a_transaction_is_unseen_until_one_has_ended() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));
     b.run("SET autocommit = 0", OFF);
-    engine.doze();
+    engine.enter_light_mode();
     pass(&mut b, "UPDATE t SET v = 'two'", wire::status::IN_TRANS);
     wake(&engine);
     tell(&mut a);
@@ -292,9 +292,9 @@ fn with_autocommit_off_a_transaction_is_unseen_until_one_has_ended() {
 fn an_execution_with_many_rows_of_parameters_is_not_followed_while_asleep() {
     let engine = engine();
     let mut b = connect(&engine);
-    engine.rest();
+    engine.suspend();
     let mut packet = Vec::new();
     wire::push_packet(&mut packet, &mut 0, &[0xfa, 1, 0, 0, 0, 0, 0]);
     b.session.on_command(&engine, &packet, &mut b.client);
-    assert!(b.session.is_resting());
+    assert!(b.session.is_unserved());
 }

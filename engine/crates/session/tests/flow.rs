@@ -3,7 +3,7 @@
 
 mod talk;
 
-use session::{Beginnings, Decision, Definition, Own, Reply, Verdict, ViewName, Views};
+use session::{ContextReason, Decision, Definition, InitialState, Reply, Verdict, ViewName, Views};
 use std::sync::atomic::{AtomicU64, Ordering};
 use talk::*;
 use wire::{ErrPacket, ok_packet};
@@ -172,14 +172,14 @@ fn found_rows_of_a_served_read_are_told_after_one_that_fails_before_it_begins() 
     let columns = half.len() - wire::packets(half).last().map_or(0, |end| end.payload.len() + 4);
     let error = |sequence| ErrPacket::build(sequence, 1690, b"22003", "out of range");
     let begun = [&half[..columns], &error(5)].concat();
-    for (answer, is_told) in [(error(1), true), (begun, false)] {
+    for (answer, is_state_known) in [(error(1), true), (begun, false)] {
         let engine = engine();
         let mut a = connect(&engine);
         a.read(READ, "one", AUTOCOMMIT);
         assert!(a.is_served(READ));
         assert_eq!(a.ask("SELECT v - 3 FROM t"), Decision::Forward);
         assert_eq!(a.reply(&answer), Reply::Send);
-        assert_eq!(matches!(a.ask("SELECT FOUND_ROWS()"), Decision::Inject(_)), is_told);
+        assert_eq!(matches!(a.ask("SELECT FOUND_ROWS()"), Decision::Inject(_)), is_state_known);
     }
 }
 
@@ -239,14 +239,14 @@ fn results_of_views_are_stored_once_their_definitions_are_known() {
     publish(b"v");
     a.read(READ, "one", AUTOCOMMIT);
     assert!(a.is_served(READ), "its column has the name of a view");
-    for against in [None, Some(Own::ViewFunction)] {
+    for against in [None, Some(ContextReason::ViewFunction)] {
         let (read, mut b) = ("SELECT v FROM t AS x", connect(&engine));
         let views = publish(b"t");
         b.read(read, "one", AUTOCOMMIT);
         assert!(!b.is_served(read), "the view is unknown");
-        let asked = views.take_asked();
+        let asked = views.take_requested_definitions();
         assert_eq!(asked.len(), 1);
-        views.settle(&asked[0], Definition { against, views: Vec::new() });
+        views.set_definition(&asked[0], Definition { against, views: Vec::new() });
         b.reply(&rows("one", AUTOCOMMIT));
         b.read(read, "one", AUTOCOMMIT);
         assert_eq!(b.is_served(read), against.is_none());
@@ -267,9 +267,9 @@ fn a_reset_drops_results_that_wait_for_what_is_known_of_their_table() {
         }
         let table = engine.tables().find(engine.versions(), b"d", b"w");
         let era = table.era(engine.catalogue().generation());
-        table.settle(era, Verdict::Snapshot);
-        table.settle_key(era, Some(key()));
-        engine.store_late(1);
+        table.set_verdict(era, Verdict::Snapshot);
+        table.set_key(era, Some(key()));
+        engine.store_late_results(1);
         assert_eq!(engine.cache().stats().entries, u64::from(!is_reset));
     }
 }
@@ -288,10 +288,10 @@ fn a_read_whose_result_waited_is_counted_by_its_session_too() {
         assert_eq!(a.reply(&rows("one", AUTOCOMMIT)), Reply::Send);
         let table = engine.tables().find(engine.versions(), b"d", b"w");
         match verdict {
-            Some(verdict) => table.settle(table.era(engine.catalogue().generation()), verdict),
+            Some(verdict) => table.set_verdict(table.era(engine.catalogue().generation()), verdict),
             None => engine.drop_results(),
         }
-        engine.store_late(1);
+        engine.store_late_results(1);
         // The server only decides whether the account may see the report.
         assert!(matches!(a.ask("SHOW FQC STATUS"), Decision::Replace(_)));
         let Reply::Replace(status) = a.reply(&rows("one", AUTOCOMMIT)) else { panic!("no report") };
@@ -399,8 +399,8 @@ fn what_is_learned_of_beginnings_holds_for_those_that_began_before() {
     let mut a = connect_unmet(&engine);
     assert!(matches!(a.ask(READ), Decision::Inject(_)), "it would have to be asked");
     let mut b = connect_unmet(&engine);
-    let beginnings = Beginnings { as_usual: true, ..Beginnings::default() };
-    engine.settings().note_beginnings(engine.settings().inherited(), beginnings);
+    let initial_side_effects = InitialState { parses_as_usual: true, ..InitialState::default() };
+    engine.settings().note_initial_state(engine.settings().inherited(), initial_side_effects);
     b.read(READ, "one", AUTOCOMMIT);
     assert!(b.is_served(READ));
 }

@@ -111,7 +111,7 @@ fn definitions_and_privileges_end_it() {
         let generation = engine.catalogue().generation();
         engine.catalogue().publish(session::Views::new(generation, false, []));
         let table = engine.tables().find(engine.versions(), b"d", b"t");
-        table.settle(table.era(generation), session::Verdict::Snapshot);
+        table.set_verdict(table.era(generation), session::Verdict::Snapshot);
         let (mut reader, mut definer) = (connect(&engine), connect(&engine));
         read(&mut reader, READ, b"t");
         definer.ask(change);

@@ -123,6 +123,6 @@ fn what_runs_no_routine_leaves_what_is_granted_as_it_was() {
     engine.catalogue().note_no_triggers(engine.catalogue().generation());
     assert!(stays(&mut talk, "UPDATE u SET v = 1"), "where there are no triggers");
     assert!(!stays(&mut talk, "UPDATE u SET v = f()"), "where there are no triggers");
-    engine.catalogue().outdate();
+    engine.catalogue().invalidate();
     assert!(!engine.catalogue().has_no_triggers());
 }

@@ -31,7 +31,7 @@ fn attached_with(engine: &Engine, version: u16, waker: Arc<dyn Fn() + Send + Syn
 /// `scramble` is the check of the connection's greeting.
 fn mark_with(talk: &Talk, id: NearId, scramble: u64) {
     let mark = FromNear::Mark { connection: talk.number, scramble };
-    talk.engine.hear_near(id, &FromNear::encode_all(&[mark])).expect("it is understood");
+    talk.engine.receive_from_near(id, &FromNear::encode_all(&[mark])).expect("it is understood");
 }
 
 /// Has the near cache mark this connection, with the right check of its greeting.
@@ -86,8 +86,8 @@ fn of_a_read_that_makes_its_session_another_one_nothing_is_told() {
     let views = engine.catalogue().views().expect("they are known");
     let mut a = connect(&engine);
     a.read(OF_VIEW, "one", AUTOCOMMIT);
-    let asked = views.take_asked();
-    views.settle(&asked[0], Definition { against: None, views: Vec::new() });
+    let asked = views.take_requested_definitions();
+    views.set_definition(&asked[0], Definition { against: None, views: Vec::new() });
     let near = attached(&engine, feed::VERSION);
     mark(&a, near);
     a.read(OF_VIEW, "one", AUTOCOMMIT);
@@ -122,6 +122,35 @@ fn that_it_holds_over_preparations_is_told_while_privileges_are_as_at_the_login(
         grant(&engine);
         assert!(!holds(&mut a, true), "a preparation may make it look up privileges anew");
         assert_eq!(holds(&mut connect_marked(&engine, near), false), version > 1);
+    }
+}
+
+/// Checks that a near cache of the newest protocol receives the reason why no results are reported, once for each change. An older one,
+/// which does not know the message, does not receive it.
+#[test]
+fn a_near_cache_learns_why_no_results_are_reported_if_its_version_knows_the_message() {
+    for version in [4, feed::VERSION] {
+        let engine = engine();
+        let near = attached(&engine, version);
+        let obstacles = || -> Vec<String> {
+            let renew = FromNear::encode_all(&[FromNear::Renew { sent: 1 }]);
+            (0..2).for_each(|_| engine.receive_from_near(near, &renew).expect("it is valid"));
+            let why = |message| if let ToNear::Obstacle { why } = message { Some(why) } else { None };
+            messages(&engine, near).filter_map(why).collect()
+        };
+        let told = |why: &str| if version == feed::VERSION { vec![why.to_owned()] } else { vec![] };
+        assert_eq!(obstacles(), told("the server's cache is off"));
+        let settings = engine.settings();
+        settings.set_size(1 << 20);
+        settings.set_global_type(1);
+        assert_eq!(obstacles(), told(""));
+        settings.set_global_type(0);
+        assert_eq!(obstacles(), told("the server's cache is off"));
+        settings.set_observes(true);
+        assert_eq!(obstacles(), told("the server's cache only observes"));
+        assert!(obstacles().is_empty());
+        settings.set_global_type(1);
+        assert_eq!(obstacles(), told(""));
     }
 }
 
@@ -179,10 +208,10 @@ fn a_payload_that_says_too_much_at_once_ends_the_feed() {
     let engine = engine();
     let near = attached(&engine, feed::VERSION);
     let payload = |count| FromNear::encode_all(&vec![FromNear::Acknowledge { number: 0 }; count]);
-    assert!(engine.hear_near(near, &payload(64)).is_ok());
-    assert!(engine.hear_near(near, &payload(65)).is_err());
+    assert!(engine.receive_from_near(near, &payload(64)).is_ok());
+    assert!(engine.receive_from_near(near, &payload(65)).is_err());
     let marks: Vec<_> = (0..60_000).map(|connection| FromNear::Mark { connection, scramble: 0 }).collect();
-    assert!(engine.hear_near(near, &FromNear::encode_all(&marks)).is_ok(), "it may have many connections");
+    assert!(engine.receive_from_near(near, &FromNear::encode_all(&marks)).is_ok(), "it may have many connections");
 }
 
 #[test]
@@ -193,7 +222,7 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
     let near = attached(&engine, feed::VERSION);
     let mut a = connect_marked(&engine, near);
     a.read(READ, "one", AUTOCOMMIT);
-    engine.hear_near(near, &FromNear::encode_all(&[FromNear::Renew { sent: 0 }])).expect("it is understood");
+    engine.receive_from_near(near, &FromNear::encode_all(&[FromNear::Renew { sent: 0 }])).expect("it is understood");
     // The near cache disappears without saying so, and a writer has to wait for its lease.
     let mut writer = connect(&engine);
     std::thread::scope(|scope| {
@@ -205,7 +234,7 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
         while !messages(&engine, near).any(|message| matches!(message, ToNear::Closed { .. })) {
             std::thread::yield_now();
         }
-        while engine.near_counts().waits == 0 {
+        while engine.near_totals().waits == 0 {
             pass(1_000_000);
             std::thread::yield_now();
         }
@@ -218,7 +247,7 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
         String::from_utf8_lossy(&query).contains("SIGNAL SQLSTATE '45000'")
     };
     assert!(asks(), "it is refused with words");
-    assert_eq!(engine.take_kept_out().len(), 1, "the log has it");
+    assert_eq!(engine.take_begun_pauses().len(), 1, "the log has it");
     pass(1_000_000_000);
     assert!(!asks(), "its pause is over");
 }
@@ -348,8 +377,8 @@ fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
     let mut a = connect_marked(&engine, near);
     let generation = engine.catalogue().generation();
     let table = engine.tables().find(engine.versions(), b"d", b"t");
-    for (verdict, is_for) in [(Verdict::Joining, false), (Verdict::Plain, true), (Verdict::Snapshot, true)] {
-        table.settle(table.era(generation), verdict);
+    for (verdict, is_for) in [(Verdict::NoSavepoints, false), (Verdict::Plain, true), (Verdict::Snapshot, true)] {
+        table.set_verdict(table.era(generation), verdict);
         engine.drop_results();
         a.read(READ, "one", AUTOCOMMIT);
         assert!(a.is_served(READ));

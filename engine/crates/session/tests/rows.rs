@@ -144,7 +144,7 @@ fn another_engine_than_innodb_may_tell_an_estimate() {
     let engine = engine();
     let mut writer = connect(&engine);
     let table = engine.tables().find(engine.versions(), b"d", b"t");
-    table.settle(table.era(engine.catalogue().generation()), Verdict::Plain);
+    table.set_verdict(table.era(engine.catalogue().generation()), Verdict::Plain);
     let mut reader = filled(&engine);
     write_told(&mut writer, "DELETE FROM t WHERE 1", &[b"t"], 0, AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false; 4]);
@@ -209,8 +209,8 @@ fn what_is_known_of_a_table_is_not_believed_while_it_is_being_defined() {
     definer.reply(&ok_packet(1, 0, 0, AUTOCOMMIT, 0));
     let table = engine.tables().find(engine.versions(), b"d", b"t");
     let era = table.era(engine.catalogue().generation());
-    table.settle(era, Verdict::Snapshot);
-    table.settle_key(era, Some(key()));
+    table.set_verdict(era, Verdict::Snapshot);
+    table.set_key(era, Some(key()));
     reader.ask(EIGHT);
     reader.session.report(&engine, locked(b"t", true));
     reader.reply(&rows("x", AUTOCOMMIT));
@@ -239,7 +239,7 @@ fn temporary_tables_and_the_switch_end_telling_rows_apart() {
     writer.write("UPDATE t SET v = f() WHERE id = 5000", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false; 4]);
     let mut reader = filled(&engine);
-    engine.settings().set_tells_rows(false);
+    engine.settings().set_tracks_rows(false);
     connect(&engine).write("UPDATE t SET v = 1 WHERE id = 5000", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false; 4]);
 }
@@ -248,11 +248,11 @@ fn temporary_tables_and_the_switch_end_telling_rows_apart() {
 fn results_that_outlive_a_write_are_counted_once() {
     let engine = engine();
     let mut reader = filled(&engine);
-    assert_eq!(engine.counts().outlived.sum(), 0);
+    assert_eq!(engine.counts().invalidations_avoided.sum(), 0);
     connect(&engine).write("UPDATE t SET v = 1 WHERE id = 7", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false, true, true, false]);
     assert_eq!(served(&mut reader), [false, true, true, false]);
-    assert_eq!(engine.counts().outlived.sum(), 2);
+    assert_eq!(engine.counts().invalidations_avoided.sum(), 2);
 }
 
 /// The packet of an execution of the prepared statement with this id, with two BIGINT parameters.

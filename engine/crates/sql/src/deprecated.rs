@@ -11,7 +11,7 @@ use crate::surface::OPTIONS;
 /// Returns how many warnings the server raises at every execution of this read because its text contains deprecated words, one for each. 0
 /// if it raises none or the number is not certain.
 pub fn deprecations(text: &[u8], mode: LexMode) -> u16 {
-    if !mode.flavour.statements.warns_of_words {
+    if !mode.flavour.statements.warns_of_deprecated_words {
         0
     } else if asks_for_found_rows_alone(text, mode) {
         1

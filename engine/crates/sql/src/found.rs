@@ -2,7 +2,7 @@
 
 use crate::LexMode;
 use crate::lex::{Lexer, TokenKind};
-use crate::mentions::places;
+use crate::mentions::occurrences;
 
 /// True if the text is exactly `SELECT FOUND_ROWS()`, perhaps with an alias.
 pub fn asks_for_found_rows_alone(text: &[u8], mode: LexMode) -> bool {
@@ -24,13 +24,13 @@ pub fn may_ask_for_found_rows(bytes: &[u8]) -> bool {
     const OTHER: &[u8] = b"sql_calc_";
     let is_other =
         |before: &[u8]| before.last_chunk::<{ OTHER.len() }>().is_some_and(|end| end.eq_ignore_ascii_case(OTHER));
-    places(bytes, b"found_rows").any(|at| !is_other(&bytes[..at]))
+    occurrences(bytes, b"found_rows").any(|at| !is_other(&bytes[..at]))
 }
 
 /// True if the server may count all rows that the text would find without its LIMIT: SQL_CALC_FOUND_ROWS occurs somewhere in it, in any
 /// case.
 pub fn may_count_found_rows(text: &[u8]) -> bool {
-    crate::says(text, b"sql_calc_found_rows")
+    crate::contains_ignoring_case(text, b"sql_calc_found_rows")
 }
 
 #[cfg(test)]

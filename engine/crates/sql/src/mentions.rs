@@ -53,7 +53,7 @@ pub fn may_search(text: &[u8], mode: LexMode) -> bool {
 
 /// True if this statement, or another one whose text it prepares or executes, may create a temporary table: it says TEMPORARY anywhere, or
 /// the other text is not a plain string literal.
-pub fn may_make_temporary(text: &[u8], mode: LexMode) -> bool {
+pub fn may_create_temporary_table(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     let is_prepared = match lexer.next() {
         first if first.is("prepare") => lexer.next().is_name() && lexer.accept("from"),
@@ -63,16 +63,16 @@ pub fn may_make_temporary(text: &[u8], mode: LexMode) -> bool {
     let is_told = literal.kind == TokenKind::Text
         && !literal.text.contains(&b'\\')
         && (lexer.is_at_end() || lexer.peek().is("using"));
-    text.contains(&b'@') || says(text, b"temporary") || is_prepared && !is_told
+    text.contains(&b'@') || contains_ignoring_case(text, b"temporary") || is_prepared && !is_told
 }
 
 /// True if this word occurs anywhere in the text, in any case, also within a longer word, a string or a comment. `word` must not be empty.
-pub fn says(text: &[u8], word: &[u8]) -> bool {
-    places(text, word).next().is_some()
+pub fn contains_ignoring_case(text: &[u8], word: &[u8]) -> bool {
+    occurrences(text, word).next().is_some()
 }
 
 /// Returns every position at which this word occurs in the text, in any case, also within a longer word. `word` must not be empty.
-pub(crate) fn places(text: &[u8], word: &[u8]) -> impl Iterator<Item = usize> {
+pub(crate) fn occurrences(text: &[u8], word: &[u8]) -> impl Iterator<Item = usize> {
     // Search for the word's rarest letter, because each occurrence of the letter costs more than the rest of the search.
     let rare = word.iter().position(|letter| is_rare(*letter)).unwrap_or(0);
     let (lower, upper) = (word[rare].to_ascii_lowercase(), word[rare].to_ascii_uppercase());
@@ -90,7 +90,7 @@ fn is_rare(letter: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::says;
+    use super::contains_ignoring_case;
 
     #[test]
     fn a_word_is_found_wherever_its_letters_stand() {
@@ -98,9 +98,9 @@ mod tests {
         for word in words {
             for before in ["", "i", "select q, f from t where ", "infi", "query_quer"] {
                 let text = [before.as_bytes(), &word.to_ascii_uppercase(), b" = 1"].concat();
-                assert!(says(&text, word), "{}", String::from_utf8_lossy(&text));
+                assert!(contains_ignoring_case(&text, word), "{}", String::from_utf8_lossy(&text));
                 let cut = &text[..before.len() + word.len() - 1];
-                assert!(!says(cut, word), "{}", String::from_utf8_lossy(cut));
+                assert!(!contains_ignoring_case(cut, word), "{}", String::from_utf8_lossy(cut));
             }
         }
     }

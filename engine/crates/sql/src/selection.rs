@@ -21,7 +21,7 @@ pub enum Selection {
 
 /// An error in the LIKE or WHERE of a report, for the message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misuse {
+pub enum SelectionError {
     /// The text cannot be a statement from this byte on, counted from 0. `None` if it ends too early.
     Syntax(Option<usize>),
     /// A construct, in words, that the server's WHERE may contain and this one may not.
@@ -45,11 +45,11 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Test {
     pub column: String,
-    pub verb: Verb,
+    pub verb: TestOperator,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub(crate) enum TestOperator {
     Compare(Comparison, Literal),
     Like(Pattern),
     IsNull,
@@ -76,7 +76,7 @@ impl Eq for Literal {}
 
 impl Selection {
     /// Returns the first name in the condition that is not in `columns`, compared in any case; None if there is none. Check it before
-    /// [`chooses`](Self::chooses), which selects no rows by an unknown column.
+    /// [`selects`](Self::selects), which selects no rows by an unknown column.
     pub fn unknown_column(&self, columns: &[&str]) -> Option<&str> {
         let Selection::Where(condition) = self else { return None };
         let names = condition.steps.iter().filter_map(|step| match step {
@@ -87,7 +87,7 @@ impl Selection {
     }
 
     /// True if this row of a report is selected. `columns` are the names of the row's columns; `None` in the row is NULL.
-    pub fn chooses(&self, columns: &[&str], row: &[Option<String>]) -> bool {
+    pub fn selects(&self, columns: &[&str], row: &[Option<String>]) -> bool {
         match self {
             Selection::All => true,
             Selection::Like(pattern) => row.first().is_some_and(|value| pattern.fits(value.as_deref()) == Some(true)),
@@ -133,9 +133,9 @@ impl Test {
     fn holds(&self, columns: &[&str], row: &[Option<String>]) -> Option<bool> {
         let value = row.get(place(columns, &self.column)?)?.as_deref();
         match &self.verb {
-            Verb::IsNull => Some(value.is_none()),
-            Verb::Like(pattern) => pattern.fits(value),
-            Verb::Compare(comparison, literal) => comparison.accepts(literal.compared(value?)?),
+            TestOperator::IsNull => Some(value.is_none()),
+            TestOperator::Like(pattern) => pattern.fits(value),
+            TestOperator::Compare(comparison, literal) => comparison.accepts(literal.compared(value?)?),
         }
     }
 }

@@ -3,7 +3,7 @@
 mod condition;
 
 use crate::lex::{Lexer, TokenKind, unquoted};
-use crate::{Filter, FqcTopic, Misuse, Selection, Show, ShowScope};
+use crate::{Filter, FqcTopic, Selection, SelectionError, Show, ShowScope};
 
 /// Parses what follows SHOW. [`Show::Other`] if the engine neither answers the statement nor changes the server's answer.
 pub(crate) fn show(lexer: &mut Lexer) -> Show {
@@ -68,7 +68,7 @@ fn topic(lexer: &mut Lexer) -> Option<FqcTopic> {
 }
 
 /// Parses LIKE or WHERE after the name of a report, to the end of the statement. The error is for the user.
-fn selection(lexer: &mut Lexer) -> Result<Selection, Misuse> {
+fn selection(lexer: &mut Lexer) -> Result<Selection, SelectionError> {
     if lexer.is_at_end() {
         return Ok(Selection::All);
     }
@@ -76,7 +76,7 @@ fn selection(lexer: &mut Lexer) -> Result<Selection, Misuse> {
         return condition::condition(lexer).map(Selection::Where);
     }
     let token = lexer.next();
-    token.is("like").then_some(()).ok_or(Misuse::Syntax(Some(token.start)))?;
+    token.is("like").then_some(()).ok_or(SelectionError::Syntax(Some(token.start)))?;
     let pattern = condition::pattern(lexer)?;
     let next = lexer.peek();
     if lexer.is_at_end() { Ok(Selection::Like(pattern)) } else { Err(condition::not_understood(&next)) }

@@ -1,6 +1,6 @@
 //! The kinds of statements. A kind says what a statement may change or commit, not how it is written.
 
-use crate::{Misuse, Refusal, Selection};
+use crate::{Refusal, Selection, SelectionError};
 
 /// The text of one command, as [`classify()`](crate::classify()) understands it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,7 +231,7 @@ pub enum Show {
     Errors,
     CountWarnings,
     CountErrors,
-    Fqc { topic: FqcTopic, rows: Result<Selection, Misuse> },
+    Fqc { topic: FqcTopic, rows: Result<Selection, SelectionError> },
     Other,
 }
 

@@ -5,7 +5,7 @@
 //! stay unchanged.
 
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
-use crate::{Charset, LexMode, says};
+use crate::{Charset, LexMode, contains_ignoring_case};
 use flavour::Statements;
 
 /// A statement translated for the server.
@@ -36,9 +36,9 @@ pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
     }
     let mut out = Rewrite { text: Vec::new(), renamed: Vec::new() };
     let mut copied = 0;
-    let mut places = Places::of(text, mode);
+    let mut tokens = TokensInContext::of(text, mode);
     loop {
-        let Place { token, is_variable, is_for_statement } = places.next();
+        let TokenInContext { token, is_variable, is_for_statement } = tokens.next();
         match token.kind {
             TokenKind::End => break,
             TokenKind::Broken => return None,
@@ -66,12 +66,14 @@ pub fn is_about_plugin(text: &[u8], mode: LexMode) -> bool {
 
 fn names_variable(text: &[u8], mode: LexMode) -> bool {
     let statements = &mode.flavour.statements;
-    if mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) && !says(text, OWN_PREFIX) {
+    if mode.charset == Charset::Unreadable
+        || !may_mention_alias(text, statements) && !contains_ignoring_case(text, OWN_PREFIX)
+    {
         return false;
     }
-    let mut places = Places::of(text, mode);
+    let mut tokens = TokensInContext::of(text, mode);
     loop {
-        let Place { token, is_variable, .. } = places.next();
+        let TokenInContext { token, is_variable, .. } = tokens.next();
         match token.kind {
             TokenKind::End | TokenKind::Broken => return false,
             _ if is_variable && (alias(&token, statements).is_some() || is_own(&token)) => return true,
@@ -83,15 +85,16 @@ fn names_variable(text: &[u8], mode: LexMode) -> bool {
 const OWN_PREFIX: &[u8] = b"fqc_";
 
 fn is_own(token: &Token) -> bool {
-    token.is_name() && says(unquoted(token, false).get(..OWN_PREFIX.len()).unwrap_or_default(), OWN_PREFIX)
+    token.is_name()
+        && contains_ignoring_case(unquoted(token, false).get(..OWN_PREFIX.len()).unwrap_or_default(), OWN_PREFIX)
 }
 
 fn installs_plugin(text: &[u8], mode: LexMode) -> bool {
-    says(text, b"fqc") && Lexer::new(text, mode).next().is("install")
+    contains_ignoring_case(text, b"fqc") && Lexer::new(text, mode).next().is("install")
 }
 
 /// Iterates over the tokens of a text, and finds names of system variables among them.
-struct Places<'a> {
+struct TokensInContext<'a> {
     lexer: Lexer<'a>,
     position: Position,
     /// True while the settings of SET STATEMENT are read.
@@ -99,7 +102,7 @@ struct Places<'a> {
 }
 
 /// A token, and what its position means.
-struct Place<'a> {
+struct TokenInContext<'a> {
     token: Token<'a>,
     /// True if the token is a name in the position of a system variable.
     is_variable: bool,
@@ -107,20 +110,20 @@ struct Place<'a> {
     is_for_statement: bool,
 }
 
-impl<'a> Places<'a> {
-    fn of(text: &'a [u8], mode: LexMode) -> Places<'a> {
-        Places { lexer: Lexer::new(text, mode), position: Position::StatementStart, is_for_statement: false }
+impl<'a> TokensInContext<'a> {
+    fn of(text: &'a [u8], mode: LexMode) -> TokensInContext<'a> {
+        TokensInContext { lexer: Lexer::new(text, mode), position: Position::StatementStart, is_for_statement: false }
     }
 
-    fn next(&mut self) -> Place<'a> {
+    fn next(&mut self) -> TokenInContext<'a> {
         let token = self.lexer.next();
         let is_variable = token.is_name() && self.position.is_variable(&mut self.lexer);
-        let place = Place { token, is_variable, is_for_statement: self.is_for_statement };
+        let in_context = TokenInContext { token, is_variable, is_for_statement: self.is_for_statement };
         let next = self.position.after(&token);
         self.is_for_statement |= self.position == Position::Target && token.is("statement");
         self.is_for_statement &= next != Position::StatementStart;
         self.position = next;
-        place
+        in_context
     }
 }
 
@@ -229,7 +232,7 @@ fn alias(token: &Token, statements: &Statements) -> Option<&'static str> {
 /// The word is the hint only where it cannot be the name of a column: as an option of SELECT that an expression follows.
 pub fn without_sql_cache(text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
     let is_readable = !mode.is_foreign && mode.charset != Charset::Unreadable;
-    if mode.flavour.statements.has_sql_cache || !is_readable || !says(text, HINT.as_bytes()) {
+    if mode.flavour.statements.has_sql_cache || !is_readable || !contains_ignoring_case(text, HINT.as_bytes()) {
         return None;
     }
     let mut out = None;
@@ -316,17 +319,17 @@ fn begins_expression(word: &Token, mut lexer: Lexer) -> bool {
 
 /// True if the text may have to be translated for the server (by [`rewrite`] or [`without_sql_cache`]), or may ask the client for a local
 /// file.
-pub fn is_near(text: &[u8], mode: LexMode) -> bool {
+pub fn may_need_rewrite_or_file(text: &[u8], mode: LexMode) -> bool {
     let statements = &mode.flavour.statements;
-    let has_lost = || !statements.has_sql_cache && says(text, HINT.as_bytes());
-    may_mention_alias(text, statements) || has_lost() || says(text, b"infile")
+    let has_lost = || !statements.has_sql_cache && contains_ignoring_case(text, HINT.as_bytes());
+    may_mention_alias(text, statements) || has_lost() || contains_ignoring_case(text, b"infile")
 }
 
 /// True if the text certainly names nothing of the cache, need not be translated for the server, and does not ask the client for a local
 /// file. False means that it is not known. This is a quick check by the first letters and one pass over the bytes: all names of the cache
 /// contain a `q`, and after a word that reads or writes rows or ends a transaction, only a second statement could ask for a file.
 #[inline]
-pub fn is_far(text: &[u8]) -> bool {
+pub fn passes_unchanged(text: &[u8]) -> bool {
     const FIRST: [[u8; 3]; 8] = [*b"sel", *b"ins", *b"upd", *b"del", *b"rep", *b"beg", *b"com", *b"rol"];
     text.first_chunk::<3>().is_some_and(|first| FIRST.contains(&first.map(|letter| letter | 0x20)))
         && memchr::memchr3(b'q', b'Q', b';', text).is_none()
@@ -335,13 +338,15 @@ pub fn is_far(text: &[u8]) -> bool {
 /// True if the text may name something of the cache, in names or in literals. If false, [`rewrite`], [`is_about_plugin`] and
 /// [`without_sql_cache`] need not be called for this text or for any other read or write of the same shape.
 pub fn may_name_cache(text: &[u8], mode: LexMode) -> bool {
-    says(text, b"fqc") || may_mention_alias(text, &mode.flavour.statements) || says(text, HINT.as_bytes())
+    contains_ignoring_case(text, b"fqc")
+        || may_mention_alias(text, &mode.flavour.statements)
+        || contains_ignoring_case(text, HINT.as_bytes())
 }
 
 /// True if the text may contain a name that is translated: the common beginning of these names occurs in it. A cheap check, which makes the
 /// lexer unnecessary for nearly every text.
 fn may_mention_alias(text: &[u8], statements: &Statements) -> bool {
-    !statements.aliases.is_empty() && says(text, statements.alias_prefix.as_bytes())
+    !statements.aliases.is_empty() && contains_ignoring_case(text, statements.alias_prefix.as_bytes())
 }
 
 #[cfg(test)]
@@ -352,19 +357,19 @@ mod tests {
     #[test]
     fn what_is_far_names_nothing_of_the_cache_and_asks_for_no_file() {
         for text in ["SELECT c FROM t WHERE id = 1", "insert into t values ('a')", "BEGIN", "Commit", "ROLLBACK TO a"] {
-            assert!(is_far(text.as_bytes()), "{text}");
+            assert!(passes_unchanged(text.as_bytes()), "{text}");
         }
         for text in ["", "se", "SET a = 1", "LOAD DATA LOCAL INFILE 'x' INTO TABLE t", "/* c */ SELECT 1", "SHOW FQC"] {
-            assert!(!is_far(text.as_bytes()), "{text}");
+            assert!(!passes_unchanged(text.as_bytes()), "{text}");
         }
         for statements in [&MARIADB.statements, &MYSQL.statements] {
             let names = statements.aliases.iter().flat_map(|alias| [alias.theirs, alias.ours]);
             for name in names.chain([statements.alias_prefix, HINT, "fqc_size", "fqc"]) {
                 for name in [name.to_owned(), name.to_ascii_uppercase()] {
-                    assert!(name.is_empty() || !is_far(format!("SELECT @@{name}").as_bytes()), "{name}");
+                    assert!(name.is_empty() || !passes_unchanged(format!("SELECT @@{name}").as_bytes()), "{name}");
                 }
             }
         }
-        assert!(!is_far(b"SELECT 1; LOAD DATA LOCAL INFILE 'x' INTO TABLE t"));
+        assert!(!passes_unchanged(b"SELECT 1; LOAD DATA LOCAL INFILE 'x' INTO TABLE t"));
     }
 }

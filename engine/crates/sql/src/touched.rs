@@ -7,19 +7,19 @@
 //! Deliberately absent: whether the name means a table (the server reports that), and anything that depends on the table's other columns.
 //! The caller has classified the text as one read or one write, in the same mode.
 
+mod conditions;
 mod counted;
 mod insert;
-mod placed;
+mod key_positions;
 mod scan;
 mod select;
 mod unique;
 mod update;
-mod wanted;
 
 use crate::{LexMode, TableName};
 pub use counted::counts_changes;
 use footprint::{KeyColumn, Keys};
-pub use placed::{Placed, placed};
+pub use key_positions::{KeyPositions, key_positions};
 use scan::{Scan, digits};
 
 /// A statement to be analysed, with the values bound to it.
@@ -33,7 +33,7 @@ pub struct Text<'a> {
 
 /// The rows of one table that a write can touch. It touches no others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum WrittenRows {
     /// Rows with these primary keys.
     Keys(Keys),
     /// One new row. The server generates its key, and reports it in the response as the last inserted id.
@@ -55,13 +55,13 @@ pub fn read_by_unique_key(text: Text, column: &KeyColumn) -> Option<(TableName, 
 
 /// Returns the table that a write, or a read that locks rows, names, and the rows that it can touch. None if these are not certain: it may
 /// then touch all rows of the table. `column` is the key column of the table.
-pub fn written(text: Text, column: &KeyColumn) -> Option<(TableName, Written)> {
+pub fn written(text: Text, column: &KeyColumn) -> Option<(TableName, WrittenRows)> {
     let mut scan = Scan::new(text, column);
     if scan.accept("select") {
-        return select::locked(scan).map(|(table, keys)| (table, Written::Keys(keys)));
+        return select::locked(scan).map(|(table, keys)| (table, WrittenRows::Keys(keys)));
     }
     let first = scan.next()?;
-    let keys = |(table, keys)| (table, Written::Keys(keys));
+    let keys = |(table, keys)| (table, WrittenRows::Keys(keys));
     match first {
         _ if first.is("insert") => insert::inserted(scan),
         _ if first.is("replace") => insert::replaced(scan),

@@ -11,7 +11,7 @@ const LONGEST: usize = 16 * 1024;
 
 /// A reason in the definition of a view why results of the view are not cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Against {
+pub enum ViewRefusal {
     NotUnderstood,
     /// The view calls a function whose value may differ between reads or between sessions.
     Function,
@@ -21,20 +21,20 @@ pub enum Against {
 
 /// Analyses the definition of a view as the server prints it, in UTF-8. Returns the tables and views that its rows may come from; a name
 /// without a schema is in the view's own schema. Err if results of the view must not be cached.
-pub fn view(flavour: &'static Flavour, definition: &[u8]) -> Result<Vec<TableName>, Against> {
+pub fn view(flavour: &'static Flavour, definition: &[u8]) -> Result<Vec<TableName>, ViewRefusal> {
     let mode = LexMode::new(flavour);
     match classify(definition, mode).kind {
         Kind::Read(read) if definition.len() <= LONGEST => against(&read).map_or(Ok(()), Err)?,
-        _ => return Err(Against::NotUnderstood),
+        _ => return Err(ViewRefusal::NotUnderstood),
     }
-    sources(definition, mode).ok_or(Against::NotUnderstood)
+    sources(definition, mode).ok_or(ViewRefusal::NotUnderstood)
 }
 
 /// Returns why results of a view that is defined by this read must not be cached, None if nothing forbids it.
-fn against(read: &Read) -> Option<Against> {
+fn against(read: &Read) -> Option<ViewRefusal> {
     match read.refusal {
         // A view may consist of constants alone. The read must name some other table in any case.
-        None | Some(Refusal::NoTable) => (read.hint == Hint::SqlNoCache).then_some(Against::NoCacheHint),
+        None | Some(Refusal::NoTable) => (read.hint == Hint::SqlNoCache).then_some(ViewRefusal::NoCacheHint),
         Some(
             Refusal::UnknownFunction
             | Refusal::Nondeterministic
@@ -43,9 +43,9 @@ fn against(read: &Read) -> Option<Against> {
             | Refusal::CurrentDate
             | Refusal::SequenceValue
             | Refusal::SystemVariable,
-        ) => Some(Against::Function),
-        Some(Refusal::SystemSchema) => Some(Against::SystemSchema),
-        Some(_) => Some(Against::NotUnderstood),
+        ) => Some(ViewRefusal::Function),
+        Some(Refusal::SystemSchema) => Some(ViewRefusal::SystemSchema),
+        Some(_) => Some(ViewRefusal::NotUnderstood),
     }
 }
 
@@ -65,24 +65,24 @@ mod tests {
                 Ok(&["c", "c"]),
             ),
             ("select 1 AS `1`", Ok(&[])),
-            ("select sql_no_cache `d`.`t`.`a` AS `a` from `d`.`t`", Err(Against::NoCacheHint)),
-            ("select current_timestamp() AS `a` from `d`.`w`", Err(Against::Function)),
-            ("select `d`.`f`(1) AS `a` from `d`.`t`", Err(Against::Function)),
-            ("select cast(`d`.`t`.`a` as time) AS `a` from `d`.`t`", Err(Against::Function)),
-            ("select @@sql_mode AS `a` from `d`.`t`", Err(Against::Function)),
-            ("select `TABLES`.`TABLE_NAME` AS `n` from `information_schema`.`TABLES`", Err(Against::SystemSchema)),
+            ("select sql_no_cache `d`.`t`.`a` AS `a` from `d`.`t`", Err(ViewRefusal::NoCacheHint)),
+            ("select current_timestamp() AS `a` from `d`.`w`", Err(ViewRefusal::Function)),
+            ("select `d`.`f`(1) AS `a` from `d`.`t`", Err(ViewRefusal::Function)),
+            ("select cast(`d`.`t`.`a` as time) AS `a` from `d`.`t`", Err(ViewRefusal::Function)),
+            ("select @@sql_mode AS `a` from `d`.`t`", Err(ViewRefusal::Function)),
+            ("select `TABLES`.`TABLE_NAME` AS `n` from `information_schema`.`TABLES`", Err(ViewRefusal::SystemSchema)),
             (
                 "select `d`.`t`.`a` AS `a` from `d`.`t` FOR SYSTEM_TIME AS OF current_timestamp()",
-                Err(Against::NotUnderstood),
+                Err(ViewRefusal::NotUnderstood),
             ),
-            ("delete from `d`.`t`", Err(Against::NotUnderstood)),
-            ("", Err(Against::NotUnderstood)),
+            ("delete from `d`.`t`", Err(ViewRefusal::NotUnderstood)),
+            ("", Err(ViewRefusal::NotUnderstood)),
         ] {
             let names = |tables: Vec<TableName>| tables.into_iter().map(|table| table.name).collect::<Vec<_>>();
             let expected = expected.map(|names| names.iter().map(|name| name.as_bytes().to_vec()).collect());
             assert_eq!(view(&MARIADB, text.as_bytes()).map(names), expected, "{text}");
         }
         let long = format!("select `d`.`t`.`a` AS `a` from `d`.`t` where `d`.`t`.`a` <> '{}'", "a".repeat(LONGEST));
-        assert_eq!(view(&MARIADB, long.as_bytes()), Err(Against::NotUnderstood));
+        assert_eq!(view(&MARIADB, long.as_bytes()), Err(ViewRefusal::NotUnderstood));
     }
 }

@@ -15,20 +15,20 @@ static BARE: Flavour = Flavour {
         query_cache_test: None,
         has_sql_cache: false,
         has_dollar_quotes: false,
-        tells_transactions: true,
+        reports_transactions: true,
         keeps_warnings: false,
         updates_count_rows: false,
-        warns_of_words: false,
+        warns_of_deprecated_words: false,
         counts_until_failure: false,
-        takes_unreadable_types: true,
-        heeds_earlier_types: false,
+        keeps_unreadable_types: true,
+        depends_on_earlier_types: false,
         admits_nears: false,
         global_scopes: &[],
-        row: "",
+        row_keyword: "",
         aliases: &[],
         not_in_set_statement: &[],
         alias_prefix: "",
-        unlimited: [""; 2],
+        join_limit_override: [""; 2],
         process_test: "",
         attach_test: "",
     },
@@ -97,6 +97,6 @@ fn no_character_set_can_be_read() {
 fn no_name_is_another_for_a_variable() {
     let mode = LexMode::new(&BARE);
     assert_eq!(surface::rewrite(b"SELECT @@query_cache_size", mode), None);
-    assert!(!surface::is_near(b"SELECT @@query_cache_size", mode));
-    assert!(surface::is_near(b"LOAD DATA LOCAL INFILE 'x' INTO TABLE t", mode));
+    assert!(!surface::may_need_rewrite_or_file(b"SELECT @@query_cache_size", mode));
+    assert!(surface::may_need_rewrite_or_file(b"LOAD DATA LOCAL INFILE 'x' INTO TABLE t", mode));
 }

@@ -1,18 +1,18 @@
 //! LIKE and WHERE of the reports: the rows that they choose, and the errors for what they do not support.
 
 use flavour::MARIADB;
-use sql::{Charset, Kind, LexMode, Misuse, Selection, Show, classify};
+use sql::{Charset, Kind, LexMode, Selection, SelectionError, Show, classify};
 
 const COLUMNS: [&str; 3] = ["Item", "Count", "Meaning"];
 
-fn parsed_in(tail: &str, mode: LexMode) -> Result<Selection, Misuse> {
+fn parsed_in(tail: &str, mode: LexMode) -> Result<Selection, SelectionError> {
     match classify(format!("SHOW FQC REASONS {tail}").as_bytes(), mode).kind {
         Kind::Show(Show::Fqc { rows, .. }) => rows,
         other => panic!("{tail} is {other:?}"),
     }
 }
 
-fn parsed(tail: &str) -> Result<Selection, Misuse> {
+fn parsed(tail: &str) -> Result<Selection, SelectionError> {
     parsed_in(tail, LexMode::new(&MARIADB))
 }
 
@@ -29,7 +29,7 @@ fn chosen(tail: &str) -> String {
         row("c", "9.5e1", None),
         row("Ü", "-3", Some("")),
     ];
-    let numbers = (1..).zip(rows).filter(|(_, row)| selection.chooses(&COLUMNS, row));
+    let numbers = (1..).zip(rows).filter(|(_, row)| selection.selects(&COLUMNS, row));
     numbers.map(|(number, _)| number.to_string()).collect()
 }
 
@@ -104,10 +104,10 @@ fn what_is_not_supported_is_named() {
         ("LIKE 'a|%' ESCAPE '|'", "ESCAPE"),
     ];
     for (tail, what) in cases {
-        assert_eq!(parsed(tail), Err(Misuse::Unsupported(what.into())), "{tail}");
+        assert_eq!(parsed(tail), Err(SelectionError::Unsupported(what.into())), "{tail}");
     }
     let latin1 = LexMode { charset: Charset::AsciiSuperset, ..LexMode::new(&MARIADB) };
-    assert!(matches!(parsed_in("LIKE 'ü'", latin1), Err(Misuse::Unsupported(_))));
+    assert!(matches!(parsed_in("LIKE 'ü'", latin1), Err(SelectionError::Unsupported(_))));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn nonsense_is_a_syntax_error_from_where_it_begins() {
     ];
     for (tail, rest) in cases {
         let text = format!("SHOW FQC REASONS {tail}");
-        let Err(Misuse::Syntax(at)) = parsed(tail) else { panic!("{tail}: {:?}", parsed(tail)) };
+        let Err(SelectionError::Syntax(at)) = parsed(tail) else { panic!("{tail}: {:?}", parsed(tail)) };
         assert_eq!(at.map(|at| &text[at..]), rest, "{tail}");
     }
 }

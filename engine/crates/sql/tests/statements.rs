@@ -2,7 +2,9 @@
 
 use flavour::MARIADB;
 use sql::{Begin, Completion, DdlScope, Filter, Flush, FqcTopic, Isolation, Kind, LexMode, Preparation};
-use sql::{Misuse, Pattern, Selection, SetTransaction, Show, ShowScope, TableName, TransactionScope, Xa, classify};
+use sql::{
+    Pattern, Selection, SelectionError, SetTransaction, Show, ShowScope, TableName, TransactionScope, Xa, classify,
+};
 
 fn kind(text: &str) -> Kind {
     classify(text.as_bytes(), LexMode::new(&MARIADB)).kind
@@ -427,7 +429,10 @@ fn show_is_understood_where_its_answer_is_ours() {
         ),
         (show(Show::Fqc { topic: FqcTopic::Tables, rows: all() }), &["SHOW FQC TABLES"]),
         (show(Show::Fqc { topic: FqcTopic::Reasons, rows: all() }), &["SHOW FQC REASONS"]),
-        (show(Show::Fqc { topic: FqcTopic::Curve, rows: Err(Misuse::Syntax(Some(15))) }), &["SHOW FQC CURVE x"]),
+        (
+            show(Show::Fqc { topic: FqcTopic::Curve, rows: Err(SelectionError::Syntax(Some(15))) }),
+            &["SHOW FQC CURVE x"],
+        ),
         (
             show(Show::Other),
             &[
@@ -523,7 +528,7 @@ fn only_plain_writes_of_one_table_certainly_search_nothing() {
 
 #[test]
 fn what_is_prepared_is_told_by_a_plain_literal_alone() {
-    let may_make = |text: &str| sql::may_make_temporary(text.as_bytes(), LexMode::new(&MARIADB));
+    let may_make = |text: &str| sql::may_create_temporary_table(text.as_bytes(), LexMode::new(&MARIADB));
     for text in ["PREPARE p FROM 'SELECT 1'", "EXECUTE IMMEDIATE 'SELECT ?' USING 1", "EXECUTE p", "DO 1; DO 2"] {
         assert!(!may_make(text), "{text}");
     }

@@ -3,7 +3,7 @@
 use flavour::MARIADB;
 use footprint::{KeyColumn, KeyPart, Keys, PartKind};
 use sql::LexMode;
-use sql::touched::{self, Text, Written};
+use sql::touched::{self, Text, WrittenRows};
 
 fn column() -> KeyColumn {
     let plain = KeyColumn::new(b"id".to_vec(), i32::MIN.into(), i32::MAX.into());
@@ -18,7 +18,7 @@ fn read(statement: &str) -> Option<Keys> {
     touched::read(text(statement), &column()).map(|(_, keys)| keys)
 }
 
-fn written(statement: &str) -> Option<Written> {
+fn written(statement: &str) -> Option<WrittenRows> {
     touched::written(text(statement), &column()).map(|(_, written)| written)
 }
 
@@ -87,7 +87,7 @@ fn rows_that_compute_columns_are_told_one_at_a_time() {
     assert_eq!(read("id = 7 AND a > 3"), points(&[7]));
     assert_eq!((read("id IN (7, 9)"), read("id BETWEEN 7 AND 9"), read("id > 7 AND id < 9")), (None, None, None));
     let written = touched::written(text("UPDATE t SET a = 1 WHERE id IN (7, 9)"), &column).map(|(_, written)| written);
-    assert_eq!(written, Some(Written::Keys(Keys::Points(vec![7, 9]))));
+    assert_eq!(written, Some(WrittenRows::Keys(Keys::Points(vec![7, 9]))));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn bound_integers_count_by_their_place() {
         let text = Text { bound, ..text(statement) };
         touched::written(text, &column()).map(|(_, written)| written)
     };
-    let seven = Some(Written::Keys(Keys::Points(vec![7])));
+    let seven = Some(WrittenRows::Keys(Keys::Points(vec![7])));
     assert_eq!(keys("UPDATE t SET a = a + ?, c = '?' WHERE id = ?", &[Some(1), Some(7)]), seven);
     assert_eq!(keys("UPDATE t SET a = a + ? WHERE id = ?", &[Some(1), None]), None);
     assert_eq!(keys("INSERT INTO t (a, id) VALUES (?, ?)", &[None, Some(7)]), seven);
@@ -166,20 +166,20 @@ fn bound_integers_count_by_their_place() {
 
 #[test]
 fn writes_of_rows_are_understood() {
-    let keys = |points: &[i128]| Some(Written::Keys(Keys::Points(points.to_vec())));
+    let keys = |points: &[i128]| Some(WrittenRows::Keys(Keys::Points(points.to_vec())));
     for (statement, expected) in [
         ("UPDATE t SET a = a + 1, c = 'id' WHERE id = 7", keys(&[7])),
         ("UPDATE d.t AS x SET x.a = 2 WHERE x.id = 7 AND a > 3 ORDER BY a LIMIT 1", keys(&[7])),
         ("UPDATE t SET a = 1 WHERE id IN (7, 8) AND a = 1", keys(&[7, 8])),
         ("DELETE FROM t WHERE id = 7", keys(&[7])),
-        ("DELETE FROM t WHERE id BETWEEN 7 AND 9", Some(Written::Keys(Keys::Range { low: 7, high: 9 }))),
+        ("DELETE FROM t WHERE id BETWEEN 7 AND 9", Some(WrittenRows::Keys(Keys::Range { low: 7, high: 9 }))),
         ("INSERT INTO t VALUES (7, 'x', f(1, 2)), (-8, '', (3))", keys(&[7, -8])),
         ("INSERT t (a, `Id`) VALUE (1, 7)", keys(&[7])),
-        ("INSERT INTO t (a) VALUES (1)", Some(Written::Generated)),
-        ("INSERT INTO t VALUES (NULL, 1)", Some(Written::Generated)),
-        ("INSERT INTO t () VALUES ()", Some(Written::Generated)),
+        ("INSERT INTO t (a) VALUES (1)", Some(WrittenRows::Generated)),
+        ("INSERT INTO t VALUES (NULL, 1)", Some(WrittenRows::Generated)),
+        ("INSERT INTO t () VALUES ()", Some(WrittenRows::Generated)),
         ("INSERT IGNORE INTO t VALUES (7, 'x'), (8, f(1))", keys(&[7, 8])),
-        ("INSERT IGNORE t (a) VALUES (1)", Some(Written::Generated)),
+        ("INSERT IGNORE t (a) VALUES (1)", Some(WrittenRows::Generated)),
         ("REPLACE INTO d.t (a, id) VALUES (1, 7), (2, -8)", keys(&[7, -8])),
         ("REPLACE t VALUES (7, f(id))", keys(&[7])),
         ("INSERT INTO t VALUES (7, 1), (9, 2) ON DUPLICATE KEY UPDATE a = VALUES(a) + 1, c = f('id')", keys(&[7, 9])),
@@ -286,7 +286,7 @@ fn the_key_by_its_other_name_is_not_understood() {
     ] {
         assert_eq!(written(statement), None, "{statement}");
     }
-    assert_eq!(written("UPDATE t SET a = '_rowid' WHERE id = 7"), Some(Written::Keys(Keys::Points(vec![7]))));
+    assert_eq!(written("UPDATE t SET a = '_rowid' WHERE id = 7"), Some(WrittenRows::Keys(Keys::Points(vec![7]))));
 }
 
 /// Returns a key column `id` of a table with UNIQUE (space, title) and UNIQUE (name).
@@ -396,6 +396,6 @@ fn a_read_that_locks_rows_is_told_apart_like_a_write_of_them() {
         ("SELECT a FROM t WHERE id = 7 AND a IN (SELECT b FROM u) FOR UPDATE", None),
         ("SELECT a FROM t WHERE id = 7 OR a = 1 FOR UPDATE", None),
     ] {
-        assert_eq!(written(text), keys.map(Written::Keys), "{text}");
+        assert_eq!(written(text), keys.map(WrittenRows::Keys), "{text}");
     }
 }

@@ -5,7 +5,7 @@ mod random;
 use flavour::MARIADB;
 use footprint::{KeyColumn, Keys};
 use random::Random;
-use sql::touched::{self, Text, Written};
+use sql::touched::{self, Text, WrittenRows};
 use sql::{LexMode, Numbers, TableName};
 
 /// A row of the table: its key, and the value of one more column.
@@ -202,12 +202,12 @@ fn text(text: &str) -> Text<'_> {
 }
 
 /// Returns the rows that the statement writes, determined from its shape and its numbers. None if these do not determine them.
-fn told_by_shape(statement: &str, column: &KeyColumn) -> Option<(TableName, Written)> {
+fn told_by_shape(statement: &str, column: &KeyColumn) -> Option<(TableName, WrittenRows)> {
     let (mode, mut shape, mut numbers) = (text(statement).mode, Vec::new(), Numbers::default());
     sql::shape_and_numbers(statement.as_bytes(), mode, &mut shape, &mut numbers).then_some(())?;
-    let placed = touched::placed(&shape[1..], mode, column)?;
-    let written = placed.written(statement.as_bytes(), &numbers, column)?;
-    Some((placed.table, written))
+    let key_positions = touched::key_positions(&shape[1..], mode, column)?;
+    let written = key_positions.written(statement.as_bytes(), &numbers, column)?;
+    Some((key_positions.table, written))
 }
 
 #[test]
@@ -258,12 +258,12 @@ fn every_row_that_a_condition_selects_is_in_the_footprint() {
             format!("DELETE FROM t WHERE {wanted}{tail}"),
         ];
         let keys = statements.each_ref().map(|statement| match touched::written(text(statement), &column) {
-            Some((_, Written::Keys(keys))) => Some(keys),
+            Some((_, WrittenRows::Keys(keys))) => Some(keys),
             _ => touched::read(text(statement), &column).map(|(_, keys)| keys),
         });
         for (statement, keys) in statements.iter().zip(keys) {
             let shaped = match told_by_shape(statement, &column) {
-                Some((_, Written::Keys(keys))) => Some(keys),
+                Some((_, WrittenRows::Keys(keys))) => Some(keys),
                 _ => None,
             };
             by_shape += usize::from(shaped.is_some());
@@ -306,7 +306,7 @@ fn every_row_that_an_insert_adds_is_in_the_footprint() {
         let written = touched::written(text(&statement), &column).map(|(_, written)| written);
         let are_all_held = keys.iter().all(|key| (-128..=127).contains(key));
         let points = Keys::Points(keys.iter().map(|key| (*key).into()).collect());
-        assert_eq!(written, are_all_held.then_some(Written::Keys(points)), "{statement}");
+        assert_eq!(written, are_all_held.then_some(WrittenRows::Keys(points)), "{statement}");
         told += usize::from(are_all_held);
         let shaped = told_by_shape(&statement, &column).map(|(_, written)| written);
         assert!(shaped.is_none() || shaped == written, "{statement}: {shaped:?}");

@@ -9,7 +9,7 @@ use crate::{Bound, BoundType, NO_TYPE, Param, Parameter, Params};
 /// not fit these, the types of those values, because MySQL then prepares the statement again. After a number, for example, it compares text
 /// as a number from then on. The result of an execution depends on these types.
 #[derive(Clone, Debug, Default)]
-pub struct TakenFor {
+pub struct ParameterTypes {
     parameters: Vec<Parameter>,
     /// The types of the first values that did not fit `parameters`. Empty as long as all values have fitted.
     reprepared_for: Vec<BoundType>,
@@ -18,11 +18,11 @@ pub struct TakenFor {
 /// How MySQL interprets the values of an execution. Only `Alike` and `Reprepared` are certain from the types alone, so that the execution's
 /// result can be cached by its types and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum Interpretation {
     /// The server interprets the values as in every other execution with the same types.
     Alike,
     /// The server prepares the statement again for these types, one for each parameter. They also apply to later executions: pass them to
-    /// [`TakenFor::reprepare`].
+    /// [`ParameterTypes::reprepare`].
     Reprepared(Vec<BoundType>),
     /// The values have the types that the statement was prepared again for, except that some are NULL.
     InPart,
@@ -32,29 +32,29 @@ pub enum Taken {
     Unclear,
 }
 
-impl TakenFor {
+impl ParameterTypes {
     /// Creates the state of a statement that was just prepared. `parameters` are from [`Outcome::parameters`](crate::Outcome::parameters).
-    pub fn new(parameters: Vec<Parameter>) -> TakenFor {
-        TakenFor { parameters, reprepared_for: Vec::new() }
+    pub fn new(parameters: Vec<Parameter>) -> ParameterTypes {
+        ParameterTypes { parameters, reprepared_for: Vec::new() }
     }
 
     /// Determines how the server interprets the values of an execution. Changes nothing: see [`reprepare`](Self::reprepare).
-    pub fn take(&self, params: &Params) -> Taken {
+    pub fn interpret(&self, params: &Params) -> Interpretation {
         let types = || params.types_of_values();
         match fit(&self.parameters, params) {
-            Fit::Unclear => Taken::Unclear,
-            Fit::Same if self.reprepared_for.is_empty() => Taken::Alike,
-            _ if self.reprepared_for.is_empty() => Taken::Reprepared(types().collect()),
-            _ if types().eq(self.reprepared_for.iter().copied()) => Taken::Alike,
+            Fit::Unclear => Interpretation::Unclear,
+            Fit::Same if self.reprepared_for.is_empty() => Interpretation::Alike,
+            _ if self.reprepared_for.is_empty() => Interpretation::Reprepared(types().collect()),
+            _ if types().eq(self.reprepared_for.iter().copied()) => Interpretation::Alike,
             _ if types().zip(&self.reprepared_for).any(|(now, before)| now != NO_TYPE && now != *before) => {
-                Taken::Mixed
+                Interpretation::Mixed
             }
-            _ => Taken::InPart,
+            _ => Interpretation::InPart,
         }
     }
 
-    /// Notes that the server has prepared the statement again. Call it with the types of [`Taken::Reprepared`] once the client has sent
-    /// that execution to the server.
+    /// Notes that the server has prepared the statement again. Call it with the types of [`Interpretation::Reprepared`] once the client has
+    /// sent that execution to the server.
     pub fn reprepare(&mut self, types: Vec<BoundType>) {
         self.reprepared_for = types;
     }

@@ -23,7 +23,7 @@ mod tracker;
 
 pub use change_user::ChangeUser;
 pub use command::Command;
-pub use fit::{Taken, TakenFor};
+pub use fit::{Interpretation, ParameterTypes};
 pub use flavour::capability;
 pub use greeting::{Challenge, Greeting};
 pub use hello::ClientHello;

@@ -4,8 +4,8 @@ mod support;
 
 use support::{Random, clients};
 use wire::{
-    Bound, Execute, NO_TYPE, Packet, Param, Parameter, Params, Taken, TakenFor, have_time, push_packet, types_alone,
-    types_refused, with_types,
+    Bound, Execute, Interpretation, NO_TYPE, Packet, Param, Parameter, ParameterTypes, Params, have_time, push_packet,
+    types_alone, types_refused, with_types,
 };
 
 fn captured() -> Vec<Vec<u8>> {
@@ -159,20 +159,20 @@ fn any_bytes_have_an_answer() {
 fn mysql_goes_by_the_types_of_the_first_values_that_did_not_fit() {
     const INTEGER: [u8; 2] = [8, 0];
     const DOUBLE: [u8; 2] = [5, 0];
-    let taken = |by: &TakenFor, nulls: u8, kind: [u8; 2], value: &[u8]| {
+    let interpretation = |by: &ParameterTypes, nulls: u8, kind: [u8; 2], value: &[u8]| {
         let payload = execution(&[nulls], &kind, value);
         let execute = Execute::parse(&payload, 0).expect("an execution");
-        by.take(&execute.params(1, &[]).expect("parameters"))
+        by.interpret(&execute.params(1, &[]).expect("parameters"))
     };
-    let mut by = TakenFor::new(vec![Parameter { type_code: 8, is_unsigned: false, is_binary: false }]);
-    assert_eq!(taken(&by, 0, INTEGER, &[1; 8]), Taken::Alike);
-    assert_eq!(taken(&by, 1, INTEGER, &[]), Taken::Alike, "a NULL fits");
-    assert_eq!(taken(&by, 0, [253, 0], b"\x01a"), Taken::Unclear);
-    assert_eq!(taken(&by, 0, DOUBLE, &[1; 8]), Taken::Reprepared(vec![DOUBLE]));
+    let mut by = ParameterTypes::new(vec![Parameter { type_code: 8, is_unsigned: false, is_binary: false }]);
+    assert_eq!(interpretation(&by, 0, INTEGER, &[1; 8]), Interpretation::Alike);
+    assert_eq!(interpretation(&by, 1, INTEGER, &[]), Interpretation::Alike, "a NULL fits");
+    assert_eq!(interpretation(&by, 0, [253, 0], b"\x01a"), Interpretation::Unclear);
+    assert_eq!(interpretation(&by, 0, DOUBLE, &[1; 8]), Interpretation::Reprepared(vec![DOUBLE]));
     by.reprepare(vec![DOUBLE]);
-    assert_eq!(taken(&by, 0, DOUBLE, &[2; 8]), Taken::Alike);
-    assert_eq!(taken(&by, 0, INTEGER, &[1; 8]), Taken::Mixed);
-    assert_eq!(taken(&by, 1, DOUBLE, &[]), Taken::InPart);
+    assert_eq!(interpretation(&by, 0, DOUBLE, &[2; 8]), Interpretation::Alike);
+    assert_eq!(interpretation(&by, 0, INTEGER, &[1; 8]), Interpretation::Mixed);
+    assert_eq!(interpretation(&by, 1, DOUBLE, &[]), Interpretation::InPart);
 }
 
 #[test]

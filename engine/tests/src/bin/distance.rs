@@ -44,7 +44,7 @@ fn run() -> io::Result<()> {
         listener,
         ends: HashMap::new(),
         under_way: VecDeque::new(),
-        waited: arguments.all("waited").last().map(Waited::create).transpose()?,
+        waited: arguments.all("waited").last().map(ResponseTimes::create).transpose()?,
     }
     .pass_on()
 }
@@ -70,7 +70,7 @@ enum Request {
 }
 
 /// Bytes that one side has sent, on their way to the other side. Empty if the sending side has closed its connection.
-struct Parcel {
+struct DelayedBytes {
     due: Instant,
     /// The connections, and which of them gets the bytes.
     to: (Pair, usize),
@@ -85,17 +85,17 @@ struct Distance {
     /// The sockets that are still read, by their descriptors.
     ends: HashMap<RawFd, (Pair, usize)>,
     /// All parcels are delayed by the same time, so the first one is due first.
-    under_way: VecDeque<Parcel>,
-    waited: Option<Waited>,
+    under_way: VecDeque<DelayedBytes>,
+    waited: Option<ResponseTimes>,
 }
 
 /// The time from each request to the last part of its response, added up over all connections.
-struct Waited {
+struct ResponseTimes {
     file: File,
     sum: Duration,
 }
 
-impl Waited {
+impl ResponseTimes {
     fn create(path: &str) -> io::Result<Self> {
         let waited = Self { file: File::create(path)?, sum: Duration::ZERO };
         waited.write().map(|()| waited)
@@ -156,7 +156,11 @@ impl Distance {
         if let Some(waited) = self.waited.as_mut().filter(|_| !is_end) {
             waited.note(&pair.request, *side == CLIENT, Instant::now())?;
         }
-        self.under_way.push_back(Parcel { due: Instant::now() + self.each_way, to: (pair.clone(), 1 - side), bytes });
+        self.under_way.push_back(DelayedBytes {
+            due: Instant::now() + self.each_way,
+            to: (pair.clone(), 1 - side),
+            bytes,
+        });
         if is_end {
             self.ends.remove(&ready);
             self.poll.remove(ready)?;
@@ -165,7 +169,7 @@ impl Distance {
     }
 }
 
-impl Parcel {
+impl DelayedBytes {
     /// Writes the bytes to the receiving side, or closes it if there are none. Errors are ignored: if that connection has ended, its own
     /// end is passed on as well.
     fn arrive(self) {
@@ -225,7 +229,7 @@ mod tests {
     #[test]
     fn waiting_is_from_the_first_part_of_a_request_to_the_last_part_of_its_response() {
         let path = std::env::temp_dir().join(format!("fqc-waited-{}", std::process::id()));
-        let mut waited = Waited::create(path.to_str().unwrap()).unwrap();
+        let mut waited = ResponseTimes::create(path.to_str().unwrap()).unwrap();
         let (request, start) = (Cell::new(Request::None), Instant::now());
         let parts = [
             // The greeting answers no request.

@@ -35,7 +35,7 @@ pub enum Kind {
 
 /// The commands that a step sends.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
+pub enum Commands {
     /// One statement, or several, in the text protocol.
     Query(String),
     /// Executes a statement in the binary protocol. It is prepared first if the session has not done so yet.
@@ -96,7 +96,7 @@ impl Account {
 pub struct Action {
     pub session: usize,
     pub kind: Kind,
-    pub deed: Deed,
+    pub commands: Commands,
 }
 
 /// True if this session closes a prepared statement after each execution, as many libraries do, for Go and others.
@@ -107,44 +107,44 @@ pub fn closes_at_once(session: usize) -> bool {
 impl Action {
     /// True if the statement contains this text. False for steps without a single statement.
     pub fn mentions(&self, word: &str) -> bool {
-        match &self.deed {
-            Deed::Query(text) | Deed::Run(text, _) => text.contains(word),
+        match &self.commands {
+            Commands::Query(text) | Commands::Run(text, _) => text.contains(word),
             _ => false,
         }
     }
 
     pub fn is_select(&self) -> bool {
-        matches!(&self.deed, Deed::Query(text) | Deed::Run(text, _) if text.starts_with("SELECT"))
+        matches!(&self.commands, Commands::Query(text) | Commands::Run(text, _) if text.starts_with("SELECT"))
     }
 
     /// True if this read, unless it fails, sets FOUND_ROWS() and a near cache can know that.
     pub fn replaces_found(&self) -> bool {
-        matches!(&self.deed, Deed::Query(text) if !text.contains("INTO")) && self.is_select()
+        matches!(&self.commands, Commands::Query(text) if !text.contains("INTO")) && self.is_select()
     }
 
     /// The step that sends EXPLAIN with this statement, which shows how a server would find the rows. A step without a single statement is
     /// returned unchanged.
     pub fn explained(&self) -> Action {
-        let deed = match &self.deed {
-            Deed::Query(text) => Deed::Query(format!("EXPLAIN {text}")),
-            Deed::Run(text, params) => Deed::Run(format!("EXPLAIN {text}"), params.clone()),
+        let commands = match &self.commands {
+            Commands::Query(text) => Commands::Query(format!("EXPLAIN {text}")),
+            Commands::Run(text, params) => Commands::Run(format!("EXPLAIN {text}"), params.clone()),
             other => other.clone(),
         };
-        Action { deed, ..self.clone() }
+        Action { commands, ..self.clone() }
     }
 
     /// A step of the same session and kind with this statement.
     pub fn followed_by(&self, text: &str) -> Action {
-        Action { deed: Deed::Query(text.to_string()), ..self.clone() }
+        Action { commands: Commands::Query(text.to_string()), ..self.clone() }
     }
 
     /// True if the order of the answer's rows is determined, since every statement orders its rows by a unique key. Also true for steps
     /// without rows.
     pub fn is_ordered(&self) -> bool {
         let ordered = |text: &String| text.split("; ").all(orders_by_key);
-        match &self.deed {
-            Deed::Query(text) | Deed::Run(text, _) => ordered(text),
-            Deed::Pipeline(texts) => texts.iter().all(ordered),
+        match &self.commands {
+            Commands::Query(text) | Commands::Run(text, _) => ordered(text),
+            Commands::Pipeline(texts) => texts.iter().all(ordered),
             _ => true,
         }
     }
@@ -159,11 +159,11 @@ fn orders_by_key(text: &str) -> bool {
 impl fmt::Display for Action {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         write!(out, "[{}] ", self.session)?;
-        match &self.deed {
-            Deed::Query(text) => out.write_str(text),
-            Deed::Run(text, params) => write!(out, "{text}  -- binary, {params:?}"),
-            Deed::Load(text, file) => write!(out, "{text}  -- file {file:?}"),
-            Deed::Pipeline(texts) => write!(out, "{}  -- pipelined", texts.join("  ||  ")),
+        match &self.commands {
+            Commands::Query(text) => out.write_str(text),
+            Commands::Run(text, params) => write!(out, "{text}  -- binary, {params:?}"),
+            Commands::Load(text, file) => write!(out, "{text}  -- file {file:?}"),
+            Commands::Pipeline(texts) => write!(out, "{}  -- pipelined", texts.join("  ||  ")),
             other => write!(out, "-- {other:?}"),
         }
     }

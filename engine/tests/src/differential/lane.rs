@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::SESSIONS;
-use super::action::{Account, Action, Deed, closes_at_once};
+use super::action::{Account, Action, Commands, closes_at_once};
 use crate::client::{Client, Endpoint, Login, Param, Prepared, Response, capability, command, execute_body};
 use crate::server::{Product, Server};
 
@@ -169,17 +169,17 @@ impl Lane {
     /// with the same step.
     pub fn start(&mut self, action: &Action) -> io::Result<()> {
         let session = &mut self.sessions[action.session];
-        match &action.deed {
-            Deed::Query(text) => session.client.send(command::QUERY, text.as_bytes()),
-            Deed::Load(text, file) => {
+        match &action.commands {
+            Commands::Query(text) => session.client.send(command::QUERY, text.as_bytes()),
+            Commands::Load(text, file) => {
                 session.client.local_file = file.clone().into_bytes();
                 session.client.send(command::QUERY, text.as_bytes())
             }
-            Deed::Pipeline(texts) => {
+            Commands::Pipeline(texts) => {
                 let commands: Vec<_> = texts.iter().map(|text| (command::QUERY, text.as_bytes())).collect();
                 session.client.send_together(&commands)
             }
-            Deed::Run(text, params) => match session.execution(text, params) {
+            Commands::Run(text, params) => match session.execution(text, params) {
                 Some(body) => session.client.send(command::STMT_EXECUTE, &body),
                 None => Ok(()),
             },
@@ -197,42 +197,42 @@ impl Lane {
     }
 
     fn collect(&mut self, action: &Action, responses: &mut Vec<Response>) -> io::Result<()> {
-        if let Deed::Reconnect(account, is_abrupt) = &action.deed {
+        if let Commands::Reconnect(account, is_abrupt) = &action.commands {
             return self.reconnect(action.session, account, *is_abrupt);
         }
         let session = &mut self.sessions[action.session];
-        if let Deed::Run(text, params) = &action.deed {
+        if let Commands::Run(text, params) = &action.commands {
             return run(session, text, params, responses);
         }
         let Session { client, prepared, .. } = session;
-        match &action.deed {
-            Deed::Query(_) | Deed::Load(..) => responses.push(client.read_response()?),
-            Deed::Pipeline(texts) => {
+        match &action.commands {
+            Commands::Query(_) | Commands::Load(..) => responses.push(client.read_response()?),
+            Commands::Pipeline(texts) => {
                 for _ in texts {
                     responses.push(client.read_response()?);
                 }
             }
-            Deed::Close(text) => {
+            Commands::Close(text) => {
                 if let Some(known) = prepared.remove(text) {
                     client.close(&known.prepared)?;
                 }
             }
-            Deed::Reset(text) => {
+            Commands::Reset(text) => {
                 if let Some(known) = prepared.get(text) {
                     responses.push(client.reset(&known.prepared)?);
                 }
             }
-            Deed::InitDb(database) => responses.push(client.init_db(database)?),
-            Deed::Ping => responses.push(client.ping()?),
-            Deed::ResetConnection => {
+            Commands::InitDb(database) => responses.push(client.init_db(database)?),
+            Commands::Ping => responses.push(client.ping()?),
+            Commands::ResetConnection => {
                 prepared.clear();
                 responses.push(client.reset_connection()?);
             }
-            Deed::ChangeUser(account) => {
+            Commands::ChangeUser(account) => {
                 prepared.clear();
                 responses.push(client.change_user(&account.login())?);
             }
-            Deed::Run(..) | Deed::Reconnect(..) => unreachable!("handled above"),
+            Commands::Run(..) | Commands::Reconnect(..) => unreachable!("handled above"),
         }
         Ok(())
     }
@@ -260,7 +260,7 @@ impl Lane {
     }
 }
 
-/// Does the rest of a [`Deed::Run`]: reads the response of an execution that was sent, or prepares, executes and perhaps closes the
+/// Does the rest of a [`Commands::Run`]: reads the response of an execution that was sent, or prepares, executes and perhaps closes the
 /// statement.
 fn run(session: &mut Session, text: &str, params: &[Param], responses: &mut Vec<Response>) -> io::Result<()> {
     let Session { client, prepared, .. } = session;

@@ -26,7 +26,7 @@ use crate::server::{Product, Server};
 use action::Action;
 pub use generate::Aim;
 use generate::Generator;
-use pair::{Lanes, Pair, Parting};
+use pair::{EarlyEnd, Lanes, Pair};
 pub use summary::Summary;
 
 /// The number of sessions of each history.
@@ -238,7 +238,7 @@ fn epoch(
         let action = &history[history.len() - 1];
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(Parting::Difference(what)) => {
+            Err(EarlyEnd::Difference(what)) => {
                 return Ok(Some(Difference { seed, aim: generator.aim(), steps: history.len(), history, what }));
             }
             Err(parting) => {

@@ -5,7 +5,7 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::action::{Action, Deed, Kind};
+use super::action::{Action, Commands, Kind};
 use super::lane::{Answer, Lane};
 use super::{Plan, SESSIONS, compare, report};
 use crate::client::{Client, Endpoint, Row};
@@ -46,7 +46,7 @@ impl Pair<'_> {
             lanes.wait_for_log(action)?;
             match lanes.step(action) {
                 Ok(_) => {}
-                Err(Parting::Difference(what)) => return Ok(Some((index + 1, what))),
+                Err(EarlyEnd::Difference(what)) => return Ok(Some((index + 1, what))),
                 Err(_) => return Ok(None),
             }
         }
@@ -139,7 +139,7 @@ const HIDING: [&str; 21] = [
 const OPAQUE: [&str; 2] = ["EXECUTE IMMEDIATE 'SHOW WARNINGS'", "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER"];
 
 /// The reason why a history ends early.
-pub enum Parting {
+pub enum EarlyEnd {
     /// The answers differ; this text says how.
     Difference(String),
     /// A documented limit: a read that was served holds no metadata lock, so the cached server did not wait where the plain one did. From
@@ -231,7 +231,7 @@ impl Lanes {
 
     /// Runs a step on both sides. Returns the plain server's answer if both agree, or differ as documented, and else the reason to end the
     /// history.
-    pub fn step(&mut self, action: &Action) -> Result<Answer, Parting> {
+    pub fn step(&mut self, action: &Action) -> Result<Answer, EarlyEnd> {
         let sent = (self.plain.start(action), self.cached.start(action));
         let (plain, cached) = (self.plain.finish(action), self.cached.finish(action));
         let cached = self.retried(action, &plain, cached);
@@ -256,9 +256,9 @@ impl Lanes {
             }
         }
         let was_refused = std::mem::take(&mut self.was_refused[action.session])
-            && (action.kind == Kind::Aftermath || matches!(action.deed, Deed::Ping));
+            && (action.kind == Kind::Aftermath || matches!(action.commands, Commands::Ping));
         if was_refused && !is_select {
-            return Err(Parting::Rows);
+            return Err(EarlyEnd::Rows);
         }
         if !is_select {
             self.answered.clear();
@@ -271,16 +271,16 @@ impl Lanes {
             false => compare::warn_differently(&plain, &cached),
         };
         if warn_differently && self.one_warns_of_engines(action) {
-            return Err(Parting::Engines);
+            return Err(EarlyEnd::Engines);
         }
         let may_hang_on_plan = action.mentions("ROWS EXAMINED") || compare::have_same_rows(&plain, &cached);
         if is_select && may_hang_on_plan && self.hangs_on_plan(action, earlier, &cached) {
-            return Err(Parting::Plan);
+            return Err(EarlyEnd::Plan);
         }
         // A documented limit: the table that a column is reported to come from may depend on what another session has not committed, and
         // the log does not contain that.
         if self.log.is_some() && is_select && compare::tell_origins_alone(&plain, &cached) {
-            return Err(Parting::Plan);
+            return Err(EarlyEnd::Plan);
         }
         // A documented limit: a statement that may ask for the number of rows found in a way that the engine does not recognize finds no
         // warnings.
@@ -296,9 +296,9 @@ impl Lanes {
             || self.is_beside && self.may_be_older[action.session];
         let is_declined = may_decline && says(&cached, b"rows have changed since the read whose FOUND_ROWS()");
         // Only one of the two servers may have prepared the statement.
-        let leaves_more = !is_select || matches!(action.deed, Deed::Run(..));
+        let leaves_more = !is_select || matches!(action.commands, Commands::Run(..));
         if asks_rows && is_declined && leaves_more {
-            return Err(Parting::Rows);
+            return Err(EarlyEnd::Rows);
         }
         self.was_refused[action.session] = was_refused || asks_rows && is_declined;
         if self.was_refused[action.session] || asks_rows && is_of_now {
@@ -313,15 +313,15 @@ impl Lanes {
             return Ok(plain);
         }
         if timed_out(&plain) && !timed_out(&cached) && wants_metadata_lock(action) {
-            return Err(Parting::Lock);
+            return Err(EarlyEnd::Lock);
         }
         if self.has_lost_row && compare::number_differently(&plain, &cached) {
-            return Err(Parting::Numbers);
+            return Err(EarlyEnd::Numbers);
         }
         let (plain, cached) = (report::answer(&plain, action), report::answer(&cached, action));
         let head = format!("at {action}\n  differs: {place} (sent {sent:?})");
         let (here, there) = (self.plain.transactions(), self.cached.transactions());
-        Err(Parting::Difference(format!("{head}\n  plain:\n{plain}{here}  cached:\n{cached}{there}")))
+        Err(EarlyEnd::Difference(format!("{head}\n  plain:\n{plain}{here}  cached:\n{cached}{there}")))
     }
 
     /// True if the plain server itself has given the cached side's answer before and only reads came in between, or if the two servers
@@ -352,7 +352,7 @@ impl Lanes {
     /// nothing yet.
     fn retried(&mut self, action: &Action, plain: &Answer, mut cached: Answer) -> Answer {
         let begun = Instant::now();
-        while matches!(action.deed, Deed::Query(_))
+        while matches!(action.commands, Commands::Query(_))
             && timed_out(&cached)
             && !timed_out(plain)
             && begun.elapsed() < PATIENCE

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::action::{Action, Deed};
+use super::action::{Action, Commands};
 use super::lane::Answer;
 use crate::client::{Part, Response};
 
@@ -16,7 +16,7 @@ pub fn history(actions: &[Action]) -> String {
 
 /// The decoded responses to a step, with at most 60 rows each, and their first bytes.
 pub fn answer(answer: &Answer, action: &Action) -> String {
-    let is_binary = matches!(action.deed, Deed::Run(..));
+    let is_binary = matches!(action.commands, Commands::Run(..));
     let mut text: String = answer.responses.iter().map(|one| response(one, is_binary)).collect();
     if let Some(reason) = &answer.lost {
         let _ = writeln!(text, "    connection lost: {reason}");

@@ -35,10 +35,10 @@ pub fn shrink(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::differential::action::{Deed, Kind};
+    use crate::differential::action::{Commands, Kind};
 
     fn step(number: usize) -> Action {
-        Action { session: number, kind: Kind::Read, deed: Deed::Ping }
+        Action { session: number, kind: Kind::Read, commands: Commands::Ping }
     }
 
     #[test]

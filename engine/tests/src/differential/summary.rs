@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::action::Kind;
 use super::lane::Answer;
-use super::pair::Parting;
+use super::pair::EarlyEnd;
 use crate::near::{Near, hits_told};
 
 /// The counts of a run, over all its epochs. An epoch is a history of its own, on empty servers.
@@ -63,14 +63,14 @@ impl Summary {
     }
 
     /// Counts an epoch that ended early. A difference is not counted.
-    pub(super) fn end_early(&mut self, parting: &Parting) {
+    pub(super) fn end_early(&mut self, parting: &EarlyEnd) {
         *match parting {
-            Parting::Difference(_) => return,
-            Parting::Lock => &mut self.partings,
-            Parting::Plan => &mut self.plans,
-            Parting::Engines => &mut self.engines,
-            Parting::Rows => &mut self.refusals,
-            Parting::Numbers => &mut self.numbers,
+            EarlyEnd::Difference(_) => return,
+            EarlyEnd::Lock => &mut self.partings,
+            EarlyEnd::Plan => &mut self.plans,
+            EarlyEnd::Engines => &mut self.engines,
+            EarlyEnd::Rows => &mut self.refusals,
+            EarlyEnd::Numbers => &mut self.numbers,
         } += 1;
     }
 

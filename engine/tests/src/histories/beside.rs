@@ -13,7 +13,7 @@ use crate::client::Endpoint;
 use crate::near::{self, Near};
 use crate::random::Random;
 use crate::server::Server;
-use crate::wire::{Way, Wire};
+use crate::wire::{Direction, Wire};
 
 /// The length of three leases.
 const LONG_STOP: Duration = Duration::from_millis(300);
@@ -27,12 +27,12 @@ pub struct Beside {
     hits: u64,
     hits_inside: u64,
     hits_in_applications: u64,
-    life: Life,
+    life: NearWork,
 }
 
 /// The work of near caches since the server was last killed.
 #[derive(Default)]
-struct Life {
+struct NearWork {
     /// All hits of near caches when the server was last started.
     hits_before: u64,
     /// Near caches have answered `ENOUGH_HITS` reads since.
@@ -56,7 +56,7 @@ impl Beside {
             hits: 0,
             hits_inside: 0,
             hits_in_applications: 0,
-            life: Life::default(),
+            life: NearWork::default(),
         })
     }
 
@@ -81,7 +81,7 @@ impl Beside {
     }
 
     /// Injects faults until the run is over or the server has died. A near cache that ends by itself is a violation.
-    pub fn trouble(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
+    pub fn failure(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
         let mut random = Random::new(stage.plan.seed ^ 0x6e65_6172);
         while stage.goes_on() && server.is_running() {
             // The time without faults is random. The server keeps a near cache detached for long if it fails often.
@@ -107,9 +107,9 @@ impl Beside {
                     wire.reset();
                     stage.count("near caches' connections reset");
                 }
-                11..=12 => cut_off(wire, stage, &[Way::There, Way::Back], time),
-                13 => cut_off(wire, stage, &[Way::There], time),
-                _ => cut_off(wire, stage, &[Way::Back], time),
+                11..=12 => cut_off(wire, stage, &[Direction::There, Direction::Back], time),
+                13 => cut_off(wire, stage, &[Direction::There], time),
+                _ => cut_off(wire, stage, &[Direction::Back], time),
             }
             if !near.is_running() {
                 stage.violation(format!("a near cache died; its log:\n{}", near.log()));
@@ -140,7 +140,7 @@ impl Beside {
         server.kill9()?;
         stage.begin_life();
         server.restart()?;
-        self.life = Life { hits_before: self.hits(), has_served: false };
+        self.life = NearWork { hits_before: self.hits(), has_served: false };
         stage.count("server kills");
         Ok(())
     }
@@ -163,7 +163,7 @@ fn stop(near: &Near, stage: &Stage, time: Duration) {
 }
 
 /// Holds back what is sent in these directions for this time.
-fn cut_off(wire: &Wire, stage: &Stage, ways: &[Way], time: Duration) {
+fn cut_off(wire: &Wire, stage: &Stage, ways: &[Direction], time: Duration) {
     wire.hold(ways);
     thread::sleep(time);
     wire.hold(&[]);

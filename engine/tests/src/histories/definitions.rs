@@ -4,8 +4,8 @@
 use std::io;
 
 use super::register::Register;
+use super::session::{Outcome, Session};
 use super::stage::Stage;
-use super::voice::{Outcome, Voice};
 use crate::differential::generate::in_words_of;
 
 /// A register for each kind of definition.
@@ -37,20 +37,20 @@ impl Definitions {
     }
 
     /// Changes a random definition about once a second until the run is over.
-    pub fn writer(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+    pub fn writer(&self, session: &mut Session, stage: &Stage) -> io::Result<()> {
         while stage.goes_on() {
             // The schema stays unchanged for a second after each change. Otherwise nothing could be cached.
-            let outcome = self.write(voice, stage).and_then(|()| voice.text("DO SLEEP(1)").map(drop));
-            if let Err(trouble) = outcome {
-                voice.recover(&trouble)?;
+            let outcome = self.write(session, stage).and_then(|()| session.text("DO SLEEP(1)").map(drop));
+            if let Err(failure) = outcome {
+                session.recover(&failure)?;
             }
         }
         Ok(())
     }
 
-    fn write(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    fn write(&self, session: &mut Session, stage: &Stage) -> Outcome<()> {
         let register =
-            [&self.view, &self.function, &self.swapped, &self.emptied, &self.exchanged][voice.random.below(5)];
+            [&self.view, &self.function, &self.swapped, &self.emptied, &self.exchanged][session.random.below(5)];
         let value = register.attempt();
         let statements: Vec<String> = match register {
             one if std::ptr::eq(one, &self.view) => {
@@ -76,14 +76,14 @@ impl Definitions {
             ],
         };
         for statement in statements.iter().flat_map(|statement| in_words_of(stage.product, statement)) {
-            voice.text(&statement)?;
+            session.text(&statement)?;
         }
         register.acknowledge(value, &statements.join("; "));
         Ok(())
     }
 
     /// Reads and checks random definitions until the run is over.
-    pub fn reader(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+    pub fn reader(&self, session: &mut Session, stage: &Stage) -> io::Result<()> {
         let reads = [
             (&self.view, "SELECT v FROM defined"),
             (&self.function, "SELECT defined() v FROM one"),
@@ -92,11 +92,11 @@ impl Definitions {
             (&self.exchanged, "SELECT v FROM exchanged"),
         ];
         while stage.goes_on() {
-            let (register, statement) = reads[voice.random.below(reads.len())];
+            let (register, statement) = reads[session.random.below(reads.len())];
             let floor = register.floor(stage);
-            match voice.numbers(statement) {
-                Ok(rows) => rows.iter().for_each(|row| register.check(voice, stage, floor, row[0], statement)),
-                Err(trouble) => voice.recover(&trouble)?,
+            match session.numbers(statement) {
+                Ok(rows) => rows.iter().for_each(|row| register.check(session, stage, floor, row[0], statement)),
+                Err(failure) => session.recover(&failure)?,
             }
         }
         Ok(())

@@ -10,8 +10,8 @@ mod chaos;
 mod definitions;
 mod own;
 mod register;
+mod session;
 mod stage;
-mod voice;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,9 +26,9 @@ use crate::near::{self, hits_told};
 use crate::server::Server;
 use beside::Beside;
 use definitions::Definitions;
-use register::{Board, KEYS, WAYS};
+use register::{KEYS, RegisterTable, WAYS};
+use session::{NoResult, Session};
 use stage::Stage;
-use voice::{Trouble, Voice};
 
 /// Arguments for the tested server. Deadlocks and lock waits must end well before a client gives up, and a killed server must not find
 /// half-written pages.
@@ -119,7 +119,7 @@ impl Report {
 
 /// The rule of [`Report::proves_something_beside`], for `hits` of near caches. `has_counted` says whether a count of this name is above 0.
 fn proves_something(plan: &Plan, hits: u64, has_counted: impl Fn(&str) -> bool) -> bool {
-    let is_served_again = |trouble: bool, what| !trouble || has_counted(what);
+    let is_served_again = |failure: bool, what| !failure || has_counted(what);
     hits >= ENOUGH_HITS && is_served_again(plan.reinstalls, SERVED_ANEW) && is_served_again(plan.kills, SERVED_AGAIN)
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Report {
 
 /// The tables and definitions that the workers use.
 struct World {
-    boards: Vec<Board>,
+    boards: Vec<RegisterTable>,
     definitions: Definitions,
 }
 
@@ -161,7 +161,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         Plan { kills: true, .. } => way.durable(),
         _ => way,
     });
-    let world = World { boards: ways.map(Board::new).into(), definitions: Definitions::default() };
+    let world = World { boards: ways.map(RegisterTable::new).into(), definitions: Definitions::default() };
     prepare(server, &world, plan.redefines)?;
     if plan.dozes {
         let mut admin = server.admin()?;
@@ -181,9 +181,9 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     let stage = Stage::new(endpoints, plan, server.product());
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
         let (stage, world, server) = (&stage, &world, &mut *server);
-        let trouble = beside.as_mut().map(|beside| {
+        let failure = beside.as_mut().map(|beside| {
             scope.spawn(move || {
-                let outcome = beside.trouble(stage, server);
+                let outcome = beside.failure(stage, server);
                 stage.end_patience();
                 outcome
             })
@@ -193,7 +193,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
             .enumerate()
             .map(|(index, role)| scope.spawn(move || work(stage, world, index, role)))
             .collect();
-        let started = started.into_iter().chain(trouble);
+        let started = started.into_iter().chain(failure);
         started.map(|worker| worker.join().expect("a worker panicked")).collect()
     });
     if !server.is_running() {
@@ -217,7 +217,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
 fn prepare(server: &Server, world: &World, with_event: bool) -> io::Result<()> {
     let mut admin = server.admin()?;
     let mut statements: Vec<String> = vec!["CREATE OR REPLACE DATABASE h".into(), "USE h".into()];
-    statements.extend(world.boards.iter().flat_map(Board::setup));
+    statements.extend(world.boards.iter().flat_map(RegisterTable::setup));
     statements.extend(Definitions::setup());
     statements.extend(bank::setup());
     statements.extend(own::setup());
@@ -255,22 +255,22 @@ fn roles(plan: &Plan) -> Vec<Role> {
 
 fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()> {
     let seed = stage.plan.seed.wrapping_mul(1000) + index as u64;
-    let voice = |name| Voice::new(stage, name, seed);
+    let session = |name| Session::new(stage, name, seed);
     match role {
         Role::RegisterWriter(board, share) => {
             debug_assert_eq!(KEYS % share.1, 0);
-            world.boards[board].writer(&mut voice("register writes")?, stage, share)
+            world.boards[board].writer(&mut session("register writes")?, stage, share)
         }
-        Role::RegisterReader(board) => world.boards[board].reader(&mut voice("register reads")?, stage),
-        Role::BankWriter => bank::writer(&mut voice("bank writes")?, stage),
-        Role::BankReader => bank::reader(&mut voice("bank reads")?, stage),
-        Role::Own => own::worker(&mut voice("own statements")?, stage, index),
+        Role::RegisterReader(board) => world.boards[board].reader(&mut session("register reads")?, stage),
+        Role::BankWriter => bank::writer(&mut session("bank writes")?, stage),
+        Role::BankReader => bank::reader(&mut session("bank reads")?, stage),
+        Role::Own => own::worker(&mut session("own statements")?, stage, index),
         Role::DefinitionWriter if !stage.plan.redefines => Ok(()),
-        Role::DefinitionWriter => world.definitions.writer(&mut voice("definition writes")?, stage),
+        Role::DefinitionWriter => world.definitions.writer(&mut session("definition writes")?, stage),
         // These include a function, which would prevent light mode.
         Role::DefinitionReader if stage.plan.dozes => Ok(()),
-        Role::DefinitionReader => world.definitions.reader(&mut voice("definition reads")?, stage),
-        Role::Chaos => chaos::worker(&mut voice("chaos statements")?, stage),
+        Role::DefinitionReader => world.definitions.reader(&mut session("definition reads")?, stage),
+        Role::Chaos => chaos::worker(&mut session("chaos statements")?, stage),
     }
 }
 
@@ -294,13 +294,13 @@ fn await_the_last_session(server: &Server) -> io::Result<()> {
 
 /// Compares cached reads with the tables after the last write.
 fn settle(stage: &Stage, world: &World) -> io::Result<()> {
-    let mut voice = Voice::new(stage, "last reads", 0)?;
+    let mut session = Session::new(stage, "last reads", 0)?;
     for board in &world.boards {
-        match board.settle(&mut voice, stage) {
+        match board.settle(&mut session, stage) {
             Ok(()) => {}
-            Err(Trouble::InVain) => {}
-            Err(Trouble::Lost) => return Err(io::Error::other("the connection of the last reads was lost")),
-            Err(Trouble::Refused(failure)) => return Err(io::Error::other(format!("a last read failed: {failure}"))),
+            Err(NoResult::MatchedNoRow) => {}
+            Err(NoResult::Lost) => return Err(io::Error::other("the connection of the last reads was lost")),
+            Err(NoResult::Refused(failure)) => return Err(io::Error::other(format!("a last read failed: {failure}"))),
         }
     }
     Ok(())

@@ -9,8 +9,8 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use super::session::{NoResult, Outcome, Session, whole_numbers};
 use super::stage::Stage;
-use super::voice::{Outcome, Trouble, Voice, whole_numbers};
 use crate::client::Row;
 use crate::server::Product;
 
@@ -19,12 +19,12 @@ pub const KEYS: usize = 12;
 /// A value that is always rolled back. A read that shows more than this shows a state that never existed.
 const UNREAL: i64 = 1_000_000_000;
 
-/// Makes a statement that found no row fail, like `Trouble::InVain`, where only the last answer of several statements is seen.
+/// Makes a statement that found no row fail, like `NoResult::MatchedNoRow`, where only the last answer of several statements is seen.
 const UNLESS_IN_VAIN: &str = "IF ROW_COUNT() < 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in vain'; END IF;";
 
 /// The way in which a table of registers is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum WritePath {
     /// An UPDATE, an upsert, or a stored procedure that the statement calls.
     Direct,
     /// A write of a parent row, which a foreign key hands on.
@@ -37,18 +37,24 @@ pub enum Way {
     Inserts,
 }
 
-pub const WAYS: [Way; 6] =
-    [Way::Direct, Way::Cascade, Way::Trigger, Way::Engine("MyISAM"), Way::Engine("Aria"), Way::Inserts];
+pub const WAYS: [WritePath; 6] = [
+    WritePath::Direct,
+    WritePath::Cascade,
+    WritePath::Trigger,
+    WritePath::Engine("MyISAM"),
+    WritePath::Engine("Aria"),
+    WritePath::Inserts,
+];
 
-impl Way {
+impl WritePath {
     /// The same way if its statements run no trigger, and else one without.
-    pub fn unprogrammed(self) -> Way {
-        if self == Way::Trigger { Way::Engine("InnoDB") } else { self }
+    pub fn unprogrammed(self) -> WritePath {
+        if self == WritePath::Trigger { WritePath::Engine("InnoDB") } else { self }
     }
 
     /// The same way if its storage engine loses no acknowledged write when the server is killed, and else one in InnoDB.
-    pub fn durable(self) -> Way {
-        if self == Way::Engine("MyISAM") { Way::Engine("InnoDB") } else { self }
+    pub fn durable(self) -> WritePath {
+        if self == WritePath::Engine("MyISAM") { WritePath::Engine("InnoDB") } else { self }
     }
 }
 
@@ -102,7 +108,7 @@ impl Register {
 
     /// Notes a violation if a read may not have shown this value. `floor`: the result of [`Self::floor`] from before the read. `what`: the
     /// read, for reports.
-    pub fn check(&self, voice: &Voice, stage: &Stage, floor: i64, value: i64, what: &str) {
+    pub fn check(&self, session: &Session, stage: &Stage, floor: i64, value: i64, what: &str) {
         stage.count("register checks");
         let attempted = self.attempted.load(Ordering::SeqCst);
         if value < floor {
@@ -114,7 +120,7 @@ impl Register {
             ));
         } else if value > attempted {
             stage.violation(format!("unreal read: {what} answered {value}, but nobody wrote more than {attempted}"));
-        } else if let Some(life) = voice.present_life() {
+        } else if let Some(life) = session.present_life() {
             self.saw(life, value);
         }
     }
@@ -130,16 +136,16 @@ impl Register {
 }
 
 /// A table of registers, one for each key from 0 to `KEYS` - 1, that is written in one way.
-pub struct Board {
-    way: Way,
+pub struct RegisterTable {
+    way: WritePath,
     table: String,
     registers: Vec<Register>,
 }
 
-impl Board {
-    pub fn new(way: Way) -> Self {
+impl RegisterTable {
+    pub fn new(way: WritePath) -> Self {
         let table = match way {
-            Way::Engine(engine) => format!("register_{}", engine.to_lowercase()),
+            WritePath::Engine(engine) => format!("register_{}", engine.to_lowercase()),
             other => format!("register_{other:?}").to_lowercase(),
         };
         Self { way, table, registers: (0..KEYS).map(|_| Register::default()).collect() }
@@ -151,12 +157,12 @@ impl Board {
         let rows = |value: fn(usize) -> usize| {
             (0..KEYS).map(|key| format!("({key}, {})", value(key))).collect::<Vec<_>>().join(", ")
         };
-        let engine = if let Way::Engine(engine) = self.way { engine } else { "InnoDB" };
+        let engine = if let WritePath::Engine(engine) = self.way { engine } else { "InnoDB" };
         let create = format!("CREATE TABLE {table} (k INT PRIMARY KEY, v BIGINT NOT NULL) ENGINE={engine}");
         let fill = format!("INSERT INTO {table} VALUES {}", rows(|_| 0));
         let view = format!("CREATE VIEW {table}_view AS SELECT k, v FROM {table}");
         match self.way {
-            Way::Cascade => vec![
+            WritePath::Cascade => vec![
                 "CREATE TABLE parent (id BIGINT PRIMARY KEY)".into(),
                 format!("INSERT INTO parent VALUES {}", (0..KEYS).map(|key| format!("({})", base(key))).collect::<Vec<_>>().join(", ")),
                 "CREATE TABLE child (k INT PRIMARY KEY, id BIGINT, FOREIGN KEY (id) REFERENCES parent (id) ON UPDATE CASCADE)".into(),
@@ -164,46 +170,46 @@ impl Board {
                 format!("CREATE VIEW {table} AS SELECT k, id - k * {SPACE} - {SPACE} v FROM child"),
                 view,
             ],
-            Way::Trigger => vec![
+            WritePath::Trigger => vec![
                 create,
                 fill,
                 view,
                 "CREATE TABLE nudge (k INT PRIMARY KEY, v BIGINT)".into(),
                 format!("CREATE TRIGGER nudged AFTER INSERT ON nudge FOR EACH ROW BEGIN UPDATE {table} SET v = NEW.v WHERE k = NEW.k AND v < NEW.v; {UNLESS_IN_VAIN} END"),
             ],
-            Way::Inserts => vec![
+            WritePath::Inserts => vec![
                 "CREATE TABLE entries (k INT, v BIGINT, PRIMARY KEY (k, v))".into(),
                 format!("INSERT INTO entries VALUES {}", rows(|_| 0)),
                 format!("CREATE VIEW {table} AS SELECT k, MAX(v) v FROM entries GROUP BY k"),
                 view,
             ],
-            Way::Direct => vec![
+            WritePath::Direct => vec![
                 create,
                 fill,
                 view,
                 format!("CREATE PROCEDURE bump(key_ INT, value_ BIGINT) BEGIN UPDATE {table} SET v = value_ WHERE k = key_ AND v < value_; {UNLESS_IN_VAIN} END"),
             ],
-            Way::Engine(_) => vec![create, fill, view],
+            WritePath::Engine(_) => vec![create, fill, view],
         }
     }
 
     /// True if the table's writes can be rolled back.
     fn is_transactional(&self) -> bool {
-        !matches!(self.way, Way::Engine(_))
+        !matches!(self.way, WritePath::Engine(_))
     }
 
     /// A random statement that raises the register of `key` to `value`.
-    fn write_statement(&self, voice: &mut Voice, key: usize, value: i64) -> String {
+    fn write_statement(&self, session: &mut Session, key: usize, value: i64) -> String {
         let table = &self.table;
         match self.way {
-            Way::Cascade => {
+            WritePath::Cascade => {
                 let low = base(key);
                 format!("UPDATE parent SET id = {} WHERE id >= {low} AND id < {}", low + value, low + value)
             }
-            Way::Trigger => format!("REPLACE INTO nudge VALUES ({key}, {value})"),
-            Way::Inserts => format!("INSERT IGNORE INTO entries VALUES ({key}, {value})"),
-            Way::Direct if voice.random.percent(10) => format!("CALL bump({key}, {value})"),
-            _ => match voice.random.below(4) {
+            WritePath::Trigger => format!("REPLACE INTO nudge VALUES ({key}, {value})"),
+            WritePath::Inserts => format!("INSERT IGNORE INTO entries VALUES ({key}, {value})"),
+            WritePath::Direct if session.random.percent(10) => format!("CALL bump({key}, {value})"),
+            _ => match session.random.below(4) {
                 0 => format!("INSERT INTO {table} VALUES ({key}, 0) ON DUPLICATE KEY UPDATE v = GREATEST(v, {value})"),
                 1 => format!("UPDATE {table}_view SET v = {value} WHERE k = {key} AND v < {value}"),
                 _ => format!("UPDATE {table} SET v = {value} WHERE k = {key} AND v < {value}"),
@@ -213,15 +219,15 @@ impl Board {
 
     /// Writes the keys of one writer at random, until the run is over. `share`: the number of this writer, and how many writers the board
     /// has.
-    pub fn writer(&self, voice: &mut Voice, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
+    pub fn writer(&self, session: &mut Session, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
         while stage.goes_on() {
-            stage.pause(&mut voice.random);
-            let key = voice.random.below(KEYS / share.1) * share.1 + share.0;
+            stage.pause(&mut session.random);
+            let key = session.random.below(KEYS / share.1) * share.1 + share.0;
             let value = self.registers[key].attempt();
-            match self.write(voice, stage, key, value) {
+            match self.write(session, stage, key, value) {
                 Ok(Some(how)) => self.registers[key].acknowledge(value, &how),
                 Ok(None) => {}
-                Err(trouble) => voice.recover(&trouble)?,
+                Err(failure) => session.recover(&failure)?,
             }
         }
         Ok(())
@@ -229,85 +235,85 @@ impl Board {
 
     /// Writes a value in a random way. Returns the statements that were run if the server has acknowledged the value. None if the outcome
     /// is unknown, or a value was rolled back on purpose.
-    fn write(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
-        let statement = self.write_statement(voice, key, value);
-        let choice = voice.random.below(100);
+    fn write(&self, session: &mut Session, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
+        let statement = self.write_statement(session, key, value);
+        let choice = session.random.below(100);
         let several: Vec<&str> = match choice {
             60..=97 if !self.is_transactional() => vec![&statement],
             60..=79 => vec!["BEGIN", &statement, "COMMIT"],
             // A routine among several statements may have defined anything.
             80..=84 if stage.plan.redefines || !statement.starts_with("CALL") => {
                 let text = format!("BEGIN; {statement}; COMMIT");
-                return voice.text(&text).map(|_| Some(text));
+                return session.text(&text).map(|_| Some(text));
             }
             85..=89 => vec!["SET autocommit = 0", &statement, "COMMIT", "SET autocommit = 1"],
             90..=93 => {
-                let unreal = self.write_statement(voice, key, UNREAL);
-                return voice.all(&["BEGIN", &unreal, "ROLLBACK"]).map(|()| None);
+                let unreal = self.write_statement(session, key, UNREAL);
+                return session.all(&["BEGIN", &unreal, "ROLLBACK"]).map(|()| None);
             }
             94 => {
-                voice.all(&["BEGIN", &statement])?;
-                return voice.send_and_die("COMMIT").map_err(|_| Trouble::Lost).map(|()| None);
+                session.all(&["BEGIN", &statement])?;
+                return session.send_and_die("COMMIT").map_err(|_| NoResult::Lost).map(|()| None);
             }
-            95 => return voice.send_and_die(&statement).map_err(|_| Trouble::Lost).map(|()| None),
+            95 => return session.send_and_die(&statement).map_err(|_| NoResult::Lost).map(|()| None),
             // If the server is killed, its prepared XA branch may outlive it, and no session would end the branch.
-            96..=97 if self.way == Way::Direct && !stage.plan.kills => {
-                return self.two_phases(voice, stage, key, value);
+            96..=97 if self.way == WritePath::Direct && !stage.plan.kills => {
+                return self.two_phases(session, stage, key, value);
             }
             _ => vec![&statement],
         };
-        voice.all(&several).map(|()| Some(several.join("; ")))
+        session.all(&several).map(|()| Some(several.join("; ")))
     }
 
     /// Writes a value in an XA transaction. Half of the time another session commits it than the one that prepared it, which invalidates
     /// everything. Returns what [`Self::write`] returns.
-    fn two_phases(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
+    fn two_phases(&self, session: &mut Session, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let name = format!("'{}-{key}-{value}'", self.table);
         let statement = format!("UPDATE {} SET v = {value} WHERE k = {key} AND v < {value}", self.table);
-        let begin = voice.text(&format!("XA START {name}")).and_then(|_| voice.text(&statement));
+        let begin = session.text(&format!("XA START {name}")).and_then(|_| session.text(&statement));
         let (end, prepare) = (format!("XA END {name}"), format!("XA PREPARE {name}"));
-        if let Err(trouble) = begin {
-            let _ = voice.text(&end).and_then(|_| voice.text(&format!("XA ROLLBACK {name}")));
-            return Err(trouble);
+        if let Err(failure) = begin {
+            let _ = session.text(&end).and_then(|_| session.text(&format!("XA ROLLBACK {name}")));
+            return Err(failure);
         }
-        let prepared = voice.text(&end).and_then(|_| voice.text(&prepare));
-        let is_left = prepared.is_err() || stage.plan.redefines && voice.random.percent(50);
+        let prepared = session.text(&end).and_then(|_| session.text(&prepare));
+        let is_left = prepared.is_err() || stage.plan.redefines && session.random.percent(50);
         if is_left {
-            leave(voice, stage)?;
+            leave(session, stage)?;
         }
-        self.finish(voice, stage, &format!("XA COMMIT {name}"))?;
+        self.finish(session, stage, &format!("XA COMMIT {name}"))?;
         Ok(prepared.is_ok().then(|| format!("XA transaction {name}, committed elsewhere: {is_left}")))
     }
 
     /// Commits a prepared XA branch. If its session has ended, waits until the server has noticed that, since the branch cannot be
     /// committed earlier.
-    fn finish(&self, voice: &mut Voice, stage: &Stage, commit: &str) -> Outcome<()> {
+    fn finish(&self, session: &mut Session, stage: &Stage, commit: &str) -> Outcome<()> {
         loop {
-            match voice.text(commit) {
-                Err(Trouble::Refused(failure)) if failure.code == 1397 => {
-                    let waiting = voice.text("XA RECOVER")?;
+            match session.text(commit) {
+                Err(NoResult::Refused(failure)) if failure.code == 1397 => {
+                    let waiting = session.text("XA RECOVER")?;
                     let name = commit.trim_start_matches("XA COMMIT ").trim_matches('\'').as_bytes();
                     if !waiting.iter().any(|row| row[3].as_deref() == Some(name)) {
-                        return Err(Trouble::Refused(failure));
+                        return Err(NoResult::Refused(failure));
                     }
                 }
                 // A session that is killed here leaves its branch to another one as well.
-                Err(Trouble::Lost) => leave(voice, stage)?,
+                Err(NoResult::Lost) => leave(session, stage)?,
                 outcome => return outcome.map(drop),
             }
         }
     }
 
     /// Reads and checks random registers until the run is over.
-    pub fn reader(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+    pub fn reader(&self, session: &mut Session, stage: &Stage) -> io::Result<()> {
         while stage.goes_on() {
-            let outcome = match voice.random.below(100) {
-                0..15 => self.read_in_transaction(voice, stage),
-                _ if stage.plan.beside.is_some() => self.read_again_and_again(voice, stage),
-                _ => self.read(voice, stage),
+            let outcome = match session.random.below(100) {
+                0..15 => self.read_in_transaction(session, stage),
+                _ if stage.plan.beside.is_some() => self.read_again_and_again(session, stage),
+                _ => self.read(session, stage),
             };
-            if let Err(trouble) = outcome {
-                voice.recover(&trouble)?;
+            if let Err(failure) = outcome {
+                session.recover(&failure)?;
             }
         }
         Ok(())
@@ -315,40 +321,40 @@ impl Board {
 
     /// Reads in a transaction. Each read sees what is committed: at READ COMMITTED always, at REPEATABLE READ because the transaction has
     /// read nothing before.
-    fn read_in_transaction(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-        let isolation = voice.random.word(&["READ COMMITTED", "REPEATABLE READ"]);
-        voice.run(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"))?;
-        let is_explicit = isolation == "READ COMMITTED" && voice.random.percent(50);
-        voice.run(if is_explicit { "BEGIN" } else { "SET autocommit = 0" })?;
+    fn read_in_transaction(&self, session: &mut Session, stage: &Stage) -> Outcome<()> {
+        let isolation = session.random.word(&["READ COMMITTED", "REPEATABLE READ"]);
+        session.run(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"))?;
+        let is_explicit = isolation == "READ COMMITTED" && session.random.percent(50);
+        session.run(if is_explicit { "BEGIN" } else { "SET autocommit = 0" })?;
         for _ in 0..4 {
-            self.read(voice, stage)?;
+            self.read(session, stage)?;
             if isolation == "REPEATABLE READ" {
-                voice.run("COMMIT")?;
+                session.run("COMMIT")?;
             }
         }
-        voice.all(&["COMMIT", "SET autocommit = 1"])
+        session.all(&["COMMIT", "SET autocommit = 1"])
     }
 
     /// Repeats a read. A near cache only answers reads that repeat before the next write.
-    fn read_again_and_again(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-        let statement = self.read_statement(voice);
+    fn read_again_and_again(&self, session: &mut Session, stage: &Stage) -> Outcome<()> {
+        let statement = self.read_statement(session);
         let most = if stage.plan.share.is_some() { 400 } else { 12 };
-        (0..=voice.random.below(most)).try_for_each(|_| {
-            stage.linger(&mut voice.random);
-            self.check(voice, stage, &statement)
+        (0..=session.random.below(most)).try_for_each(|_| {
+            stage.linger(&mut session.random);
+            self.check(session, stage, &statement)
         })
     }
 
-    fn read(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-        let statement = self.read_statement(voice);
-        self.check(voice, stage, &statement)
+    fn read(&self, session: &mut Session, stage: &Stage) -> Outcome<()> {
+        let statement = self.read_statement(session);
+        self.check(session, stage, &statement)
     }
 
     /// A random read of one or several registers.
-    fn read_statement(&self, voice: &mut Voice) -> String {
-        let key = voice.random.below(KEYS);
-        let source = if voice.random.percent(20) { format!("{}_view", self.table) } else { self.table.clone() };
-        let condition = match voice.random.below(10) {
+    fn read_statement(&self, session: &mut Session) -> String {
+        let key = session.random.below(KEYS);
+        let source = if session.random.percent(20) { format!("{}_view", self.table) } else { self.table.clone() };
+        let condition = match session.random.below(10) {
             0 => String::new(),
             1 => format!(" WHERE k IN ({key}, {})", (key + 1) % KEYS),
             2 => format!(" WHERE k BETWEEN {} AND {key}", key / 2),
@@ -359,21 +365,21 @@ impl Board {
     }
 
     /// Runs a read of keys and values, and checks each value.
-    fn check(&self, voice: &mut Voice, stage: &Stage, statement: &str) -> Outcome<()> {
+    fn check(&self, session: &mut Session, stage: &Stage, statement: &str) -> Outcome<()> {
         let floors: Vec<_> = self.registers.iter().map(|register| register.floor(stage)).collect();
-        for row in voice.numbers(statement)? {
+        for row in session.numbers(statement)? {
             let key = row[0] as usize;
-            self.registers[key].check(voice, stage, floors[key], row[1], &format!("`{statement}` for k = {key}"));
+            self.registers[key].check(session, stage, floors[key], row[1], &format!("`{statement}` for k = {key}"));
         }
         Ok(())
     }
 
     /// Notes a violation unless a cached read shows what the table holds, and the table everything that was acknowledged. To be called
     /// after the last write.
-    pub fn settle(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    pub fn settle(&self, session: &mut Session, stage: &Stage) -> Outcome<()> {
         let statement = format!("SELECT k, v FROM {} ORDER BY k", self.table);
-        let cached = voice.text(&statement)?;
-        let truth = voice.text(&format!("SELECT SQL_NO_CACHE k, v FROM {} ORDER BY k -- truth", self.table))?;
+        let cached = session.text(&statement)?;
+        let truth = session.text(&format!("SELECT SQL_NO_CACHE k, v FROM {} ORDER BY k -- truth", self.table))?;
         if cached != truth {
             stage
                 .violation(format!("after the last write `{statement}` answers {cached:?}, the table holds {truth:?}"));
@@ -395,18 +401,18 @@ impl Board {
 }
 
 /// Reconnects, and waits until InnoDB has noticed the end of the old session.
-fn leave(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-    let Some(thread) = voice.reconnect().map_err(|_| Trouble::Lost)? else { return Ok(()) };
-    while is_known_to_innodb(voice, stage, thread)? {}
+fn leave(session: &mut Session, stage: &Stage) -> Outcome<()> {
+    let Some(thread) = session.reconnect().map_err(|_| NoResult::Lost)? else { return Ok(()) };
+    while is_known_to_innodb(session, stage, thread)? {}
     Ok(())
 }
 
 /// True until InnoDB has noticed the end of the session with this thread id. It does so only after the session has left the list of
 /// processes. If another session commits a branch of it before that, the commit is acknowledged and lost, also without the plugin.
-fn is_known_to_innodb(voice: &mut Voice, stage: &Stage, thread: u32) -> Outcome<bool> {
+fn is_known_to_innodb(session: &mut Session, stage: &Stage, thread: u32) -> Outcome<bool> {
     let product = if stage.product == Product::MySql { "MySQL" } else { "MariaDB" };
     let name = format!("{product} thread id {thread},");
-    let status = voice.text("SHOW ENGINE INNODB STATUS")?;
+    let status = session.text("SHOW ENGINE INNODB STATUS")?;
     Ok(status[0][2].as_deref().is_some_and(|text| String::from_utf8_lossy(text).contains(&name)))
 }
 

@@ -2,7 +2,7 @@
 //! are requested again before they end. On a server of either product.
 
 use crate::start;
-use crate::traps::{Arena, all, said, small_table, until};
+use crate::traps::{Arena, all, rows_text, small_table, until};
 use fqc_tests::client::Client;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn stored_one_in(client: &mut Client) -> u64 {
 }
 
 fn counter(client: &mut Client, name: &str) -> u64 {
-    let row = said(&client.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    let row = rows_text(&client.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
     row.split_once(',').and_then(|(_, number)| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
 }
 
@@ -68,7 +68,7 @@ fn a_shape_that_is_always_outdated_is_passed_over_and_found_again() {
         }
         stored_one_in(&mut client) == 64
     });
-    let reasons = said(&client.must("SHOW FQC REASONS").unwrap());
+    let reasons = rows_text(&client.must("SHOW FQC REASONS").unwrap());
     assert!(reasons.contains("not_reused"), "{reasons}");
     until_stored_again(&mut arena, &mut client);
 }
@@ -81,9 +81,9 @@ fn what_comes_again_stays_stored_beside_what_does_not() {
     arena.warm(&mut client, often);
     for number in 1000..3000 {
         read(&mut client, number);
-        assert_eq!(said(&client.query(often).unwrap()), "150");
+        assert_eq!(rows_text(&client.query(often).unwrap()), "150");
     }
     arena.hit(&mut client, often, "150");
     all(&mut client, &["UPDATE t SET v = 11 WHERE id = 1"]);
-    assert_eq!(said(&client.query(often).unwrap()), "151");
+    assert_eq!(rows_text(&client.query(often).unwrap()), "151");
 }

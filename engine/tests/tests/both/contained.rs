@@ -2,7 +2,7 @@
 //! and the server shuts down when asked to.
 
 use crate::options;
-use crate::traps::{all, plugin, said, until};
+use crate::traps::{all, plugin, rows_text, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 
@@ -21,7 +21,7 @@ pub fn faulty(fault: &str) -> Server {
 
 /// A status variable of the server that is a number.
 pub fn number(server: &Server, name: &str) -> u64 {
-    let row = said(&server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    let row = rows_text(&server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
     row.split_once(',').and_then(|(_, number)| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
 }
 
@@ -35,7 +35,7 @@ fn writes_and_reads(server: &Server, value: u64, fault: &str) {
 }
 
 fn value_of(client: &mut Client) -> String {
-    said(&client.query("SELECT v FROM d.t WHERE id = 7").unwrap())
+    rows_text(&client.query("SELECT v FROM d.t WHERE id = 7").unwrap())
 }
 
 /// Checks that nothing is served any more, and that the log says why.

@@ -1,7 +1,7 @@
 //! What distinguishes two statements on either product: their bytes, the database, the protocol, and every setting that can change a
 //! result.
 
-use crate::traps::{Arena, all, facet, said, said_binary, small_table};
+use crate::traps::{Arena, all, binary_rows_text, check_separates_results, rows_text, small_table};
 use crate::{FLAVOUR, HIDDEN, enter};
 use fqc_tests::client::{Client, Login, Param, capability};
 
@@ -18,9 +18,9 @@ fn character_set_results() {
     let mut arena = enter("i_results");
     texts(&arena);
     let read = "SELECT HEX(a), a FROM t WHERE id = 1";
-    facet(&mut arena, read, ("SET NAMES utf8mb4", "C3A9,é"), ("SET NAMES latin1", "C3A9,\u{fffd}"));
+    check_separates_results(&mut arena, read, ("SET NAMES utf8mb4", "C3A9,é"), ("SET NAMES latin1", "C3A9,\u{fffd}"));
     let one = ("SET character_set_results = utf8mb4", "C3A9,é");
-    facet(&mut arena, read, one, ("SET character_set_results = latin1", "C3A9,\u{fffd}"));
+    check_separates_results(&mut arena, read, one, ("SET character_set_results = latin1", "C3A9,\u{fffd}"));
 }
 
 #[test]
@@ -28,9 +28,9 @@ fn character_set_of_literals() {
     let mut arena = enter("i_literals");
     texts(&arena);
     let read = "SELECT LENGTH('é'), CHAR_LENGTH('é') FROM t WHERE id = 1";
-    facet(&mut arena, read, ("SET NAMES utf8mb4", "2,1"), ("SET NAMES latin1", "2,2"));
+    check_separates_results(&mut arena, read, ("SET NAMES utf8mb4", "2,1"), ("SET NAMES latin1", "2,2"));
     let one = ("SET character_set_client = utf8mb4", "2,1");
-    facet(&mut arena, read, one, ("SET character_set_client = latin1", "4,2"));
+    check_separates_results(&mut arena, read, one, ("SET character_set_client = latin1", "4,2"));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn character_set_connection() {
     texts(&arena);
     let read = "SELECT HEX('é') FROM t WHERE id = 1";
     let one = ("SET character_set_connection = utf8mb4", "C3A9");
-    facet(&mut arena, read, one, ("SET character_set_connection = latin1", "E9"));
+    check_separates_results(&mut arena, read, one, ("SET character_set_connection = latin1", "E9"));
 }
 
 #[test]
@@ -60,9 +60,9 @@ fn collation_connection() {
     texts(&arena);
     let read = "SELECT 'a' = 'A' FROM t WHERE id = 1";
     let one = ("SET collation_connection = utf8mb4_bin", "0");
-    facet(&mut arena, read, one, ("SET collation_connection = utf8mb4_general_ci", "1"));
+    check_separates_results(&mut arena, read, one, ("SET collation_connection = utf8mb4_general_ci", "1"));
     let named = ("SET NAMES utf8mb4 COLLATE utf8mb4_bin", "0");
-    facet(&mut arena, read, named, ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "1"));
+    check_separates_results(&mut arena, read, named, ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "1"));
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn sql_mode() {
     let mut arena = enter("i_mode");
     texts(&arena);
     let read = "SELECT \"a\" FROM t WHERE id = 2";
-    facet(&mut arena, read, ("SET sql_mode = ''", "a"), ("SET sql_mode = 'ANSI_QUOTES'", "b"));
+    check_separates_results(&mut arena, read, ("SET sql_mode = ''", "a"), ("SET sql_mode = 'ANSI_QUOTES'", "b"));
     let read = "SELECT '\\\\' FROM t WHERE id = 2";
     let one = ("SET sql_mode = 'NO_BACKSLASH_ESCAPES'", "\\\\");
-    facet(&mut arena, read, one, ("SET @@sql_mode = ''", "\\"));
+    check_separates_results(&mut arena, read, one, ("SET @@sql_mode = ''", "\\"));
 }
 
 #[test]
@@ -96,9 +96,19 @@ fn sql_mode_by_an_expression() {
     texts(&arena);
     let read = "SELECT \"a\" FROM t WHERE id = 2";
     let one = ("SET sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')", "a");
-    facet(&mut arena, read, one, ("SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')", "b"));
-    facet(&mut arena, read, ("SET sql_mode = DEFAULT", "a"), ("SET sql_mode = (SELECT 'ANSI_QUOTES')", "b"));
-    facet(&mut arena, read, ("SET @mode = 'ANSI', sql_mode = DEFAULT", "a"), ("SET sql_mode = 4", "b"));
+    check_separates_results(&mut arena, read, one, ("SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')", "b"));
+    check_separates_results(
+        &mut arena,
+        read,
+        ("SET sql_mode = DEFAULT", "a"),
+        ("SET sql_mode = (SELECT 'ANSI_QUOTES')", "b"),
+    );
+    check_separates_results(
+        &mut arena,
+        read,
+        ("SET @mode = 'ANSI', sql_mode = DEFAULT", "a"),
+        ("SET sql_mode = 4", "b"),
+    );
 }
 
 #[test]
@@ -107,9 +117,9 @@ fn time_zone() {
     texts(&arena);
     let read = "SELECT s FROM t WHERE id = 1";
     let one = ("SET time_zone = '+00:00'", "2024-01-01 00:00:00");
-    facet(&mut arena, read, one, ("SET time_zone = '+02:00'", "2024-01-01 02:00:00"));
+    check_separates_results(&mut arena, read, one, ("SET time_zone = '+02:00'", "2024-01-01 02:00:00"));
     let one = ("SET time_zone = CONCAT('+00', ':00')", "2024-01-01 00:00:00");
-    facet(&mut arena, read, one, ("SET time_zone = CONCAT('-01', ':00')", "2023-12-31 23:00:00"));
+    check_separates_results(&mut arena, read, one, ("SET time_zone = CONCAT('-01', ':00')", "2023-12-31 23:00:00"));
 }
 
 #[test]
@@ -118,7 +128,7 @@ fn sql_select_limit() {
     texts(&arena);
     let read = "SELECT id FROM t ORDER BY id";
     let one = ("SET sql_select_limit = 1", "1");
-    facet(&mut arena, read, one, ("SET sql_select_limit = DEFAULT", "1;2"));
+    check_separates_results(&mut arena, read, one, ("SET sql_select_limit = DEFAULT", "1;2"));
 }
 
 #[test]
@@ -146,7 +156,12 @@ fn div_precision_increment() {
     let mut arena = enter("i_division");
     texts(&arena);
     let read = "SELECT n / 4 FROM t WHERE id = 1";
-    facet(&mut arena, read, ("SET div_precision_increment = 4", "2.5000"), ("SET div_precision_increment = 1", "2.5"));
+    check_separates_results(
+        &mut arena,
+        read,
+        ("SET div_precision_increment = 4", "2.5000"),
+        ("SET div_precision_increment = 1", "2.5"),
+    );
 }
 
 #[test]
@@ -155,7 +170,7 @@ fn lc_time_names() {
     texts(&arena);
     let read = "SELECT DAYNAME(d), MONTHNAME(d) FROM t WHERE id = 1";
     let one = ("SET lc_time_names = 'en_US'", "Monday,January");
-    facet(&mut arena, read, one, ("SET lc_time_names = 'de_DE'", "Montag,Januar"));
+    check_separates_results(&mut arena, read, one, ("SET lc_time_names = 'de_DE'", "Montag,Januar"));
 }
 
 #[test]
@@ -163,9 +178,19 @@ fn default_week_format() {
     let mut arena = enter("i_week");
     texts(&arena);
     let read = "SELECT WEEK(d) FROM t WHERE id = 2";
-    facet(&mut arena, read, ("SET default_week_format = 0", "9"), ("SET default_week_format = 3", "9"));
+    check_separates_results(
+        &mut arena,
+        read,
+        ("SET default_week_format = 0", "9"),
+        ("SET default_week_format = 3", "9"),
+    );
     let read = "SELECT WEEK(d) FROM t WHERE id = 1";
-    facet(&mut arena, read, ("SET default_week_format = 0", "0"), ("SET default_week_format = 3", "1"));
+    check_separates_results(
+        &mut arena,
+        read,
+        ("SET default_week_format = 0", "0"),
+        ("SET default_week_format = 3", "1"),
+    );
 }
 
 #[test]
@@ -177,8 +202,8 @@ fn the_timestamp_of_a_session() {
     let mut usual = arena.client_with(&[zone]);
     assert_eq!(arena.warm(&mut usual, read), "1970-01-01 00:00:10");
     let mut still = arena.client_with(&["SET timestamp = 1700000000", zone]);
-    arena.never(&mut still, "SELECT NOW() FROM t WHERE id = 1", "SELECT n FROM t WHERE id = 1");
-    arena.never(&mut still, "SELECT UNIX_TIMESTAMP() FROM t WHERE id = 1", "SELECT n FROM t WHERE id = 1");
+    arena.check_never_hit(&mut still, "SELECT NOW() FROM t WHERE id = 1", "SELECT n FROM t WHERE id = 1");
+    arena.check_never_hit(&mut still, "SELECT UNIX_TIMESTAMP() FROM t WHERE id = 1", "SELECT n FROM t WHERE id = 1");
 }
 
 #[test]
@@ -207,8 +232,9 @@ fn settings_made_where_no_text_shows_them() {
         reads.iter().for_each(|read| drop(client.query(read).unwrap()));
         [&mut client, &mut plain].iter_mut().for_each(|one| drop(one.query(hidden).unwrap()));
         for (read, before) in reads.iter().zip(&before) {
-            let truth = said(&plain.query(read).unwrap());
-            (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), truth, "`{read}` after `{hidden}`"));
+            let truth = rows_text(&plain.query(read).unwrap());
+            (0..3)
+                .for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), truth, "`{read}` after `{hidden}`"));
             changes += usize::from(truth != *before);
         }
     }
@@ -223,9 +249,9 @@ fn settings_made_by_a_prepared_statement() {
     assert_eq!(arena.warm(&mut client, read), "1;2");
     let prepared = client.prepare("SET sql_select_limit = ?").unwrap().1.unwrap();
     client.execute(&prepared, &[Param::Int(1)]).unwrap();
-    (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), "1"));
+    (0..3).for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), "1"));
     client.execute(&prepared, &[Param::Int(9)]).unwrap();
-    (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), "1;2"));
+    (0..3).for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), "1;2"));
 }
 
 #[test]
@@ -369,11 +395,11 @@ fn text_and_binary_protocol() {
     let (_, prepared) = client.prepare(read).unwrap();
     let prepared = prepared.unwrap();
     let binary = arena.warm_prepared(&mut client, &prepared, &[]);
-    assert_eq!(said_binary(&binary), text);
+    assert_eq!(binary_rows_text(&binary), text);
     arena.hit(&mut client, read, &text);
     client.must("UPDATE t SET v = 21 WHERE id = 2").unwrap();
     let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[]);
-    assert_eq!((said_binary(&response).as_str(), is_hit), ("2,21,NULL", false));
+    assert_eq!((binary_rows_text(&response).as_str(), is_hit), ("2,21,NULL", false));
 }
 
 #[test]
@@ -387,9 +413,9 @@ fn prepared_statements_are_shared_between_sessions() {
     let of_other = other.prepare(read).unwrap().1.unwrap();
     arena.warm_prepared(&mut one, &of_one, &[Param::Int(3)]);
     let (response, is_hit) = arena.ask_prepared(&mut other, &of_other, &[Param::Int(3)]);
-    assert_eq!((said_binary(&response).as_str(), is_hit), ("30", true));
+    assert_eq!((binary_rows_text(&response).as_str(), is_hit), ("30", true));
     let (response, is_hit) = arena.ask_prepared(&mut other, &of_other, &[Param::Int(4)]);
-    assert_eq!((said_binary(&response).as_str(), is_hit), ("40", false));
+    assert_eq!((binary_rows_text(&response).as_str(), is_hit), ("40", false));
 }
 
 #[test]
@@ -398,7 +424,7 @@ fn settings_between_prepare_and_execute() {
     texts(&arena);
     let mut client = arena.client();
     let prepared = client.prepare("SELECT n / 4, 'a' = 'A' FROM t WHERE id = 1").unwrap().1.unwrap();
-    assert_eq!(said_binary(&arena.warm_prepared(&mut client, &prepared, &[])), "2.5000,1");
+    assert_eq!(binary_rows_text(&arena.warm_prepared(&mut client, &prepared, &[])), "2.5000,1");
     client.must("SET div_precision_increment = 1, collation_connection = utf8mb4_bin").unwrap();
     let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
     let of_plain = plain.prepare("SELECT n / 4, 'a' = 'A' FROM t WHERE id = 1").unwrap().1.unwrap();
@@ -416,15 +442,15 @@ fn long_data_and_cursors_pass() {
     all(&mut client, &["CREATE TABLE t (id INT, a VARCHAR(99))", "INSERT INTO t VALUES (1, 'ab'), (2, 'cd')"]);
     let prepared = client.prepare("SELECT id FROM t WHERE a = ?").unwrap().1.unwrap();
     let whole = arena.warm_prepared(&mut client, &prepared, &[Param::Text("ab".into())]);
-    assert_eq!(said_binary(&whole), "1");
+    assert_eq!(binary_rows_text(&whole), "1");
     for (piece, expected) in [("cd", "2"), ("ab", "1"), ("cd", "2")] {
         client.long_data(&prepared, 0, piece.as_bytes()).unwrap();
         let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[Param::Text(String::new())]);
-        assert_eq!((said_binary(&response).as_str(), is_hit), (expected, false));
+        assert_eq!((binary_rows_text(&response).as_str(), is_hit), (expected, false));
         client.reset(&prepared).unwrap();
     }
     let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[Param::Text("ab".into())]);
-    assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
+    assert_eq!((binary_rows_text(&response).as_str(), is_hit), ("1", true));
 }
 
 /// Checks that an execution in a new transaction still uses the values that were sent with COM_STMT_SEND_LONG_DATA. The server gets the
@@ -462,7 +488,7 @@ fn a_routine_may_set_what_results_depend_on() {
         client.must(&format!("CALL sets({increment})")).unwrap();
         assert_eq!(arena.warm(&mut other, read), "3.0000");
         let expected = format!("3.{}", "0".repeat(increment));
-        (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), expected));
+        (0..3).for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), expected));
     }
 }
 

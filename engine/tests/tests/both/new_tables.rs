@@ -1,6 +1,6 @@
 //! Reads of a table that was created or altered a moment ago, on a server of either product.
 
-use crate::traps::{Arena, PATIENCE, all, said, said_binary, small_table};
+use crate::traps::{Arena, PATIENCE, all, binary_rows_text, rows_text, small_table};
 use crate::with_table;
 use fqc_tests::client::{Client, Param};
 use std::time::Instant;
@@ -22,11 +22,11 @@ fn until_all_are_hits(mut is_hit: impl FnMut(u32) -> bool) {
 }
 
 /// Sends a read twice at once, and returns true if the second one was answered from memory. Fails if one of the answers, in the form of
-/// `said`, is not `expected`. `arena` counts the hits of its server.
+/// `rows_text`, is not `expected`. `arena` counts the hits of its server.
 fn is_second_a_hit(arena: &mut Arena, client: &mut Client, read: &str, expected: &str) -> bool {
     // The second read follows at once, so the look-up of the table is not finished by itself.
     let (responses, hits) = arena.counted(|| [client.query(read).unwrap(), client.query(read).unwrap()]);
-    responses.iter().for_each(|response| assert_eq!(said(response), expected));
+    responses.iter().for_each(|response| assert_eq!(rows_text(response), expected));
     hits > 0
 }
 
@@ -59,7 +59,7 @@ fn the_second_execution_on_a_new_table_comes_from_memory() {
         let one = [Param::Int(2)];
         let mut execute = || reader.execute(&prepared, &one).unwrap();
         let (responses, hits) = arena.counted(|| [execute(), execute()]);
-        responses.iter().for_each(|response| assert_eq!(said_binary(response), "20"));
+        responses.iter().for_each(|response| assert_eq!(binary_rows_text(response), "20"));
         hits > 0
     });
 }

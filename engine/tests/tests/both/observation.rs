@@ -2,7 +2,7 @@
 //! cache would save. On a server of either product.
 
 use crate::start;
-use crate::traps::{Arena, all, flush_of_all, said, small_table, until};
+use crate::traps::{Arena, all, flush_of_all, rows_text, small_table, until};
 use fqc_tests::client::Client;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn observing() -> (Arena, Client) {
 }
 
 fn counter(client: &mut Client, name: &str) -> u64 {
-    let row = said(&client.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    let row = rows_text(&client.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
     row.split_once(',').and_then(|(_, number)| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
 }
 
@@ -117,6 +117,6 @@ fn the_cache_serves_at_once_what_was_observed() {
     let mut client = arena.client();
     let read = format!("{NEVER_REPEATS} 1");
     client.must(&read).unwrap();
-    let expected = arena.truth(&read);
+    let expected = arena.server_answer(&read);
     arena.hit(&mut client, &read, &expected);
 }

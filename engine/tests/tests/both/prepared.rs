@@ -1,7 +1,7 @@
 //! The state that an execution of a prepared statement leaves on the server, of either product, if the cache has answered the execution:
 //! the types of its parameters, an open cursor, the number of its columns.
 
-use crate::traps::{Arena, said, said_binary, until};
+use crate::traps::{Arena, binary_rows_text, rows_text, until};
 use crate::with_table;
 use fqc_tests::client::{Client, Param, Prepared, command, execute_body};
 use fqc_tests::random::Random;
@@ -21,7 +21,7 @@ pub fn execution(prepared: &Prepared, types: &[u8], value: &[u8]) -> Vec<u8> {
 /// Sends the body of an execution. Returns the rows as text.
 pub fn run(client: &mut Client, body: &[u8]) -> String {
     client.send(command::STMT_EXECUTE, body).unwrap();
-    said_binary(&client.read_response().unwrap())
+    binary_rows_text(&client.read_response().unwrap())
 }
 
 /// Checks executions that contain no parameter types. A client sends the types once and then executes often. The execution that contains
@@ -53,7 +53,7 @@ fn types_that_are_bound_once() {
         let [prepared, of_plain] = [&mut client, &mut plain].map(|one| one.prepare(read).unwrap().1.unwrap());
         let mut truth = |types, value| run(&mut plain, &execution(&of_plain, types, value));
         assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[2, 0, 0, 0])), truth(NUMBER, &[2, 0, 0, 0]));
-        assert_eq!(said(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
+        assert_eq!(rows_text(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
         assert_eq!(run(&mut client, &execution(&prepared, b"", &[5, 0, 0, 0])), truth(b"", &[5, 0, 0, 0]));
     }
 }
@@ -81,7 +81,7 @@ fn types_that_are_bound_once_before_an_execution_in_pieces() {
             client.send_raw(&bytes[..5 + cut]).unwrap();
             client.read_response().unwrap();
             client.send_raw(&bytes[5 + cut..]).unwrap();
-            assert_eq!(said_binary(&client.read_response().unwrap()), v, "cut after {cut}");
+            assert_eq!(binary_rows_text(&client.read_response().unwrap()), v, "cut after {cut}");
         }
     }
 }
@@ -178,10 +178,10 @@ fn a_close_of_another_statement() {
         one.execute(&sums[at], &[]).unwrap();
         one.must("ROLLBACK").unwrap();
         one.close(&others[at]).unwrap();
-        answers.push(said(&one.query("SELECT ROW_COUNT()").unwrap()));
+        answers.push(rows_text(&one.query("SELECT ROW_COUNT()").unwrap()));
         one.execute(&sums[at], &[]).unwrap();
         one.close(&sums[at]).unwrap();
-        answers.push(said(&one.query("SELECT FOUND_ROWS()").unwrap()));
+        answers.push(rows_text(&one.query("SELECT FOUND_ROWS()").unwrap()));
     }
     assert_eq!(answers[..2], answers[2..]);
 }
@@ -227,7 +227,7 @@ fn columns_that_have_changed_before_a_served_read_is_run_after_all() {
     plain.execute(&of_plain, &[]).unwrap();
     writer.must("ALTER TABLE t ADD COLUMN w INT").unwrap();
     for client in [&mut reader, &mut plain] {
-        assert_eq!(said(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
+        assert_eq!(rows_text(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
     }
     for _ in 0..2 {
         assert_eq!(reader.execute(&prepared, &[]).unwrap(), plain.execute(&of_plain, &[]).unwrap());
@@ -376,7 +376,7 @@ fn the_rows_found_before_an_aggregate_over_nothing() {
             steps.push(found);
             let (_, hits) = arena.counted(|| {
                 for step in &steps {
-                    let [answer, expected] = [&mut client, &mut plain].map(|one| said(&one.query(step).unwrap()));
+                    let [answer, expected] = [&mut client, &mut plain].map(|one| rows_text(&one.query(step).unwrap()));
                     assert_eq!(answer, expected, "{step}, {others} others");
                 }
             });
@@ -391,7 +391,7 @@ fn the_rows_found_before_an_aggregate_over_nothing() {
             assert!(arena.ask_prepared(&mut client, &here, &bounds).1);
             plain.execute(&truth, &bounds).unwrap();
         }
-        let [answer, expected] = [&mut client, &mut plain].map(|one| said(&one.query(found).unwrap()));
+        let [answer, expected] = [&mut client, &mut plain].map(|one| rows_text(&one.query(found).unwrap()));
         assert_eq!(answer, expected);
     }
 }

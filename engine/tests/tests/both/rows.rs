@@ -1,7 +1,7 @@
 //! Tests that the engine distinguishes rows, on a server of either product: results survive a write of other rows, and every way in which a
 //! row changes without being named is noticed.
 
-use crate::traps::{Arena, all, said, small_table};
+use crate::traps::{Arena, all, rows_text, small_table};
 use crate::with_table;
 use fqc_tests::client::{Client, Param};
 
@@ -59,8 +59,8 @@ fn a_read_that_locks_other_rows_leaves_results_alive() {
         arena.hit(&mut reader, READ, "10");
     }
     all(&mut writer, &["BEGIN", "SELECT v FROM t WHERE id = 1 LIMIT 1 FOR UPDATE", "UPDATE t SET v = 11 WHERE id = 1"]);
-    assert_eq!(said(&reader.must(READ).unwrap()), "10");
-    arena.follows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "11");
+    assert_eq!(rows_text(&reader.must(READ).unwrap()), "10");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "11");
     // A function that the read calls may write other tables.
     small_table(&mut writer, "u", "InnoDB");
     all(
@@ -71,12 +71,12 @@ fn a_read_that_locks_other_rows_leaves_results_alive() {
     );
     let other = "SELECT v FROM u WHERE id = 1";
     let calls = "SELECT wrote() FROM t WHERE id = 5 FOR UPDATE";
-    arena.follows(&mut reader, other, || drop(writer.must(calls).unwrap()), "11");
+    arena.check_write_shows(&mut reader, other, || drop(writer.must(calls).unwrap()), "11");
 }
 
 /// The number of results that were served although other rows of this table had been written, from SHOW FQC TABLES.
 fn avoided(client: &mut Client, db: &str, table: &str) -> u64 {
-    let report = said(&client.must("SHOW FQC TABLES").unwrap());
+    let report = rows_text(&client.must("SHOW FQC TABLES").unwrap());
     let row = report.split(';').find(|row| row.starts_with(&format!("{db},{table},")));
     row.and_then(|row| row.rsplit(',').next()?.parse().ok()).unwrap_or_else(|| panic!("{report}"))
 }
@@ -102,8 +102,8 @@ fn a_write_that_changes_no_row_outdates_nothing() {
     all(&mut writer, &["BEGIN", "DELETE FROM t WHERE v = -1", "COMMIT"]);
     arena.hit(&mut reader, RANGE, "60");
     all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE v = 10", "UPDATE t SET v = 1 WHERE v = -1"]);
-    arena.follows(&mut reader, RANGE, || drop(writer.must("COMMIT").unwrap()), "61");
-    arena.follows(&mut reader, RANGE, || drop(writer.must("DELETE FROM t WHERE 1").unwrap()), "NULL");
+    arena.check_write_shows(&mut reader, RANGE, || drop(writer.must("COMMIT").unwrap()), "61");
+    arena.check_write_shows(&mut reader, RANGE, || drop(writer.must("DELETE FROM t WHERE 1").unwrap()), "NULL");
 }
 
 #[test]
@@ -118,8 +118,13 @@ fn a_write_of_no_row_is_seen_where_a_trigger_or_a_function_writes() {
         ],
     );
     let read = "SELECT COUNT(*) FROM log";
-    arena.follows(&mut reader, read, || drop(writer.must("UPDATE t SET v = v WHERE id = 1").unwrap()), "1");
-    arena.follows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE v = note() AND id = 1").unwrap()), "2");
+    arena.check_write_shows(&mut reader, read, || drop(writer.must("UPDATE t SET v = v WHERE id = 1").unwrap()), "1");
+    arena.check_write_shows(
+        &mut reader,
+        read,
+        || drop(writer.must("DELETE FROM t WHERE v = note() AND id = 1").unwrap()),
+        "2",
+    );
 }
 
 #[test]
@@ -146,7 +151,7 @@ fn writes_of_the_row_are_seen_however_it_is_named() {
         ("TRUNCATE t", ""),
         ("INSERT INTO t VALUES (1, 21)", "21"),
     ] {
-        arena.follows(&mut reader, READ, || drop(writer.must(write).unwrap()), expected);
+        arena.check_write_shows(&mut reader, READ, || drop(writer.must(write).unwrap()), expected);
     }
 }
 
@@ -157,10 +162,15 @@ fn other_unique_keys_put_other_rows_in_the_way() {
     writer.must("CREATE UNIQUE INDEX u ON t (v)").unwrap();
     await_rows(&mut arena, &mut reader, &mut writer);
     let upsert = "INSERT INTO t VALUES (9, 10) ON DUPLICATE KEY UPDATE v = 11";
-    arena.follows(&mut reader, READ, || drop(writer.must(upsert).unwrap()), "11");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must(upsert).unwrap()), "11");
     await_rows(&mut arena, &mut reader, &mut writer);
-    arena.follows(&mut reader, READ, || drop(writer.must("REPLACE INTO t VALUES (9, 11)").unwrap()), "");
-    arena.follows(&mut reader, READ, || drop(writer.must("INSERT IGNORE INTO t VALUES (1, 11)").unwrap()), "");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("REPLACE INTO t VALUES (9, 11)").unwrap()), "");
+    arena.check_write_shows(
+        &mut reader,
+        READ,
+        || drop(writer.must("INSERT IGNORE INTO t VALUES (1, 11)").unwrap()),
+        "",
+    );
     writer.must("INSERT IGNORE INTO t VALUES (10, 11), (11, 1000)").unwrap();
     arena.hit(&mut reader, READ, "");
 }
@@ -174,7 +184,7 @@ fn a_range_sees_rows_that_come_and_go() {
         ("DELETE FROM t WHERE id = 3", "31"),
         ("INSERT INTO t VALUES (3, 1)", "32"),
     ] {
-        arena.follows(&mut reader, RANGE, || drop(writer.must(write).unwrap()), expected);
+        arena.check_write_shows(&mut reader, RANGE, || drop(writer.must(write).unwrap()), expected);
     }
     writer.must("INSERT INTO t VALUES (500, 1)").unwrap();
     arena.hit(&mut reader, RANGE, "32");
@@ -186,10 +196,10 @@ fn triggers_change_rows_that_are_not_named() {
     await_rows(&mut arena, &mut reader, &mut writer);
     small_table(&mut writer, "u", "InnoDB");
     writer.must("CREATE TRIGGER g AFTER UPDATE ON u FOR EACH ROW UPDATE t SET v = NEW.v WHERE id = 1").unwrap();
-    arena.follows(&mut reader, READ, || drop(writer.must("UPDATE u SET v = 77 WHERE id = 3").unwrap()), "77");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("UPDATE u SET v = 77 WHERE id = 3").unwrap()), "77");
     writer.must("CREATE TRIGGER moved BEFORE UPDATE ON t FOR EACH ROW SET NEW.id = OLD.id - 1").unwrap();
     writer.must("DELETE FROM t WHERE id = 1").unwrap();
-    arena.follows(&mut reader, READ, || drop(writer.must("UPDATE t SET v = 78 WHERE id = 2").unwrap()), "78");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("UPDATE t SET v = 78 WHERE id = 2").unwrap()), "78");
 }
 
 #[test]
@@ -198,11 +208,11 @@ fn cascades_change_rows_that_are_not_named() {
     await_rows(&mut arena, &mut reader, &mut writer);
     let own = "ALTER TABLE t ADD FOREIGN KEY (v) REFERENCES t (id) ON DELETE CASCADE ON UPDATE CASCADE";
     all(&mut writer, &["UPDATE t SET v = 2 WHERE id = 1", "UPDATE t SET v = id WHERE id > 1", own]);
-    arena.follows(&mut reader, READ, || drop(writer.must("DELETE FROM t WHERE id = 2").unwrap()), "");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("DELETE FROM t WHERE id = 2").unwrap()), "");
     let child = "CREATE TABLE child (id INT PRIMARY KEY, v INT, FOREIGN KEY (v) REFERENCES t (id) ON DELETE SET NULL)";
     all(&mut writer, &[child, "INSERT INTO child VALUES (1, 3)"]);
     let read = "SELECT v FROM child WHERE id = 1";
-    arena.follows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE id = 3").unwrap()), "NULL");
+    arena.check_write_shows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE id = 3").unwrap()), "NULL");
 }
 
 #[test]
@@ -211,9 +221,9 @@ fn another_key_column_is_another_key() {
     await_rows(&mut arena, &mut reader, &mut writer);
     let other = "ALTER TABLE t DROP PRIMARY KEY, ADD COLUMN n INT AUTO_INCREMENT PRIMARY KEY";
     writer.must(other).unwrap();
-    arena.follows(&mut reader, READ, || drop(writer.must("UPDATE t SET v = 12 WHERE n = 1").unwrap()), "12");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("UPDATE t SET v = 12 WHERE n = 1").unwrap()), "12");
     writer.must("ALTER TABLE t DROP COLUMN n, ADD PRIMARY KEY (id)").unwrap();
-    arena.follows(&mut reader, READ, || drop(writer.must("UPDATE t SET v = 13 WHERE id = 1").unwrap()), "13");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("UPDATE t SET v = 13 WHERE id = 1").unwrap()), "13");
 }
 
 #[test]
@@ -242,6 +252,6 @@ fn a_key_that_is_moved_under_its_other_name() {
         ("DELETE FROM t WHERE _rowid = 50", ""),
         ("INSERT INTO t VALUES (3, 1) ON DUPLICATE KEY UPDATE _rowid = 50", "50"),
     ] {
-        arena.follows(&mut reader, read, || drop(writer.must(write).unwrap()), expected);
+        arena.check_write_shows(&mut reader, read, || drop(writer.must(write).unwrap()), expected);
     }
 }

@@ -1,6 +1,6 @@
 //! Reads of a single setting, on a server of either product. They are served to sessions with the same value of the setting.
 
-use crate::traps::{Arena, Pair, all, said, small_table, until};
+use crate::traps::{Arena, Pair, all, rows_text, small_table, until};
 use crate::{FLAVOUR, enter, start};
 use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn a_setting_is_shown_from_memory_to_sessions_that_have_it_so() {
     for name in FLAVOUR.variables.askable {
         for read in [format!("SELECT @@{name}"), format!("SELECT @@session.{name} AS x")] {
             let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
-            let expected = said(&plain.query(&read).unwrap());
+            let expected = rows_text(&plain.query(&read).unwrap());
             let mut one = arena.client();
             assert_eq!(arena.warm(&mut one, &read), expected);
             let login = arena.login();
@@ -48,9 +48,9 @@ fn a_setting_that_was_set_is_shown_however_it_was_set() {
     ] {
         all(&mut plain, &[setting]);
         all(&mut set, &[setting]);
-        let truth = said(&plain.query(MODE).unwrap());
+        let truth = rows_text(&plain.query(MODE).unwrap());
         for _ in 0..3 {
-            assert_eq!(said(&set.query(MODE).unwrap()), truth, "{setting}");
+            assert_eq!(rows_text(&set.query(MODE).unwrap()), truth, "{setting}");
         }
         arena.hit(&mut usual, MODE, &expected);
     }
@@ -63,8 +63,8 @@ fn a_session_that_begins_after_a_global_setting_is_shown_that_one() {
     let mut earlier = arena.client();
     let expected = arena.warm(&mut earlier, MODE);
     all(&mut earlier, &["SET GLOBAL sql_mode = 'ANSI_QUOTES'"]);
-    (0..3).for_each(|_| assert_eq!(said(&arena.client().query(MODE).unwrap()), "ANSI_QUOTES"));
-    (0..3).for_each(|_| assert_eq!(said(&earlier.query(MODE).unwrap()), expected));
+    (0..3).for_each(|_| assert_eq!(rows_text(&arena.client().query(MODE).unwrap()), "ANSI_QUOTES"));
+    (0..3).for_each(|_| assert_eq!(rows_text(&earlier.query(MODE).unwrap()), expected));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_setting_set_by_a_stored_routine_is_shown() {
     let login = arena.login();
     arena.share(&login, read, &expected);
     all(&mut client, &["CALL zone()"]);
-    (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), "+03:00"));
+    (0..3).for_each(|_| assert_eq!(rows_text(&client.query(read).unwrap()), "+03:00"));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_setting_shown_in_a_transaction_opens_no_snapshot() {
         let (_, is_hit) = arena.ask(&mut client, MODE);
         assert!(!is_hit, "{begin}");
         all(&mut writer, &[&format!("UPDATE t SET v = {round} WHERE id = 1")]);
-        assert_eq!(said(&client.query(READ).unwrap()), round.to_string(), "{begin}");
+        assert_eq!(rows_text(&client.query(READ).unwrap()), round.to_string(), "{begin}");
         all(&mut client, &["COMMIT", "SET autocommit = 1"]);
     }
 }
@@ -131,7 +131,7 @@ fn a_setting_asked_for_by_a_prepared_statement_is_the_one_in_force() {
         all(&mut client, &[&format!("SET sql_mode = '{mode}'")]);
         for _ in 0..3 {
             let shown = client.execute(&prepared, &[] as &[Param]).unwrap();
-            assert_eq!(crate::traps::said_binary(&shown), mode);
+            assert_eq!(crate::traps::binary_rows_text(&shown), mode);
         }
     }
 }

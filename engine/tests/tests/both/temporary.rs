@@ -16,7 +16,7 @@ macro_rules! with_served {
     }};
 }
 
-fn never(arena: &mut Arena, client: &mut Client, expected: &str) {
+fn check_never_hit(arena: &mut Arena, client: &mut Client, expected: &str) {
     (0..4).for_each(|_| arena.miss(client, READ, expected));
 }
 
@@ -25,9 +25,9 @@ fn a_session_that_has_dropped_its_temporary_tables_is_served_again() {
     let (mut arena, mut client) = with_served!("temporary_dropped");
     for _ in 0..3 {
         all(&mut client, &[HIDE, "CREATE TEMPORARY TABLE u (id INT)"]);
-        never(&mut arena, &mut client, "77");
+        check_never_hit(&mut arena, &mut client, "77");
         all(&mut client, &["DROP TEMPORARY TABLE t"]);
-        never(&mut arena, &mut client, "10");
+        check_never_hit(&mut arena, &mut client, "10");
         all(&mut client, &["DROP TEMPORARY TABLE u"]);
         assert_eq!(arena.warm(&mut client, READ), "10");
     }
@@ -38,7 +38,7 @@ fn a_temporary_table_hides_another_also_under_a_new_name() {
     let (mut arena, mut client) = with_served!("temporary_renamed");
     all(&mut client, &["CREATE TEMPORARY TABLE u SELECT 1 AS id, 77 AS v", "ALTER TABLE u RENAME TO t"]);
     all(&mut client, &["CREATE TEMPORARY TABLE u (id INT)", "DROP TEMPORARY TABLE u"]);
-    never(&mut arena, &mut client, "77");
+    check_never_hit(&mut arena, &mut client, "77");
     all(&mut client, &["DROP TEMPORARY TABLE t"]);
     assert_eq!(arena.warm(&mut client, READ), "10");
 }
@@ -51,7 +51,7 @@ fn what_may_have_dropped_nothing_leaves_a_session_unserved() {
         ["DROP TEMPORARY TABLE missing", "DROP TEMPORARY TABLE IF EXISTS missing", "DROP TABLE IF EXISTS missing"]
     {
         client.query(drop).unwrap();
-        never(&mut arena, &mut client, "77");
+        check_never_hit(&mut arena, &mut client, "77");
     }
 }
 
@@ -60,5 +60,5 @@ fn a_temporary_table_of_a_routine_is_not_forgotten_when_another_one_is_dropped()
     let (mut arena, mut client) = with_served!("temporary_routine");
     all(&mut client, &[&format!("CREATE PROCEDURE hide() BEGIN {HIDE}; END"), "CREATE TEMPORARY TABLE u (id INT)"]);
     all(&mut client, &["CALL hide()", "DROP TEMPORARY TABLE u"]);
-    never(&mut arena, &mut client, "77");
+    check_never_hit(&mut arena, &mut client, "77");
 }

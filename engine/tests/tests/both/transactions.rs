@@ -1,7 +1,7 @@
 //! Isolation levels, snapshots and the ends of transactions, on a server of either product: a hit equals what the transaction itself
 //! would have read.
 
-use crate::traps::{all, said, small_table};
+use crate::traps::{all, rows_text, small_table};
 use crate::with_table;
 use fqc_tests::client::Client;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ pub fn set_v(client: &mut Client, value: i32) {
 
 #[track_caller]
 pub fn sees(client: &mut Client, read: &str, expected: &str) {
-    assert_eq!(said(&client.query(read).unwrap()), expected, "`{read}`");
+    assert_eq!(rows_text(&client.query(read).unwrap()), expected, "`{read}`");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn the_snapshot_is_that_of_the_first_read_not_of_the_begin() {
     for begin in ["BEGIN", "START TRANSACTION", "SET autocommit = 0"] {
         arena.warm(&mut reader, READ);
         reader.must(begin).unwrap();
-        let old: i32 = arena.truth(READ).parse().unwrap();
+        let old: i32 = arena.server_answer(READ).parse().unwrap();
         set_v(&mut writer, old + 1);
         sees(&mut reader, READ, &(old + 1).to_string());
         set_v(&mut writer, old + 2);
@@ -116,7 +116,7 @@ fn a_transaction_that_began_without_a_row_is_served_once_it_has_read_one() {
             sees(&mut reader, READ, "10");
             let (response, is_hit) = arena.ask(&mut reader, other_read);
             assert!(is_hit, "after {begin}, `{beginning}` and a row: {}", arena.server.reasons());
-            assert_eq!(said(&response), "20");
+            assert_eq!(rows_text(&response), "20");
             all(&mut reader, &["COMMIT", "SET autocommit = 1"]);
         }
     }
@@ -169,7 +169,7 @@ fn a_transaction_that_began_without_a_row_sees_what_it_sees_without_the_cache() 
             (0..undisturbed).for_each(|_| drop(other.query(beginning).unwrap()));
             let mut seen = twins.each_mut().map(|twin| {
                 all(twin, &[*begin]);
-                vec![said(&twin.query(beginning).unwrap())]
+                vec![rows_text(&twin.query(beginning).unwrap())]
             });
             for (number, read) in reads.iter().enumerate() {
                 if number >= undisturbed {
@@ -177,7 +177,7 @@ fn a_transaction_that_began_without_a_row_sees_what_it_sees_without_the_cache() 
                     (0..2).for_each(|_| drop(other.must(read).unwrap()));
                 }
                 for (twin, seen) in twins.iter_mut().zip(&mut seen) {
-                    seen.push(said(&twin.query(read).unwrap()));
+                    seen.push(rows_text(&twin.query(read).unwrap()));
                 }
             }
             assert_eq!(seen[0], seen[1], "after {begin}, `{beginning}` and {undisturbed} reads");
@@ -302,13 +302,13 @@ fn read_only_transactions() {
     sees(&mut reader, READ, "10");
     set_v(&mut writer, 11);
     (0..3).for_each(|_| sees(&mut reader, READ, "10"));
-    assert_eq!(said(&reader.query("UPDATE t SET v = 0").unwrap()), "error 1792");
+    assert_eq!(rows_text(&reader.query("UPDATE t SET v = 0").unwrap()), "error 1792");
     reader.must("COMMIT").unwrap();
     assert_eq!(arena.warm(&mut reader, READ), "11");
     reader.must("SET SESSION TRANSACTION READ ONLY").unwrap();
     arena.hit(&mut reader, READ, "11");
     reader.must("BEGIN").unwrap();
-    assert_eq!(said(&reader.query("UPDATE t SET v = 0").unwrap()), "error 1792");
+    assert_eq!(rows_text(&reader.query("UPDATE t SET v = 0").unwrap()), "error 1792");
     reader.must("COMMIT").unwrap();
 }
 
@@ -339,12 +339,12 @@ fn what_is_run_again_for_found_rows_is_run_before_the_transaction_begins() {
         for begin in ["BEGIN", "START TRANSACTION READ ONLY", "SET autocommit = 0"] {
             all(&mut reader, &["SET autocommit = 1", &format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}")]);
             arena.warm(&mut reader, sum);
-            let truth = arena.truth(sum);
+            let truth = arena.server_answer(sum);
             arena.hit(&mut reader, sum, &truth);
             reader.must(begin).unwrap();
             reader.must("SELECT MAX(a) FROM (SELECT 1 AS a) x").unwrap();
             all(&mut writer, &["SET innodb_lock_wait_timeout = 0", "UPDATE t SET v = v + 1 WHERE id = 1"]);
-            let truth = arena.truth(READ);
+            let truth = arena.server_answer(READ);
             sees(&mut reader, READ, &truth);
             reader.must("COMMIT").unwrap();
         }
@@ -359,8 +359,8 @@ fn a_failed_statement_may_have_opened_a_snapshot() {
     arena.warm(&mut reader, read);
     let failing = "SELECT (SELECT id FROM t WHERE v > o.v) FROM t AS o ORDER BY id";
     for value in 100..103 {
-        let old = arena.truth(read);
-        assert_eq!(said(&session.query(failing).unwrap()), "error 1242");
+        let old = arena.server_answer(read);
+        assert_eq!(rows_text(&session.query(failing).unwrap()), "error 1242");
         set_v(&mut writer, value);
         // Each is read twice: a result stored by the first read is served to the second.
         sees(&mut session, read, &old);
@@ -387,7 +387,7 @@ fn with_autocommit_off_a_write_after_a_served_read_is_of_its_transaction() {
     arena.warm(&mut reader, READ);
     arena.hit(&mut writer, READ, "10");
     set_v(&mut writer, 12);
-    arena.follows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "12");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "12");
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn the_rows_found_by_a_read_that_is_closed() {
     reader.must("SELECT SQL_NO_CACHE v FROM t").unwrap();
     assert!(arena.ask_prepared(&mut reader, &read, &[]).1);
     reader.close(&read).unwrap();
-    assert_eq!(said(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
+    assert_eq!(rows_text(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
 }
 
 /// Checks that no statement runs outside of its transaction when a deferred BEGIN is killed. The engine sends the BEGIN to the server with
@@ -434,14 +434,14 @@ fn a_begin_that_is_killed_on_its_way_leaves_nothing_outside_of_its_transaction()
         interrupted
     });
     assert!(interrupted > 0, "nothing was killed");
-    assert_eq!(said(&reader.must("SELECT SQL_NO_CACHE v FROM t WHERE id IN (2, 3)").unwrap()), "20;30");
+    assert_eq!(rows_text(&reader.must("SELECT SQL_NO_CACHE v FROM t WHERE id IN (2, 3)").unwrap()), "20;30");
 }
 
 #[test]
 fn a_begin_is_deferred_or_not_from_the_moment_that_is_set() {
     let (mut arena, mut admin, mut client) = with_table("t_defer");
     arena.warm(&mut client, READ);
-    let begun = |admin: &mut Client| said(&admin.must("SHOW GLOBAL STATUS LIKE 'Com_begin'").unwrap());
+    let begun = |admin: &mut Client| rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Com_begin'").unwrap());
     for is_deferred in [false, true].repeat(10) {
         let before = begun(&mut admin);
         admin.must(&format!("SET GLOBAL fqc_defer_begin = {is_deferred}")).unwrap();
@@ -462,7 +462,7 @@ fn a_savepoint_before_the_first_read_outlives_a_served_one() {
         for before in [&["SAVEPOINT s"][..], &["SHOW TABLES", "SAVEPOINT s", "SELECT 1"], &["CALL save()"]] {
             arena.warm(&mut other, READ);
             all(&mut client, before);
-            (0..2).for_each(|_| assert_eq!(said(&client.must(READ).unwrap()), "10", "{level}, {before:?}"));
+            (0..2).for_each(|_| assert_eq!(rows_text(&client.must(READ).unwrap()), "10", "{level}, {before:?}"));
             all(&mut client, &["ROLLBACK TO SAVEPOINT s", "RELEASE SAVEPOINT s", "COMMIT"]);
             arena.hit(&mut client, READ, "10");
             all(&mut client, &["COMMIT"]);

@@ -1,6 +1,6 @@
 //! `fqc_trial`: a session tries the cache out before any other session is served. On a server of either product.
 
-use crate::traps::{PATIENCE, all, said, small_table, until};
+use crate::traps::{PATIENCE, all, rows_text, small_table, until};
 use crate::{NO_MEMORY, start};
 use fqc_tests::client::{Client, Login};
 use fqc_tests::server::Server;
@@ -29,7 +29,7 @@ fn client(server: &Server, first: &str) -> Client {
 
 /// The value in this line of SHOW FQC STATUS. Lines `... of this connection` count the reads of this connection alone.
 fn own(client: &mut Client, name: &str) -> String {
-    let told = said(&client.query("SHOW FQC STATUS").unwrap());
+    let told = rows_text(&client.query("SHOW FQC STATUS").unwrap());
     let row = told.split(';').find_map(|row| row.strip_prefix(&format!("{name},"))).map(str::to_owned);
     row.unwrap_or_else(|| panic!("no {name} in {told}"))
 }
@@ -41,12 +41,12 @@ fn hits(client: &mut Client) -> u64 {
 /// Sends a read, and checks its answer. Returns true if it was a hit.
 fn is_served(client: &mut Client, expected: &str) -> bool {
     let before = hits(client);
-    assert_eq!(said(&client.query(READ).unwrap()), expected);
+    assert_eq!(rows_text(&client.query(READ).unwrap()), expected);
     hits(client) > before
 }
 
 fn bytes_used(server: &Server) -> String {
-    said(&server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Fqc_bytes_used'").unwrap())
+    rows_text(&server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Fqc_bytes_used'").unwrap())
 }
 
 #[test]
@@ -54,16 +54,16 @@ fn a_trial_is_served_without_memory_for_all_and_nobody_else_is() {
     let server = without_memory();
     let mut other = client(&server, "SET SESSION fqc_type = ON");
     let mut tries = client(&server, TRY);
-    let first = said(&tries.query(READ).unwrap());
+    let first = rows_text(&tries.query(READ).unwrap());
     until("a hit of the trial", || is_served(&mut tries, &first));
     assert!(own(&mut tries, "Cache").starts_with("ON for this connection alone"));
     for _ in 0..20 {
         assert!(!is_served(&mut other, &first), "another session was served from the memory of the trial");
     }
     let global = "SELECT @@GLOBAL.fqc_size, @@GLOBAL.fqc_type, @@GLOBAL.fqc_trial";
-    assert_eq!(said(&other.query(global).unwrap()), "0,OFF,0");
+    assert_eq!(rows_text(&other.query(global).unwrap()), "0,OFF,0");
     other.must("UPDATE t SET v = 77 WHERE id = 1").unwrap();
-    assert_eq!(said(&tries.query(READ).unwrap()), "77");
+    assert_eq!(rows_text(&tries.query(READ).unwrap()), "77");
     until("a hit after the write", || is_served(&mut tries, "77"));
     assert_ne!(bytes_used(&server), "Fqc_bytes_used,0");
     drop(tries);
@@ -75,7 +75,7 @@ fn a_trial_shares_no_results_and_counts_its_own_reads_alone() {
     let server = without_memory();
     all(&mut server.admin().unwrap(), &["SET GLOBAL fqc_size = 8388608", "SET GLOBAL fqc_type = ON"]);
     let mut other = client(&server, "SET SESSION fqc_type = ON");
-    let first = said(&other.query(READ).unwrap());
+    let first = rows_text(&other.query(READ).unwrap());
     until("a hit of another session", || is_served(&mut other, &first));
     let mut tries = client(&server, "SET SESSION fqc_trial = ON");
     assert!(!is_served(&mut tries, &first), "served what another session had stored");
@@ -94,10 +94,10 @@ fn a_trial_is_of_one_session_and_ends_with_it() {
     let server = without_memory();
     let mut admin = server.admin().unwrap();
     admin.must("SET GLOBAL fqc_trial = ON").unwrap();
-    assert!(said(&admin.query("SHOW WARNINGS").unwrap()).contains("single sessions"));
-    assert_eq!(said(&client(&server, "DO 0").query("SELECT @@fqc_trial").unwrap()), "0");
+    assert!(rows_text(&admin.query("SHOW WARNINGS").unwrap()).contains("single sessions"));
+    assert_eq!(rows_text(&client(&server, "DO 0").query("SELECT @@fqc_trial").unwrap()), "0");
     let mut tries = client(&server, TRY);
-    let first = said(&tries.query(READ).unwrap());
+    let first = rows_text(&tries.query(READ).unwrap());
     until("a hit of the trial", || is_served(&mut tries, &first));
     tries.must("SET SESSION fqc_trial = OFF").unwrap();
     for _ in 0..20 {
@@ -107,6 +107,6 @@ fn a_trial_is_of_one_session_and_ends_with_it() {
     tries.must("SET SESSION fqc_trial = ON").unwrap();
     until("a hit of the next trial", || is_served(&mut tries, &first));
     tries.reset_connection().unwrap();
-    assert_eq!(said(&tries.query("SELECT @@fqc_trial").unwrap()), "0");
+    assert_eq!(rows_text(&tries.query("SELECT @@fqc_trial").unwrap()), "0");
     until("the memory given back", || bytes_used(&server) == "Fqc_bytes_used,0");
 }

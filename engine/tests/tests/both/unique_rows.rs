@@ -1,7 +1,7 @@
 //! Reads by a complete unique key, on a server of either product. They depend on the row that they show, and every way in which their
 //! result can change is noticed.
 
-use crate::traps::{all, said};
+use crate::traps::{all, rows_text};
 use crate::with_table;
 use fqc_tests::client::Param;
 
@@ -85,11 +85,11 @@ fn another_row_under_the_unique_key_is_seen_however_it_comes_there() {
         (&["INSERT INTO p VALUES (75, 0, 'a', 18)"], "75,18"),
         (&["ALTER TABLE p DROP INDEX place", "INSERT INTO p VALUES (1, 0, 'a', 19)"], "1,19"),
     ] {
-        arena.follows(&mut reader, READ, || all(&mut writer, writes), expected);
+        arena.check_write_shows(&mut reader, READ, || all(&mut writer, writes), expected);
     }
     let read = "SELECT id, v FROM p WHERE space = 0 AND title = 'a' ORDER BY id DESC LIMIT 1";
     let more = "INSERT INTO p VALUES (90, 0, 'a', 20)";
-    arena.follows(&mut reader, read, || drop(writer.must(more).unwrap()), "90,20");
+    arena.check_write_shows(&mut reader, read, || drop(writer.must(more).unwrap()), "90,20");
 }
 
 /// Checks that reads that find several rows, or could find several, depend on the whole table. Each of them shows the last row.
@@ -109,12 +109,12 @@ fn what_finds_several_rows_depends_on_the_table() {
     arena.await_row(&mut reader, &mut writer, READ, OTHER);
     for condition in ["name = 0", "maybe IS NULL", "name >= '0' AND name < '1'", "n = 5 OR n > 100"] {
         let read = format!("SELECT id FROM q WHERE {condition}{last}");
-        arena.follows(&mut reader, &read, || drop(writer.must(insert).unwrap()), "3");
+        arena.check_write_shows(&mut reader, &read, || drop(writer.must(insert).unwrap()), "3");
         writer.must("DELETE FROM q WHERE id = 3").unwrap();
     }
     let read = format!("SELECT id FROM p WHERE title = 'a'{last}");
     let more = "INSERT INTO p VALUES (80, 9, 'a', 3)";
-    arena.follows(&mut reader, &read, || drop(writer.must(more).unwrap()), "80");
+    arena.check_write_shows(&mut reader, &read, || drop(writer.must(more).unwrap()), "80");
 }
 
 /// Checks that the engine takes only the primary key itself as the identity of a row. A column that merely has its name contains other
@@ -135,7 +135,7 @@ fn only_the_primary_key_itself_says_which_row_it_is() {
         let read = format!("SELECT {what} FROM p WHERE space = 0 AND title = 'a' LIMIT 1");
         arena.warm(&mut reader, &read);
         writer.must("UPDATE p SET v = 5 WHERE id = 1").unwrap();
-        assert_eq!(said(&reader.must(&read).unwrap()), expected, "{read}");
+        assert_eq!(rows_text(&reader.must(&read).unwrap()), expected, "{read}");
         writer.must("UPDATE p SET v = 2 WHERE id = 1").unwrap();
     }
 }
@@ -154,17 +154,22 @@ fn collations_of_the_key_and_of_the_comparison_may_differ() {
         ],
     );
     let coarse = "SELECT id FROM c WHERE name = 'a' COLLATE utf8mb4_general_ci ORDER BY id DESC LIMIT 1";
-    arena.follows(&mut reader, coarse, || drop(writer.must("INSERT INTO c VALUES (2, 'A', 2)").unwrap()), "2");
+    arena.check_write_shows(
+        &mut reader,
+        coarse,
+        || drop(writer.must("INSERT INTO c VALUES (2, 'A', 2)").unwrap()),
+        "2",
+    );
     let lowered = "SELECT id FROM c WHERE LOWER(name) = 'a' ORDER BY id DESC LIMIT 1";
-    arena.follows(&mut reader, lowered, || drop(writer.must("DELETE FROM c WHERE id = 2").unwrap()), "1");
+    arena.check_write_shows(&mut reader, lowered, || drop(writer.must("DELETE FROM c WHERE id = 2").unwrap()), "1");
     for names in ["SET NAMES latin1", "SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET NAMES binary"] {
         reader.must(names).unwrap();
         let read = "SELECT id, v FROM c WHERE name = 'a'";
         arena.warm(&mut reader, read);
         writer.must("INSERT INTO c VALUES (2, 'A', 2)").unwrap();
-        assert_eq!(said(&reader.must(read).unwrap()), "1,1", "after `{names}`");
+        assert_eq!(rows_text(&reader.must(read).unwrap()), "1,1", "after `{names}`");
         writer.must("UPDATE c SET name = 'b' WHERE id = 1").unwrap();
-        assert_eq!(said(&reader.must(read).unwrap()), "", "after `{names}`");
+        assert_eq!(rows_text(&reader.must(read).unwrap()), "", "after `{names}`");
         all(&mut writer, &["UPDATE c SET name = 'a' WHERE id = 1", "DELETE FROM c WHERE id = 2"]);
     }
 }
@@ -179,12 +184,12 @@ fn a_snapshot_keeps_its_row_while_another_takes_the_key() {
     arena.warm(&mut reader, READ);
     all(&mut writer, &["BEGIN", "DELETE FROM p WHERE id = 1", "INSERT INTO p VALUES (50, 0, 'a', 1)", "COMMIT"]);
     for _ in 0..3 {
-        assert_eq!(said(&old.must(READ).unwrap()), "1,10");
-        assert_eq!(said(&reader.must(READ).unwrap()), "50,1");
+        assert_eq!(rows_text(&old.must(READ).unwrap()), "1,10");
+        assert_eq!(rows_text(&reader.must(READ).unwrap()), "50,1");
     }
     all(&mut old, &["COMMIT", "BEGIN", "UPDATE p SET v = 2 WHERE id = 50"]);
-    assert_eq!(said(&old.must(READ).unwrap()), "50,2");
-    assert_eq!(said(&reader.must(READ).unwrap()), "50,1");
+    assert_eq!(rows_text(&old.must(READ).unwrap()), "50,2");
+    assert_eq!(rows_text(&reader.must(READ).unwrap()), "50,1");
     old.must("ROLLBACK").unwrap();
-    assert_eq!(said(&old.must(READ).unwrap()), "50,1");
+    assert_eq!(rows_text(&old.must(READ).unwrap()), "50,1");
 }

@@ -2,7 +2,7 @@
 //! that it did not observe must never make a later answer wrong.
 
 use crate::start;
-use crate::traps::{Arena, PATIENCE, all, said, said_binary, small_table, until};
+use crate::traps::{Arena, PATIENCE, all, binary_rows_text, rows_text, small_table, until};
 use fqc_tests::client::{Client, Login, Param};
 use fqc_tests::server::Server;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub const ON: &str = "SET GLOBAL fqc_type = ON";
 
 fn is_awake(server: &Server) -> bool {
     let row = server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Fqc_awake'").unwrap();
-    said(&row) == "Fqc_awake,1"
+    rows_text(&row) == "Fqc_awake,1"
 }
 
 /// Switches the cache off, and waits until the engine is suspended.
@@ -65,7 +65,7 @@ pub fn a_listener_hears_everything(server: &Server) {
     let mut admin = server.admin().unwrap();
     let mut heard = || -> u64 {
         let shown = admin.must("SHOW GLOBAL STATUS LIKE 'Listener_heard'").unwrap();
-        said(&shown).rsplit_once(',').unwrap().1.parse().unwrap()
+        rows_text(&shown).rsplit_once(',').unwrap().1.parse().unwrap()
     };
     let mut worked = client(server);
     let begun = Instant::now();
@@ -81,7 +81,7 @@ pub fn a_listener_hears_everything(server: &Server) {
 
 /// The server's counter of updated rows, as text.
 pub fn updates(server: &Server) -> String {
-    said(&server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Handler_update'").unwrap())
+    rows_text(&server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Handler_update'").unwrap())
 }
 
 /// Waits until the counter of [`updates`] differs from `before`. (`innodb_trx` would not do, because it is not refreshed while it is read
@@ -99,7 +99,7 @@ fn connections_that_are_served_are_counted_at_every_moment() {
     old.must(ON).unwrap();
     let mut until_served = |count: &str| {
         let row = format!("Fqc_connections_served,{count}");
-        until(&row, || said(&old.must("SHOW GLOBAL STATUS LIKE 'Fqc_connections_served'").unwrap()) == row);
+        until(&row, || rows_text(&old.must("SHOW GLOBAL STATUS LIKE 'Fqc_connections_served'").unwrap()) == row);
     };
     until_served("0");
     let (first, mut second) = (client(&server), client(&server));
@@ -114,7 +114,7 @@ fn connections_that_are_served_are_counted_at_every_moment() {
 pub fn reads_well(server: &Arc<Server>, db: &str, expected: &str) {
     let mut arena = Arena::on(server.clone(), db);
     let mut reader = client(server);
-    assert_eq!(said(&reader.query(READ).unwrap()), expected);
+    assert_eq!(rows_text(&reader.query(READ).unwrap()), expected);
     assert_eq!(arena.warm(&mut reader, READ), expected);
 }
 
@@ -125,7 +125,7 @@ fn a_write_older_than_the_waking_is_waited_for() {
         server.admin().unwrap().must(ON).unwrap();
         let mut reader = client(&server);
         for _ in 0..20 {
-            assert_eq!(said(&reader.query(READ).unwrap()), "10");
+            assert_eq!(rows_text(&reader.query(READ).unwrap()), "10");
         }
     });
     reads_well(&server, "a", "11");
@@ -159,11 +159,11 @@ fn a_transaction_older_than_the_waking() {
     server.admin().unwrap().must(ON).unwrap();
     let mut arena = Arena::on(server.clone(), "a");
     let mut reader = client(&server);
-    arena.follows(&mut reader, READ, || drop(writer.execute(&commit, &[]).unwrap()), "11");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.execute(&commit, &[]).unwrap()), "11");
     // The session's later writes are observed, too.
     for value in 12..15 {
         let write = || drop(writer.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap());
-        arena.follows(&mut reader, READ, write, &value.to_string());
+        arena.check_write_shows(&mut reader, READ, write, &value.to_string());
     }
 }
 
@@ -181,14 +181,14 @@ fn a_commit_that_is_prepared_ends_no_transaction() {
     let mut arena = Arena::on(server.clone(), "a");
     let mut reader = client(&server);
     let commit = before.prepare("COMMIT").unwrap().1.unwrap();
-    arena.follows(&mut reader, READ, || drop(before.execute(&commit, &[]).unwrap()), "11");
+    arena.check_write_shows(&mut reader, READ, || drop(before.execute(&commit, &[]).unwrap()), "11");
     after.must("UPDATE u SET v = 11 WHERE id = 1").unwrap();
     let commit = after.prepare("COMMIT").unwrap().1.unwrap();
     for _ in 0..10 {
-        assert_eq!(said(&arena.ask(&mut reader, "SELECT v FROM d.u WHERE id = 1").0), "10");
+        assert_eq!(rows_text(&arena.ask(&mut reader, "SELECT v FROM d.u WHERE id = 1").0), "10");
     }
     after.execute(&commit, &[]).unwrap();
-    assert_eq!(said(&arena.ask(&mut reader, "SELECT v FROM d.u WHERE id = 1").0), "11");
+    assert_eq!(rows_text(&arena.ask(&mut reader, "SELECT v FROM d.u WHERE id = 1").0), "11");
     arena.warm(&mut reader, "SELECT v FROM d.u WHERE id = 1");
 }
 
@@ -207,7 +207,7 @@ fn a_session_that_only_asked_joins_and_one_that_worked_does_not() {
         arena.miss(&mut worked, READ, "10");
     }
     let write = || drop(worked.must("UPDATE t SET v = 11 WHERE id = 1").unwrap());
-    arena.follows(&mut asked, READ, write, "11");
+    arena.check_write_shows(&mut asked, READ, write, "11");
     // When the last session that wants the cache ends, the engine falls asleep.
     drop(asked);
     until("sleep", || !is_awake(&server));
@@ -260,7 +260,7 @@ fn a_statement_that_spans_sleep_and_waking() {
     let mut writer = call.join().unwrap();
     let mut arena = Arena::on(server.clone(), "a");
     let mut reader = client(&server);
-    arena.follows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "11");
+    arena.check_write_shows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "11");
 }
 
 #[test]
@@ -268,19 +268,19 @@ fn the_surface_answers_while_asleep() {
     let server = asleep();
     let mut worked = client(&server);
     all(&mut worked, &["UPDATE t SET v = 10 WHERE id = 1", "SET GLOBAL query_cache_size = 33554432"]);
-    assert_eq!(said(&worked.query("SELECT @@query_cache_size").unwrap()), "33554432");
+    assert_eq!(rows_text(&worked.query("SELECT @@query_cache_size").unwrap()), "33554432");
     let show = "SHOW VARIABLES WHERE Variable_name IN ('query_cache_size', 'query_cache_type')";
-    assert_eq!(said(&worked.query(show).unwrap()), "query_cache_size,33554432;query_cache_type,OFF");
-    assert!(said(&worked.query("SHOW FQC STATUS").unwrap()).contains("OFF: query_cache_type is OFF"));
+    assert_eq!(rows_text(&worked.query(show).unwrap()), "query_cache_size,33554432;query_cache_type,OFF");
+    assert!(rows_text(&worked.query("SHOW FQC STATUS").unwrap()).contains("OFF: query_cache_type is OFF"));
     all(&mut worked, &["FLUSH STATUS", "FLUSH QUERY CACHE", "RESET QUERY CACHE"]);
     let prepared = worked.prepare("SELECT @@query_cache_size, ?").unwrap().1.unwrap();
     let response = worked.execute(&prepared, &[Param::Int(7)]).unwrap();
-    assert_eq!(said_binary(&response), "33554432,7");
+    assert_eq!(binary_rows_text(&response), "33554432,7");
     // The content of a file may look like commands, but is none.
     all(&mut worked, &["CREATE TABLE f (a VARCHAR(200))"]);
     worked.local_file = b"\x03SHOW VARIABLES LIKE 'query_cache_size'\n\x03SET GLOBAL query_cache_size = 0\n".to_vec();
     worked.must("LOAD DATA LOCAL INFILE 'f' INTO TABLE f").unwrap();
-    assert_eq!(said(&worked.query("SELECT COUNT(*), @@query_cache_size FROM f").unwrap()), "2,33554432");
+    assert_eq!(rows_text(&worked.query("SELECT COUNT(*), @@query_cache_size FROM f").unwrap()), "2,33554432");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
     all(&mut zoned, &["SET time_zone = '+05:00'"]);
     all(&mut temporary, &["CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 77)"]);
     all(&mut open, &["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "BEGIN", "SELECT v FROM t"]);
-    let execute = |one: &mut Client| said_binary(&one.execute(&read, &[Param::Int(1)]).unwrap());
+    let execute = |one: &mut Client| binary_rows_text(&one.execute(&read, &[Param::Int(1)]).unwrap());
     assert_eq!(execute(&mut prepared), "1010");
     admin.must(ON).unwrap();
     let mut arena = Arena::on(server.clone(), "a");
@@ -309,7 +309,7 @@ fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
     arena.warm(&mut reader, READ);
     let zone = arena.warm(&mut reader, TIME);
     arena.miss(&mut temporary, READ, "77");
-    assert_ne!(said(&zoned.must(TIME).unwrap()), zone);
+    assert_ne!(rows_text(&zoned.must(TIME).unwrap()), zone);
     reader.must("UPDATE t SET v = 11 WHERE id = 1").unwrap();
     assert_eq!(arena.warm(&mut reader, READ), "11");
     // The snapshot of `open` is older than the write.
@@ -322,7 +322,7 @@ fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
             one.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap();
             one.must("COMMIT").unwrap();
         };
-        arena.follows(&mut reader, READ, write, &value.to_string());
+        arena.check_write_shows(&mut reader, READ, write, &value.to_string());
     }
 }
 
@@ -342,7 +342,7 @@ fn a_command_that_comes_in_pieces_while_the_engine_wakes() {
         writer.send_raw(&packet[9..]).unwrap();
         assert!(writer.read_response().unwrap().failure().is_none());
     };
-    arena.follows(&mut reader, READ, write, "11");
+    arena.check_write_shows(&mut reader, READ, write, "11");
 }
 
 /// Starts a server whose engine is at work, with this many sessions that do not use the cache and so do not keep the engine from being
@@ -397,5 +397,5 @@ fn a_database_that_was_chosen_while_asleep() {
     // This is the writer's first statement since the engine woke up. The unqualified name means the table in the database that the writer
     // chose while the engine slept.
     writer.must("UPDATE t SET v = 77 WHERE id = 2").unwrap();
-    assert_eq!(said(&reader.query(READ).unwrap()), "11");
+    assert_eq!(rows_text(&reader.query(READ).unwrap()), "11");
 }

@@ -2,8 +2,8 @@
 //! any other.
 
 use crate::beside::bring;
-use crate::shared::{Place, enter};
-use crate::traps::{all, said, said_binary, small_table, until};
+use crate::shared::{TestTurn, enter};
+use crate::traps::{all, binary_rows_text, rows_text, small_table, until};
 use fqc_tests::client::{Client, Login, Prepared, Response, command};
 
 const QUERY_ATTRIBUTES: u64 = 1 << 27;
@@ -45,7 +45,7 @@ fn execute(client: &mut Client, prepared: &Prepared, values: Values) -> Response
 }
 
 /// Enters the shared server with a table `t`. Returns two sessions that send attributes; the last one is never served.
-fn clients(db: &str) -> (Place, Client, Client) {
+fn clients(db: &str) -> (TestTurn, Client, Client) {
     let arena = enter(db);
     small_table(&mut arena.client(), "t", "InnoDB");
     let login = arena.login();
@@ -56,7 +56,7 @@ fn clients(db: &str) -> (Place, Client, Client) {
 }
 
 /// Installs the server's function that reads an attribute. Returns false if this server has none.
-fn tells_attributes(arena: &Place) -> bool {
+fn tells_attributes(arena: &TestTurn) -> bool {
     let library = "component_query_attributes";
     if !bring(&arena.server, &format!("{library}.so")) {
         assert!(std::env::var_os("FQC_MYSQLD").is_some());
@@ -72,21 +72,21 @@ const READ: &str = "SELECT v FROM t WHERE id = 2";
 fn a_text_without_attributes_is_served_and_one_with_some_is_not() {
     let (mut arena, mut client, _) = clients("attributes");
     let mut other = arena.client();
-    until("a hit", || arena.counted(|| assert_eq!(said(&query(&mut client, &[], READ)), "20")).1 > 0);
+    until("a hit", || arena.counted(|| assert_eq!(rows_text(&query(&mut client, &[], READ)), "20")).1 > 0);
     // A client that does not send attributes gets the same result.
     arena.hit(&mut other, READ, "20");
     for values in [&[("n", "a")][..], &[("", "a")], &[("n", ""), ("m", "b")]] {
         for _ in 0..3 {
-            assert_eq!(arena.counted(|| said(&query(&mut client, values, READ))), ("20".into(), 0), "{values:?}");
+            assert_eq!(arena.counted(|| rows_text(&query(&mut client, values, READ))), ("20".into(), 0), "{values:?}");
         }
     }
     let only_with = "SELECT v + 1 FROM t WHERE id = 2";
     for _ in 0..3 {
-        assert_eq!(arena.counted(|| said(&query(&mut client, &[("n", "a")], only_with))), ("21".into(), 0));
+        assert_eq!(arena.counted(|| rows_text(&query(&mut client, &[("n", "a")], only_with))), ("21".into(), 0));
     }
     // Results of reads with attributes are not stored for clients that send none.
-    assert_eq!(arena.counted(|| said(&query(&mut client, &[], only_with))), ("21".into(), 0));
-    assert_eq!(arena.counted(|| said(&query(&mut client, &[], READ))), ("20".into(), 1));
+    assert_eq!(arena.counted(|| rows_text(&query(&mut client, &[], only_with))), ("21".into(), 0));
+    assert_eq!(arena.counted(|| rows_text(&query(&mut client, &[], READ))), ("20".into(), 1));
 }
 
 #[test]
@@ -98,15 +98,15 @@ fn what_is_written_under_attributes_shows() {
         assert!(query(writer, values, text).failure().is_none(), "{text}");
     };
     let update = "UPDATE t SET v = v + 1 WHERE id = 2";
-    arena.follows(&mut reader, READ, || run(&mut writer, with, update), "21");
+    arena.check_write_shows(&mut reader, READ, || run(&mut writer, with, update), "21");
     for (begin, write, commit) in [(with, &[][..], &[][..]), (&[], with, &[]), (&[], &[], with), (with, with, with)] {
         let before = arena.warm(&mut reader, READ);
         run(&mut writer, begin, "BEGIN");
         run(&mut writer, write, update);
-        assert_eq!(said(&query(&mut writer, &[], READ)), (before.parse::<u32>().unwrap() + 1).to_string());
-        (0..3).for_each(|_| assert_eq!(said(&reader.query(READ).unwrap()), before));
+        assert_eq!(rows_text(&query(&mut writer, &[], READ)), (before.parse::<u32>().unwrap() + 1).to_string());
+        (0..3).for_each(|_| assert_eq!(rows_text(&reader.query(READ).unwrap()), before));
         let after = (before.parse::<u32>().unwrap() + 1).to_string();
-        arena.follows(&mut reader, READ, || run(&mut writer, commit, "COMMIT"), &after);
+        arena.check_write_shows(&mut reader, READ, || run(&mut writer, commit, "COMMIT"), &after);
     }
 }
 
@@ -122,11 +122,11 @@ fn functions_are_told_the_attributes_of_their_statement() {
     for values in [&[("n", "a")][..], &[("n", "b")], &[], &[("m", "x"), ("n", "c")], &[("n", "a")]] {
         let truth = query(&mut plain, values, asked);
         let expected = values.iter().find(|(name, _)| *name == "n").map_or("NULL", |(_, value)| *value);
-        assert_eq!(said(&truth), format!("20,{expected}"));
+        assert_eq!(rows_text(&truth), format!("20,{expected}"));
         assert_eq!(query(&mut client, values, asked), truth, "{values:?}");
         let values = [&[("", "2")], values].concat();
         let truth = execute(&mut plain, &of_plain, &values);
-        assert_eq!(said_binary(&truth), format!("20,{expected}"));
+        assert_eq!(binary_rows_text(&truth), format!("20,{expected}"));
         assert_eq!(execute(&mut client, &of_client, &values), truth, "{values:?}");
     }
     all(&mut arena.client(), &["UNINSTALL COMPONENT 'file://component_query_attributes'"]);
@@ -137,7 +137,8 @@ fn an_execution_without_attributes_is_served_and_one_with_some_is_not() {
     let (mut arena, mut client, _) = clients("attributes_prepared");
     let mut prepare = || client.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
     let [first, second] = [prepare(), prepare()];
-    let mut run = |prepared, values: Values| arena.counted(|| said_binary(&execute(&mut client, prepared, values)));
+    let mut run =
+        |prepared, values: Values| arena.counted(|| binary_rows_text(&execute(&mut client, prepared, values)));
     until("a hit", || run(&first, &[("", "3")]) == ("30".into(), 1));
     (0..3).for_each(|_| assert_eq!(run(&first, &[("", "3"), ("n", "a")]), ("30".into(), 0)));
     (0..3).for_each(|_| assert_eq!(run(&first, &[("named", "3")]), ("30".into(), 0)));

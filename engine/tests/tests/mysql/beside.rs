@@ -1,7 +1,7 @@
 //! Other plugins and storage engines in the server: which of them the engine tolerates, and which stop it.
 
 use crate::shared::{hits, options, start};
-use crate::traps::{all, plugin, said, until};
+use crate::traps::{all, plugin, rows_text, until};
 use fqc_tests::checkout;
 use fqc_tests::client::Client;
 use fqc_tests::server::Server;
@@ -17,7 +17,7 @@ pub fn bring(server: &Server, library: &str) -> bool {
 }
 
 fn obstacle(admin: &mut Client) -> String {
-    said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap())
+    rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap())
 }
 
 fn serves_nothing(server: &Server, words: &str) {
@@ -26,7 +26,7 @@ fn serves_nothing(server: &Server, words: &str) {
     all(&mut admin, &["CREATE DATABASE IF NOT EXISTS d", "CREATE TABLE IF NOT EXISTS d.t (id INT PRIMARY KEY)"]);
     let before = hits(&mut admin);
     let mut reader = server.admin().unwrap();
-    (0..50).for_each(|_| assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), ""));
+    (0..50).for_each(|_| assert_eq!(rows_text(&reader.must("SELECT * FROM d.t").unwrap()), ""));
     assert_eq!(hits(&mut admin), before);
 }
 
@@ -84,7 +84,7 @@ fn nothing_is_served_beside_a_storage_engine_of_others() {
     let mut reader = server.admin().unwrap();
     let mut read = "SELECT COUNT(*) FROM d.t";
     let before = hits(&mut admin);
-    until("a hit", || said(&reader.must(read).unwrap()) == "0" && hits(&mut admin) > before);
+    until("a hit", || rows_text(&reader.must(read).unwrap()) == "0" && hits(&mut admin) > before);
     admin.must(&format!("INSTALL PLUGIN {name} SONAME '{library}'")).unwrap();
     if has_tables {
         admin.must("CREATE TABLE d.e (id INT) ENGINE = EXAMPLE").unwrap();
@@ -92,12 +92,12 @@ fn nothing_is_served_beside_a_storage_engine_of_others() {
     }
     // Serving stops at once, not only when the plugin looks at the list of engines.
     let before = hits(&mut admin);
-    (0..50).for_each(|_| assert_eq!(said(&reader.must(read).unwrap()), "0"));
+    (0..50).for_each(|_| assert_eq!(rows_text(&reader.must(read).unwrap()), "0"));
     assert_eq!(hits(&mut admin), before);
     serves_nothing(&server, "a storage engine is loaded");
     all(&mut admin, &["DROP TABLE IF EXISTS d.e", &format!("UNINSTALL PLUGIN {name}")]);
     until("nothing in the way", || obstacle(&mut admin) == "Fqc_obstacle,");
-    until("a hit", || said(&reader.must("SELECT COUNT(*) FROM d.t").unwrap()) == "0" && hits(&mut admin) > before);
+    until("a hit", || rows_text(&reader.must("SELECT COUNT(*) FROM d.t").unwrap()) == "0" && hits(&mut admin) > before);
 }
 
 /// Checks that the engine, when it wakes up, notices a storage engine that was installed during its sleep. It does not look for new storage
@@ -112,7 +112,7 @@ fn nothing_is_served_beside_an_engine_that_came_while_this_one_slept() {
     admin.must(crate::waking::ON).unwrap();
     let mut reader = crate::waking::client(&server);
     until("what stands in the way", || {
-        assert_eq!(said(&reader.must(crate::waking::READ).unwrap()), "10");
+        assert_eq!(rows_text(&reader.must(crate::waking::READ).unwrap()), "10");
         assert_eq!(hits(&mut admin), before);
         obstacle(&mut admin).contains("a storage engine is loaded")
     });
@@ -152,23 +152,23 @@ fn a_server_that_becomes_another_ones_clone_serves_nothing_of_before() {
     plain.must("SET SESSION fqc_type = OFF").unwrap();
     let before = hits(&mut admin);
     until("a hit", || {
-        assert_eq!(said(&reader.must("SELECT id FROM d.t").unwrap()), "1");
+        assert_eq!(rows_text(&reader.must("SELECT id FROM d.t").unwrap()), "1");
         hits(&mut admin) > before
     });
     all(&mut admin, &[&format!("SET GLOBAL clone_valid_donor_list = '127.0.0.1:{}'", donor.port())]);
     let clone = format!("CLONE INSTANCE FROM root@127.0.0.1:{} IDENTIFIED BY ''", donor.port());
-    let cloning = std::thread::spawn(move || admin.query(clone).map(|answer| said(&answer)));
+    let cloning = std::thread::spawn(move || admin.query(clone).map(|answer| rows_text(&answer)));
     let mut last = String::new();
     until("the end of the server", || {
         let Ok(truth) = plain.query("SELECT id FROM d.t") else { return true };
         let Ok(served) = reader.query("SELECT id FROM d.t") else { return true };
-        last = said(&truth);
-        assert!(last == "1" || said(&served) != "1", "{last} is the truth, and {} is served", said(&served));
+        last = rows_text(&truth);
+        assert!(last == "1" || rows_text(&served) != "1", "{last} is the truth, and {} is served", rows_text(&served));
         false
     });
     let outcome = cloning.join().unwrap();
     assert!(
-        outcome.as_ref().is_err() || outcome.as_ref().is_ok_and(|said| said == "error 3707"),
+        outcome.as_ref().is_err() || outcome.as_ref().is_ok_and(|rows_text| rows_text == "error 3707"),
         "{outcome:?}, {last}"
     );
 }

@@ -1,7 +1,7 @@
 //! Definitions that change, and what depends on them.
 
 use crate::shared::enter;
-use crate::traps::{all, said, small_table};
+use crate::traps::{all, rows_text, small_table};
 
 #[test]
 fn every_statement_that_defines() {
@@ -22,14 +22,14 @@ fn every_statement_that_defines() {
         ("DROP TABLE t", "error 1146"),
         ("ALTER TABLE t2 RENAME t", "1,10;2,20"),
     ] {
-        if arena.truth(read).starts_with("error") {
+        if arena.server_answer(read).starts_with("error") {
             all(&mut writer, &[change]);
         } else {
             arena.warm(&mut reader, read);
             all(&mut writer, &[change]);
         }
         for _ in 0..3 {
-            assert_eq!(said(&reader.query(read).unwrap()), expected, "after {change}");
+            assert_eq!(rows_text(&reader.query(read).unwrap()), expected, "after {change}");
         }
     }
 }
@@ -49,13 +49,13 @@ fn a_partition_that_is_exchanged_and_a_schema_that_is_dropped() {
     let (read, other) = ("SELECT COUNT(*) FROM p", "SELECT COUNT(*) FROM one");
     arena.warm(&mut reader, other);
     let exchange = "ALTER TABLE p EXCHANGE PARTITION a WITH TABLE one";
-    arena.follows(&mut reader, read, || _ = writer.must(exchange).unwrap(), "1");
-    assert_eq!(said(&reader.must(other).unwrap()), "0");
+    arena.check_write_shows(&mut reader, read, || _ = writer.must(exchange).unwrap(), "1");
+    assert_eq!(rows_text(&reader.must(other).unwrap()), "0");
     all(&mut writer, &["CREATE DATABASE exchanges_gone", "CREATE TABLE exchanges_gone.t (id INT PRIMARY KEY)"]);
     let gone = "SELECT COUNT(*) FROM exchanges_gone.t";
     arena.warm(&mut reader, gone);
     all(&mut writer, &["DROP DATABASE exchanges_gone"]);
-    assert_eq!(said(&reader.query(gone).unwrap()), "error 1049");
+    assert_eq!(rows_text(&reader.query(gone).unwrap()), "error 1049");
 }
 
 #[test]
@@ -67,13 +67,13 @@ fn a_view_takes_the_place_of_a_table() {
     let read = "SELECT COUNT(*) FROM t";
     arena.warm(&mut reader, read);
     all(&mut writer, &["DROP TABLE t", "CREATE VIEW t AS SELECT * FROM u"]);
-    assert_eq!(said(&reader.must(read).unwrap()), "5");
+    assert_eq!(rows_text(&reader.must(read).unwrap()), "5");
     all(&mut writer, &["DELETE FROM u WHERE id > 1"]);
     for _ in 0..5 {
-        assert_eq!(said(&reader.must(read).unwrap()), "1");
+        assert_eq!(rows_text(&reader.must(read).unwrap()), "1");
     }
     all(&mut writer, &["CREATE OR REPLACE VIEW t AS SELECT * FROM u WHERE id = 0"]);
-    assert_eq!(said(&reader.must(read).unwrap()), "0");
+    assert_eq!(rows_text(&reader.must(read).unwrap()), "0");
 }
 
 /// Checks that the engine's questions about a table open none: they are answered from the data dictionary. So a flushed table stays closed.
@@ -97,15 +97,15 @@ fn questions_about_tables_open_none() {
         all(&mut admin, &["FLUSH TABLES t, w"]);
         for (name, questions) in [("t", &of_tables[..]), ("w", &[catalogue.table, catalogue.view][..])] {
             for question in questions {
-                let before = said(&admin.must(opened).unwrap());
-                admin.must(&flavour::ask(question, "'questions'", &format!("'{name}'"))).unwrap();
-                let is_as_before = said(&admin.must(opened).unwrap()) == before;
+                let before = rows_text(&admin.must(opened).unwrap());
+                admin.must(&flavour::fill_in(question, "'questions'", &format!("'{name}'"))).unwrap();
+                let is_as_before = rows_text(&admin.must(opened).unwrap()) == before;
                 found.extend((!is_first && !is_as_before).then_some((name, *question)));
             }
         }
     }
     assert!(found.is_empty(), "{found:#?}");
-    let before = said(&admin.must(opened).unwrap());
+    let before = rows_text(&admin.must(opened).unwrap());
     all(&mut admin, &["SELECT v FROM w"]);
-    assert_ne!(said(&admin.must(opened).unwrap()), before, "a read opens it");
+    assert_ne!(rows_text(&admin.must(opened).unwrap()), before, "a read opens it");
 }

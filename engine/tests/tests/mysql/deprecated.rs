@@ -1,7 +1,7 @@
 //! Results that the server warns about because of their text alone are kept together with their warnings.
 
-use crate::shared::{Place, enter};
-use crate::traps::{all, said};
+use crate::shared::{TestTurn, enter};
+use crate::traps::{all, rows_text};
 use fqc_tests::client::{Client, Login, Response, capability, command};
 
 const READ: &str = "SELECT v FROM t WHERE s LIKE BINARY 'a%'";
@@ -13,7 +13,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(place: &Place, login: &Login) -> Pair {
+    fn new(place: &TestTurn, login: &Login) -> Pair {
         let mut plain = place.client_as(login);
         plain.must("SET SESSION fqc_type = OFF").unwrap();
         Pair { served: place.client_as(login), plain }
@@ -26,19 +26,19 @@ impl Pair {
             one.send(kind, text.as_bytes()).unwrap();
             one.read_response().unwrap()
         });
-        assert_eq!(served, plain, "`{text}`: {} instead of {}", said(&served), said(&plain));
+        assert_eq!(served, plain, "`{text}`: {} instead of {}", rows_text(&served), rows_text(&plain));
         served
     }
 
     #[track_caller]
-    fn hit(&mut self, place: &mut Place, read: &str) {
+    fn hit(&mut self, place: &mut TestTurn, read: &str) {
         let (served, is_hit) = place.ask(&mut self.served, read);
         assert_eq!(served, self.plain.query(read).unwrap(), "{read}");
         assert!(is_hit, "`{read}` was not answered from memory:\n{}", place.server.reasons());
     }
 }
 
-fn with_texts(db: &str) -> Place {
+fn with_texts(db: &str) -> TestTurn {
     let place = enter(db);
     place.client_with(&[
         "CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(9), v INT)",
@@ -47,7 +47,7 @@ fn with_texts(db: &str) -> Place {
     place
 }
 
-fn logins(place: &Place) -> [Login; 2] {
+fn logins(place: &TestTurn) -> [Login; 2] {
     let capabilities = capability::BASE | capability::MULTI_STATEMENTS;
     [place.login(), Login { capabilities, ..place.login() }]
 }
@@ -60,7 +60,7 @@ fn a_hit_reports_the_warnings_of_its_text() {
             let mut pair = Pair::new(&place, &login);
             place.warm(&mut pair.served, read);
             pair.hit(&mut place, read);
-            assert!(said(&pair.alike(command::QUERY, "SHOW WARNINGS")).contains("1287"));
+            assert!(rows_text(&pair.alike(command::QUERY, "SHOW WARNINGS")).contains("1287"));
             for question in [
                 "SHOW COUNT(*) WARNINGS",
                 "SELECT @@warning_count",
@@ -74,7 +74,7 @@ fn a_hit_reports_the_warnings_of_its_text() {
             }
             pair.hit(&mut place, read);
             pair.alike(command::QUERY, "GET DIAGNOSTICS CONDITION 1 @code = MYSQL_ERRNO, @text = MESSAGE_TEXT");
-            assert!(said(&pair.alike(command::QUERY, "SELECT @code, @text")).contains("1287"));
+            assert!(rows_text(&pair.alike(command::QUERY, "SELECT @code, @text")).contains("1287"));
         }
     }
 }
@@ -121,7 +121,7 @@ fn a_write_invalidates_a_result_with_warnings() {
     let mut place = with_texts("deprecated_written");
     let mut writer = place.client();
     let mut reader = place.client();
-    place.follows(&mut reader, READ, || all(&mut writer, &["UPDATE t SET v = 11 WHERE id = 1"]), "11;30");
+    place.check_write_shows(&mut reader, READ, || all(&mut writer, &["UPDATE t SET v = 11 WHERE id = 1"]), "11;30");
 }
 
 /// Checks that a result is not stored if, besides the warning about a deprecated form, its rows raise warnings, too.
@@ -134,7 +134,7 @@ fn a_result_with_other_warnings_is_not_kept() {
         "SELECT v FROM t WHERE s LIKE BINARY 'a%' AND v > '1x'",
         "SELECT CAST(s AS BINARY), s + 1 FROM t WHERE id = 1",
     ] {
-        place.never(&mut reader, read, "SELECT v FROM t WHERE id = 1");
+        place.check_never_hit(&mut reader, read, "SELECT v FROM t WHERE id = 1");
     }
 }
 

@@ -79,14 +79,14 @@ fn the_catalogue_answers_every_question_without_a_warning(_: &Server, admin: &mu
     let (schema, table) = (literal("d"), literal("t"));
     let known = &MYSQL.catalogue;
     let mut ask = |question: &str, rows: usize| {
-        let question = flavour::ask(question, &schema, &table);
+        let question = flavour::fill_in(question, &schema, &table);
         let found = admin.must(&question).unwrap().rows(false);
         assert_eq!(found.len(), rows, "{question}");
         assert!(admin.must(known.warnings).unwrap().rows(false).is_empty(), "{question}");
         found
     };
     assert_eq!(ask(known.table, 1)[0][0].as_deref(), Some(&b"InnoDB"[..]));
-    assert_eq!(ask(known.passwords_last, 1)[0][0].as_deref(), Some(&b"1"[..]));
+    assert_eq!(ask(known.no_password_expires, 1)[0][0].as_deref(), Some(&b"1"[..]));
     let columns = ask(known.columns, 4);
     assert!(footprint::has_time(&columns));
     let computed: Vec<_> = footprint::computed(&columns).map(String::from_utf8_lossy).collect();
@@ -95,12 +95,12 @@ fn the_catalogue_answers_every_question_without_a_warning(_: &Server, admin: &mu
     ask(known.unique_keys, 0);
     ask(known.users_with_several_hosts, 1);
     assert_eq!(ask(&known.views.replace("{schema}", "`d`"), 1)[0][0].as_deref(), Some(&b"v"[..]));
-    let habits = MYSQL.habits.all().map(|habit| habit.question).join(", ");
-    let values = ask(&format!("SELECT {habits}"), 1).remove(0);
-    for (habit, value) in MYSQL.habits.all().iter().zip(values) {
-        assert!(habit.is_none(value.as_deref().expect("a value")), "{}", habit.question);
+    let queries = MYSQL.side_effect_settings.all().map(|setting| setting.expression).join(", ");
+    let values = ask(&format!("SELECT {queries}"), 1).remove(0);
+    for (setting, value) in MYSQL.side_effect_settings.all().iter().zip(values) {
+        assert!(setting.is_off(value.as_deref().expect("a value")), "{}", setting.expression);
     }
-    let of_new_sessions = habits.replace("@@SESSION.", "@@GLOBAL.");
+    let of_new_sessions = queries.replace("@@SESSION.", "@@GLOBAL.");
     ask(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_new_sessions}"), 1);
     let askable = MYSQL.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
     ask(&format!("SELECT {}", askable.collect::<Vec<_>>().join(", ")), 1);
@@ -137,7 +137,7 @@ fn tables_that_innodb_changes_along_with_their_parents_are_left_out() {
         admin.must(text).unwrap();
     }
     let mut is_told = |table: &str| {
-        let question = flavour::ask(MYSQL.catalogue.table, "'d'", &format!("'{table}'"));
+        let question = flavour::fill_in(MYSQL.catalogue.table, "'d'", &format!("'{table}'"));
         !admin.must(&question).unwrap().rows(false).is_empty()
     };
     assert!(is_told("p") && is_told("u"));
@@ -167,7 +167,7 @@ fn a_reset_gives_the_session_the_servers_character_set(server: &Server, _: &mut 
     assert_eq!(client.scalar(asked).unwrap().as_deref(), Some("latin1"));
     client.reset_connection().unwrap();
     assert_eq!(client.scalar(asked).unwrap().as_deref(), Some("utf8mb4"));
-    assert!(!MYSQL.charsets.outlives_reset);
+    assert!(!MYSQL.charsets.survives_reset);
 }
 
 fn interruptions_are_told_in_the_servers_words(_: &Server, admin: &mut Client) {

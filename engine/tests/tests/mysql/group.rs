@@ -5,7 +5,7 @@
 
 use crate::beside::bring;
 use crate::shared::{hits, options, ready};
-use crate::traps::{PATIENCE, all, plugin, said, until};
+use crate::traps::{PATIENCE, all, plugin, rows_text, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, SWITCH_ON, Server};
 use std::thread::JoinHandle;
@@ -90,8 +90,8 @@ impl Group {
     fn await_online(&self, number: usize, members: usize) {
         let mut plain = self.plain(number);
         let states = "SELECT MEMBER_STATE FROM performance_schema.replication_group_members";
-        until("the members", || said(&plain.must(states).unwrap()) == vec!["ONLINE"; members].join(";"));
-        until("the rows", || said(&plain.query("SELECT COUNT(*) FROM g.u").unwrap()) == "1");
+        until("the members", || rows_text(&plain.must(states).unwrap()) == vec!["ONLINE"; members].join(";"));
+        until("the rows", || rows_text(&plain.query("SELECT COUNT(*) FROM g.u").unwrap()) == "1");
         until("nothing in the way", || obstacle(&mut plain).is_empty());
     }
 
@@ -101,7 +101,7 @@ impl Group {
         let mut answer = String::new();
         until("a hit", || {
             let before = hits(&mut counters);
-            answer = said(&reader.must(read).unwrap());
+            answer = rows_text(&reader.must(read).unwrap());
             hits(&mut counters) > before
         });
         answer
@@ -111,10 +111,10 @@ impl Group {
     /// keep the cache from answering, so a write on `writer` comes first.
     fn reader(&self, number: usize, writer: &mut Client, settings: &[&str]) -> Client {
         all(writer, &["UPDATE g.t SET v = v + 1", "UPDATE g.u SET v = v + 1"]);
-        let expected = [T, U].map(|read| said(&writer.must(read).unwrap()));
+        let expected = [T, U].map(|read| rows_text(&writer.must(read).unwrap()));
         let mut plain = self.plain(number);
         for (read, expected) in [T, U].iter().zip(&expected) {
-            until("the row", || said(&plain.must(read).unwrap()) == *expected);
+            until("the row", || rows_text(&plain.must(read).unwrap()) == *expected);
         }
         let mut reader = self.client(number);
         all(&mut reader, settings);
@@ -163,11 +163,11 @@ fn member(id: u32, environment: &[(&str, &str)]) -> Server {
 }
 
 fn obstacle(client: &mut Client) -> String {
-    said(&client.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()).replace("Fqc_obstacle,", "")
+    rows_text(&client.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()).replace("Fqc_obstacle,", "")
 }
 
 fn number(client: &mut Client, read: &str) -> u64 {
-    said(&client.must(read).unwrap()).parse().unwrap()
+    rows_text(&client.must(read).unwrap()).parse().unwrap()
 }
 
 /// A read that runs on another thread, because the server holds it back.
@@ -184,7 +184,7 @@ fn id(client: &mut Client) -> u64 {
 
 /// Sends a read on a thread of its own, for the session with this number in the process list.
 fn send(thread: u64, mut reader: Client, read: &'static str) -> Waiting {
-    Waiting { thread, read: std::thread::spawn(move || (said(&reader.query(read).unwrap()), reader)) }
+    Waiting { thread, read: std::thread::spawn(move || (rows_text(&reader.query(read).unwrap()), reader)) }
 }
 
 impl Waiting {
@@ -193,7 +193,7 @@ impl Waiting {
         let state =
             format!("SELECT PROCESSLIST_STATE FROM performance_schema.threads WHERE PROCESSLIST_ID = {}", self.thread);
         until("the read to be held back", || {
-            let state = said(&observer.must(&state).unwrap());
+            let state = rows_text(&observer.must(&state).unwrap());
             if self.read.is_finished() {
                 panic!("{ANSWERED}");
             }
@@ -346,14 +346,14 @@ fn a_member_that_leaves_serves_nothing_until_it_is_back(group: &Group, number: u
     until("the obstacle", || obstacle(&mut admin).contains("member of a replication group"));
     let before = hits(&mut admin);
     all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
-    (0..20).for_each(|_| assert_eq!(said(&reader.must(T).unwrap()), said(&plain.must(T).unwrap())));
+    (0..20).for_each(|_| assert_eq!(rows_text(&reader.must(T).unwrap()), rows_text(&plain.must(T).unwrap())));
     assert_eq!(hits(&mut admin), before);
-    let written = said(&group.plain(0).must(T).unwrap());
+    let written = rows_text(&group.plain(0).must(T).unwrap());
     all(&mut admin, &[JOIN]);
     let mut shown = String::new();
     until("the row", || {
-        shown = said(&plain.must(T).unwrap());
-        let served = said(&reader.must(T).unwrap());
+        shown = rows_text(&plain.must(T).unwrap());
+        let served = rows_text(&reader.must(T).unwrap());
         assert!(shown != written || served == written, "{served} was answered after {written}");
         shown == written
     });
@@ -366,7 +366,7 @@ fn a_secondary_that_starts_serves_although_its_self_test_cannot_write(group: &mu
     server.add_argument("--super-read-only=ON");
     server.restart().unwrap();
     let mut admin = group.client(number);
-    assert_eq!(said(&admin.must("SELECT @@GLOBAL.super_read_only").unwrap()), "1");
+    assert_eq!(rows_text(&admin.must("SELECT @@GLOBAL.super_read_only").unwrap()), "1");
     let seeds = group.members.iter().map(|one| format!("127.0.0.1:{}", one.port())).collect::<Vec<_>>().join(",");
     let port = group.members[number].port();
     for (name, value) in [
@@ -392,10 +392,10 @@ fn an_old_primary_that_must_end_its_transactions_serves_nothing(group: &Group) {
     let mut reader = group.reader(0, &mut open, &[]);
     all(&mut open, &["BEGIN", "UPDATE g.t SET v = v + 1"]);
     let change = |to: usize| {
-        let uuid = said(&group.plain_eventual(to).must("SELECT @@server_uuid").unwrap());
+        let uuid = rows_text(&group.plain_eventual(to).must("SELECT @@server_uuid").unwrap());
         let mut admin = group.plain_eventual(0);
         std::thread::spawn(move || {
-            said(&admin.query(format!("SELECT group_replication_set_as_primary('{uuid}', 100)")).unwrap())
+            rows_text(&admin.query(format!("SELECT group_replication_set_as_primary('{uuid}', 100)")).unwrap())
         })
     };
     let changing = change(2);
@@ -427,7 +427,7 @@ fn a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(grou
     all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
     group.members[0].kill9().unwrap();
     let role = "SELECT MEMBER_ROLE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid";
-    until("the election", || said(&eventual.must(role).unwrap()) == "PRIMARY");
+    until("the election", || rows_text(&eventual.must(role).unwrap()) == "PRIMARY");
     let before = hits(&mut eventual);
     assert_eq!(number(&mut eventual, T), old);
     let waiting = send(thread, reader, U);

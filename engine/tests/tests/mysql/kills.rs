@@ -1,7 +1,7 @@
 //! `KILL CONNECTION`: on MySQL the killing thread closes the victim's socket, while the victim may still be at work.
 
 use crate::shared::{ready, start};
-use crate::traps::{Arena, all, said, until};
+use crate::traps::{Arena, all, rows_text, until};
 use fqc_tests::client::{Client, command};
 use fqc_tests::server::Server;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ const SUM: &str = "SELECT SUM(v) FROM t";
 /// Waits until the statement of the connection with this id is in the middle of its commit, where a kill has no effect.
 fn commits(admin: &mut Client, thread_id: u32) {
     let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {thread_id}");
-    until("the commit", || said(&admin.must(&state).unwrap()).eq_ignore_ascii_case("waiting for handler commit"));
+    until("the commit", || rows_text(&admin.must(&state).unwrap()).eq_ignore_ascii_case("waiting for handler commit"));
 }
 
 /// True if the server has no thread for this connection any more.
@@ -45,9 +45,9 @@ fn a_write_that_outlives_its_connection_shows() {
         let expected = (round + 1).to_string();
         until("the end of the commit", || {
             reader.must(SUM).unwrap();
-            arena.truth(SUM) == expected
+            arena.server_answer(SUM) == expected
         });
-        assert_eq!(said(&reader.must(SUM).unwrap()), expected, "{last}");
+        assert_eq!(rows_text(&reader.must(SUM).unwrap()), expected, "{last}");
         until("the end of the session", || is_gone(&mut admin, victim.thread_id));
         arena.warm(&mut reader, SUM);
     }
@@ -84,7 +84,7 @@ fn a_connection_that_is_killed_amid_an_answer_leaves_nothing_behind() {
     (0..3).for_each(|_| drop(server.admin().unwrap()));
     admin.must("SET GLOBAL fqc_type = OFF").unwrap();
     until("the sleep of an engine that nobody wants", || {
-        said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_awake'").unwrap()) == "Fqc_awake,0"
+        rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_awake'").unwrap()) == "Fqc_awake,0"
     });
 }
 
@@ -113,10 +113,11 @@ fn asks(server: &Server, is_over: &AtomicBool, victims: &Mutex<HashSet<u32>>, nu
             if sent.is_err() || answers.len() < 2 {
                 break;
             }
-            let said: Vec<_> = answers.iter().map(said).collect();
-            let is_own = |(said, words): (&String, &String)| said == words || said.starts_with("error 1317");
-            if !said.iter().zip(&words).all(is_own) {
-                faults.push(format!("{words:?} was answered by {said:?}"));
+            let rows_text: Vec<_> = answers.iter().map(rows_text).collect();
+            let is_own =
+                |(rows_text, words): (&String, &String)| rows_text == words || rows_text.starts_with("error 1317");
+            if !rows_text.iter().zip(&words).all(is_own) {
+                faults.push(format!("{words:?} was answered by {rows_text:?}"));
             }
         }
         victims.lock().unwrap().remove(&client.thread_id);

@@ -1,7 +1,7 @@
 //! The plugin is loaded and unloaded, or refuses to load.
 
 use crate::shared::{hits, options, ready, start};
-use crate::traps::{all, plugin, said, until};
+use crate::traps::{all, plugin, rows_text, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 
@@ -48,7 +48,7 @@ fn a_line_that_was_never_tested_is_served_where_the_administrator_has_asked_for_
     let server = Server::start(Options { plugin: Some(plugin::path()), ..options }).unwrap();
     let server = ready(server);
     let mut admin = server.admin().unwrap();
-    let told = said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap());
+    let told = rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap());
     assert_eq!(told, "Fqc_untested_server,MySQL 9.8.0");
     let log = server.error_log();
     let words = "MySQL 9.8.0: this server version has not been tested with this engine; it was loaded because \
@@ -103,15 +103,18 @@ fn is_served_once_it_has_passed_the_self_test(arguments: &[&str]) {
     all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let mut reader = server.admin().unwrap();
     until("a hit", || {
-        assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), "");
+        assert_eq!(rows_text(&reader.must("SELECT * FROM d.t").unwrap()), "");
         hits(&mut admin) > 0
     });
     let log = server.error_log();
     assert!(log.contains("the self-test has passed: this server tells of every write"), "{log}");
     assert!(!log.contains("has not been tested with this engine"), "{log}");
-    assert_eq!(said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap()), "Fqc_untested_server,");
+    assert_eq!(
+        rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap()),
+        "Fqc_untested_server,"
+    );
     until("nothing in the way", || {
-        said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()) == "Fqc_obstacle,"
+        rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()) == "Fqc_obstacle,"
     });
 }
 
@@ -126,7 +129,7 @@ fn a_server_that_loads_it_at_its_start_is_served() {
     all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     until("a hit", || {
         let mut reader = server.admin().unwrap();
-        (0..2).for_each(|_| assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), ""));
+        (0..2).for_each(|_| assert_eq!(rows_text(&reader.must("SELECT * FROM d.t").unwrap()), ""));
         hits(&mut admin) > 0
     });
 }
@@ -137,7 +140,7 @@ fn no_error_is_in_the_log_after_a_day_and_its_end() {
     let mut server = ready(start(&[]));
     let mut admin = server.admin().unwrap();
     all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
-    (0..20).for_each(|_| assert_eq!(said(&admin.must("SELECT * FROM d.t").unwrap()), "1"));
+    (0..20).for_each(|_| assert_eq!(rows_text(&admin.must("SELECT * FROM d.t").unwrap()), "1"));
     drop(admin);
     server.shutdown().unwrap();
     let log = server.error_log();
@@ -160,7 +163,7 @@ fn it_leaves_and_comes_back_while_statements_run() {
         // The plugin ends when the sessions that it has observed have ended.
         assert!(admin.query("UNINSTALL PLUGIN fqc_events").unwrap().failure().is_none());
         all(&mut old, &["UPDATE d.t SET v = v + 1"]);
-        assert_eq!(said(&old.must("SELECT v FROM d.t").unwrap()), round.to_string());
+        assert_eq!(rows_text(&old.must("SELECT v FROM d.t").unwrap()), round.to_string());
         drop(std::mem::replace(&mut old, server.admin().unwrap()));
         drop(std::mem::replace(&mut admin, server.admin().unwrap()));
         until("the end of the old plugin", || {
@@ -171,9 +174,9 @@ fn it_leaves_and_comes_back_while_statements_run() {
         let before = hits(&mut admin);
         until("a hit", || {
             let mut reader = server.admin().unwrap();
-            let value = said(&reader.must("SELECT v FROM d.t").unwrap());
+            let value = rows_text(&reader.must("SELECT v FROM d.t").unwrap());
             assert_eq!(value, round.to_string());
-            (0..2).for_each(|_| assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), value));
+            (0..2).for_each(|_| assert_eq!(rows_text(&reader.must("SELECT v FROM d.t").unwrap()), value));
             hits(&mut admin) > before
         });
     }
@@ -217,11 +220,11 @@ fn without_its_events_it_serves_nothing_and_says_so() {
     all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     assert!(admin.query("UNINSTALL PLUGIN fqc_events").unwrap().failure().is_none());
     until("what stands in the way", || {
-        said(&admin.must("SHOW FQC STATUS").unwrap()).starts_with("Cache,OFF: the plugin fqc_events is not active")
+        rows_text(&admin.must("SHOW FQC STATUS").unwrap()).starts_with("Cache,OFF: the plugin fqc_events is not active")
     });
     let mut reader = server.admin().unwrap();
     let before = hits(&mut admin);
-    (0..20).for_each(|_| assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), ""));
+    (0..20).for_each(|_| assert_eq!(rows_text(&reader.must("SELECT * FROM d.t").unwrap()), ""));
     assert_eq!(hits(&mut admin), before);
 }
 
@@ -238,16 +241,16 @@ fn a_table_that_was_open_before_the_load_is_followed_all_the_same() {
     server.install_plugin().unwrap();
     let mut reader = server.admin().unwrap();
     for _ in 0..50 {
-        assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), "0");
+        assert_eq!(rows_text(&reader.must("SELECT v FROM d.t").unwrap()), "0");
     }
     all(&mut old, &["COMMIT"]);
-    assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), "1");
+    assert_eq!(rows_text(&reader.must("SELECT v FROM d.t").unwrap()), "1");
     let mut admin = server.admin().unwrap();
     until("a hit", || {
         let mut reader = server.admin().unwrap();
-        (0..2).for_each(|_| assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), "1"));
+        (0..2).for_each(|_| assert_eq!(rows_text(&reader.must("SELECT v FROM d.t").unwrap()), "1"));
         hits(&mut admin) > 0
     });
     all(&mut old, &["UPDATE d.t SET v = 2"]);
-    assert_eq!(said(&server.admin().unwrap().must("SELECT v FROM d.t").unwrap()), "2");
+    assert_eq!(rows_text(&server.admin().unwrap().must("SELECT v FROM d.t").unwrap()), "2");
 }

@@ -4,7 +4,7 @@
 //! `scripts/fetch-server` downloads them. `make test-engine-mysql` prints which ones it could not download.
 
 use crate::shared::options;
-use crate::traps::{all, plugin, said, until};
+use crate::traps::{all, plugin, rows_text, until};
 use flavour::{Flavour, Names};
 use fqc_tests::checkout;
 use fqc_tests::client::Client;
@@ -67,7 +67,7 @@ fn a_server_with_another_layout_fails_the_self_test_and_goes_on_without_serving(
     all(&mut admin, Product::MySql.installing());
     let line = "nothing will be served, because the self-test failed: a write was not told at the seam Definition by: CREATE TABLE";
     until(line, || server.error_log().contains(line));
-    let mut obstacle = || said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap());
+    let mut obstacle = || rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap());
     until("what stands in the way", || obstacle().contains("the self-test of this server has not passed yet"));
     all(
         &mut admin,
@@ -82,10 +82,10 @@ fn a_server_with_another_layout_fails_the_self_test_and_goes_on_without_serving(
     let mut reader = server.admin().unwrap();
     for value in 1..20 {
         admin.must(&format!("UPDATE d.t SET v = {value}")).unwrap();
-        (0..3).for_each(|_| assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), value.to_string()));
+        (0..3).for_each(|_| assert_eq!(rows_text(&reader.must("SELECT v FROM d.t").unwrap()), value.to_string()));
     }
-    assert_eq!(said(&admin.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap()), "Qcache_hits,0");
-    let told = said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap());
+    assert_eq!(rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap()), "Qcache_hits,0");
+    let told = rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap());
     assert!(told.starts_with("Fqc_untested_server,MySQL 8.0."), "{told}");
 }
 
@@ -98,7 +98,7 @@ fn connections_are_followed_from_the_start_of_a_server_that_is_bound_lazily() {
     drop(server.restart_with(&["--plugin-load-add=fqc.so", "--fqc-allow-untested-server=ON"]).unwrap());
     for _ in 0..3 {
         let mut client = server.admin().unwrap();
-        let told = said(&client.must("SHOW FQC STATUS").unwrap());
+        let told = rows_text(&client.must("SHOW FQC STATUS").unwrap());
         assert!(told.starts_with("Cache,OFF"), "{told}");
     }
 }

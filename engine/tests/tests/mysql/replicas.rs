@@ -1,7 +1,7 @@
 //! A replica never serves a state older than the one that its applier has made visible.
 
 use crate::shared::{options, ready, start};
-use crate::traps::{Arena, all, plugin, said, until};
+use crate::traps::{Arena, all, plugin, rows_text, until};
 use fqc_tests::client::{Client, Login};
 use fqc_tests::server::Server;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn pair(on_both: &[&str], on_replica: &[&str]) -> (Server, Arc<Server>) {
     let source = Server::start(options(&[&["--server-id=1", "--log-bin=binlog"], on_both].concat())).unwrap();
     let of_replica = [&["--server-id=2", "--log-bin=binlog"], on_both, on_replica].concat();
     let replica = Arc::new(ready(start(&of_replica)));
-    let place = said(&source.admin().unwrap().must("SHOW BINARY LOG STATUS").unwrap());
+    let place = rows_text(&source.admin().unwrap().must("SHOW BINARY LOG STATUS").unwrap());
     let place: Vec<_> = place.split(',').collect();
     let change = format!(
         "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {}, SOURCE_USER = 'root', \
@@ -51,8 +51,8 @@ fn rows_that_a_replica_applies_in_either_format() {
             arena.warm(&mut reader, SUM);
             all(&mut writer, &[&format!("INSERT INTO r.t VALUES ({row}, 1)")]);
             let expected = format!("{row},{row}");
-            until("the row", || arena.truth("SELECT COUNT(*), SUM(v) FROM r.t") == expected);
-            assert_eq!(said(&reader.must(SUM).unwrap()), expected, "{format}");
+            until("the row", || arena.server_answer("SELECT COUNT(*), SUM(v) FROM r.t") == expected);
+            assert_eq!(rows_text(&reader.must(SUM).unwrap()), expected, "{format}");
             kept += u32::from(arena.ask(&mut reader, untouched).1);
         }
         assert_eq!(kept, 19, "{format}: what the stream does not touch is outdated");
@@ -78,7 +78,7 @@ fn what_a_replica_applies_of_xa_transactions_shows_at_once() {
         let mut reader = client(&replica);
         let read = "SELECT SUM(v) FROM r.t";
         all(&mut client(&source), &["INSERT INTO t VALUES (1, 0), (2, 0)"]);
-        until("the rows", || arena.truth(read) == "0");
+        until("the rows", || arena.server_answer(read) == "0");
         arena.warm(&mut reader, read);
         let writing = [1, 2].map(|row| {
             let mut writer = client(&source);
@@ -104,22 +104,22 @@ fn what_an_applier_is_about_to_end_when_the_engine_wakes_is_waited_for() {
     [&mut admin, &mut holder].into_iter().for_each(|one| all(one, &["SET SESSION fqc_type = OFF"]));
     let update = "UPDATE t SET v = 1";
     all(&mut writer, &["INSERT INTO t VALUES (1, 0)", "XA START 'x'", update, "XA END 'x'", "XA PREPARE 'x'"]);
-    until("what is prepared", || !said(&admin.must("XA RECOVER").unwrap()).is_empty());
+    until("what is prepared", || !rows_text(&admin.must("XA RECOVER").unwrap()).is_empty());
     all(&mut holder, &["SET GLOBAL fqc_type = OFF"]);
     let awake = "SHOW GLOBAL STATUS LIKE 'Fqc_awake'";
-    until("the sleep", || said(&admin.must(awake).unwrap()) == "Fqc_awake,0");
+    until("the sleep", || rows_text(&admin.must(awake).unwrap()) == "Fqc_awake,0");
     all(&mut holder, &["FLUSH TABLES WITH READ LOCK"]);
     all(&mut writer, &["XA COMMIT 'x'"]);
     let commands = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'XA COMMIT%'";
-    until("the command", || said(&admin.must(commands).unwrap()) == "1");
+    until("the command", || rows_text(&admin.must(commands).unwrap()) == "1");
     all(&mut holder, &["SET GLOBAL fqc_type = ON"]);
     until("the wait", || replica.error_log().contains("are still running, on connections"));
     let (read, mut reader) = ("SELECT v FROM r.t", client(&replica));
     for _ in 0..4 {
-        assert_eq!(said(&reader.must(read).unwrap()), "0");
+        assert_eq!(rows_text(&reader.must(read).unwrap()), "0");
     }
     all(&mut holder, &["UNLOCK TABLES"]);
-    until("the end", || said(&admin.must(read).unwrap()) == "1");
+    until("the end", || rows_text(&admin.must(read).unwrap()) == "1");
     assert_eq!(Arena::on(replica.clone(), "own").warm(&mut reader, read), "1");
 }
 
@@ -129,9 +129,9 @@ fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
     plain.must("SET SESSION fqc_type = OFF").unwrap();
     let mut sum = 0;
     while sum < expected {
-        sum = said(&plain.must(read).unwrap()).parse().unwrap();
+        sum = rows_text(&plain.must(read).unwrap()).parse().unwrap();
         for _ in 0..2 {
-            let served: u64 = said(&reader.must(read).unwrap()).parse().unwrap();
+            let served: u64 = rows_text(&reader.must(read).unwrap()).parse().unwrap();
             assert!(served >= sum, "{served} is served, {sum} was seen");
         }
     }

@@ -1,7 +1,7 @@
 //! Privileges from roles: whenever they may have changed, the server decides who may read.
 
 use crate::shared::enter;
-use crate::traps::{Arena, all, said, small_table};
+use crate::traps::{Arena, all, rows_text, small_table};
 use fqc_tests::client::{Client, Login};
 
 const READS: [&str; 2] = ["SELECT v FROM roles.t WHERE id = 2", "SELECT v FROM roles.w WHERE id = 2"];
@@ -32,7 +32,7 @@ impl Pair {
         READS.map(|read| {
             let truth = self.plain.query(read).unwrap();
             (0..6).for_each(|_| assert_eq!(self.served.query(read).unwrap(), truth, "`{read}` after `{after}`"));
-            said(&truth)
+            rows_text(&truth)
         })
     }
 }
@@ -194,7 +194,7 @@ fn an_account_is_answered_nothing_that_another_may_see() {
         for _ in 0..4 {
             for (user, (pair, expected)) in ["ana", "ben"].iter().zip(pairs.iter_mut().zip(expected)) {
                 let truth = pair.plain.query(read).unwrap();
-                assert_eq!(said(&truth), expected, "`{read}` as {user}");
+                assert_eq!(rows_text(&truth), expected, "`{read}` as {user}");
                 assert!(both.change_user(&login(user)).unwrap().failure().is_none());
                 for _ in 0..2 {
                     assert_eq!(pair.served.query(read).unwrap(), truth, "`{read}` as {user}");

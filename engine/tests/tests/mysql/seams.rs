@@ -1,7 +1,7 @@
 //! The events that the server reports to plugins, and what the engine does where the server reports nothing.
 
 use crate::shared::{enter, hits, options, ready, start, stock};
-use crate::traps::{Arena, all, plugin, said, small_table, until};
+use crate::traps::{Arena, all, plugin, rows_text, small_table, until};
 use fqc_tests::client::{Client, Login, command};
 use fqc_tests::server::{Options, Product, Server};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
 fn obstacle(server: &Server) -> String {
-    said(&server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap())
+    rows_text(&server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap())
 }
 
 fn serves_nothing(server: &Server) {
     let mut admin = server.admin().unwrap();
     all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let mut reader = server.admin().unwrap();
-    (0..50).for_each(|_| assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), ""));
+    (0..50).for_each(|_| assert_eq!(rows_text(&reader.must("SELECT * FROM d.t").unwrap()), ""));
     assert_eq!(hits(&mut admin), 0);
 }
 
@@ -76,10 +76,10 @@ fn a_commit_without_a_connection_is_told_with_and_without_a_binary_log() {
             writer.must(&format!("CREATE EVENT e ON SCHEDULE AT NOW() DO {body} {end}; END")).unwrap();
             let left = "SELECT COUNT(*) FROM information_schema.EVENTS WHERE EVENT_SCHEMA = 'coordinated'";
             until("the event", || {
-                let truth = arena.truth(SUM);
-                let served = said(&reader.must(SUM).unwrap());
+                let truth = arena.server_answer(SUM);
+                let served = rows_text(&reader.must(SUM).unwrap());
                 assert!(served == truth || truth != expected, "{served} is served, {truth} was seen");
-                truth == expected && arena.truth(left) == "0"
+                truth == expected && arena.server_answer(left) == "0"
             });
             assert_eq!(arena.warm(&mut reader, SUM), expected, "{arguments:?}, {end}");
         }
@@ -107,8 +107,8 @@ fn an_xa_transaction_from_before_a_restart() {
     for (end, expected) in [("XA COMMIT 'x'", "5,151"), ("XA ROLLBACK 'y'", "5,151")] {
         arena.warm(&mut reader, read);
         until(end, || writer.query(end).unwrap().failure().is_none());
-        assert_eq!(said(&reader.must(read).unwrap()), expected, "{end}");
-        assert_eq!(arena.truth(read), expected);
+        assert_eq!(rows_text(&reader.must(read).unwrap()), expected, "{end}");
+        assert_eq!(arena.server_answer(read), expected);
     }
     arena.warm(&mut reader, read);
 }
@@ -135,7 +135,7 @@ fn views_triggers_and_routines_that_are_defined_anew() {
     ] {
         arena.warm(&mut reader, through);
         writer.must(change).unwrap();
-        assert_eq!(said(&reader.must(through).unwrap()), expected, "{change}");
+        assert_eq!(rows_text(&reader.must(through).unwrap()), expected, "{change}");
     }
     // From now on a write to one table also writes to the other, until the trigger is dropped.
     let fire = "UPDATE u SET v = v WHERE id = 1";
@@ -149,14 +149,14 @@ fn views_triggers_and_routines_that_are_defined_anew() {
         arena.warm(&mut reader, SUM);
         writer.must(change).unwrap();
         writer.query(fire).unwrap();
-        assert_eq!(said(&reader.must(SUM).unwrap()), expected, "{change}");
-        assert_eq!(arena.truth(SUM), expected, "{change}");
+        assert_eq!(rows_text(&reader.must(SUM).unwrap()), expected, "{change}");
+        assert_eq!(arena.server_answer(SUM), expected, "{change}");
     }
     let called = "SELECT SUM(f(v)) FROM t";
     for (body, expected) in [("n", "152"), ("n + 1", "157"), ("2 * n", "304")] {
         all(&mut writer, &["DROP FUNCTION f"]);
         all(&mut writer, &[&format!("CREATE FUNCTION f(n INT) RETURNS INT DETERMINISTIC NO SQL RETURN {body}")]);
-        (0..5).for_each(|_| assert_eq!(said(&reader.must(called).unwrap()), expected, "{body}"));
+        (0..5).for_each(|_| assert_eq!(rows_text(&reader.must(called).unwrap()), expected, "{body}"));
     }
 }
 
@@ -170,16 +170,16 @@ fn a_temporary_table_stands_before_one_that_is_served() {
         arena.warm(&mut reader, SUM);
         arena.warm(&mut other, SUM);
         all(&mut reader, &["CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v INT)"]);
-        (0..3).for_each(|_| assert_eq!(said(&reader.must(SUM).unwrap()), "0,NULL"));
+        (0..3).for_each(|_| assert_eq!(rows_text(&reader.must(SUM).unwrap()), "0,NULL"));
         reader.must("INSERT INTO t VALUES (1, 7)").unwrap();
-        (0..3).for_each(|_| assert_eq!(said(&reader.must(SUM).unwrap()), "1,7"));
+        (0..3).for_each(|_| assert_eq!(rows_text(&reader.must(SUM).unwrap()), "1,7"));
         // No other session has the temporary table.
         arena.hit(&mut other, SUM, "5,150");
         match end {
             "a reset" => drop(reader.reset_connection().unwrap()),
             _ => drop(reader.must(end).unwrap()),
         }
-        (0..3).for_each(|_| assert_eq!(said(&reader.must(SUM).unwrap()), "5,150", "{end}"));
+        (0..3).for_each(|_| assert_eq!(rows_text(&reader.must(SUM).unwrap()), "5,150", "{end}"));
     }
 }
 
@@ -206,9 +206,9 @@ fn the_host_is_a_part_of_the_account() {
     let (mut may, mut may_not) = (by_socket(), by_tcp());
     let mut later = [by_socket(), by_tcp()];
     arena.warm(&mut may, read);
-    (0..3).for_each(|_| assert_eq!(said(&may_not.query(read).unwrap()), "error 1142"));
-    assert_eq!(said(&later[0].query(read).unwrap()), "5");
-    assert_eq!(said(&later[1].query(read).unwrap()), "error 1142");
+    (0..3).for_each(|_| assert_eq!(rows_text(&may_not.query(read).unwrap()), "error 1142"));
+    assert_eq!(rows_text(&later[0].query(read).unwrap()), "5");
+    assert_eq!(rows_text(&later[1].query(read).unwrap()), "error 1142");
     all(&mut admin, &["DROP USER helen@localhost, helen@'127.0.0.1'"]);
 }
 
@@ -225,10 +225,10 @@ fn privileges_that_are_written_as_rows() {
     arena.warm(&mut before, read);
     all(&mut admin, &["DELETE FROM mysql.db WHERE User = 'rolf'", "FLUSH PRIVILEGES"]);
     let mut after = arena.client_as(&login);
-    assert_eq!(said(&after.query(read).unwrap()), "error 1142");
+    assert_eq!(rows_text(&after.query(read).unwrap()), "error 1142");
     let mut plain = arena.client_as(&login);
     plain.must("SET SESSION fqc_type = OFF").unwrap();
-    assert_eq!(said(&plain.query(read).unwrap()), "error 1142");
+    assert_eq!(rows_text(&plain.query(read).unwrap()), "error 1142");
     all(&mut admin, &["DROP USER rolf@'%'"]);
 }
 
@@ -288,6 +288,6 @@ fn connections_that_compress() {
         let write = || _ = ask("UPDATE compressed.t SET v = v + 1 WHERE id = 1");
         arena.warm(&mut reader, read);
         write();
-        assert_eq!(said(&reader.must(read).unwrap()), (151 + round).to_string(), "{algorithm}");
+        assert_eq!(rows_text(&reader.must(read).unwrap()), (151 + round).to_string(), "{algorithm}");
     }
 }

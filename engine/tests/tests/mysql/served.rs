@@ -1,7 +1,7 @@
 //! Repeated reads are hits, whatever way they come in.
 
 use crate::shared::{enter, stock};
-use crate::traps::{all, said, said_binary, small_table, until};
+use crate::traps::{all, binary_rows_text, rows_text, small_table, until};
 use fqc_tests::client::{Client, Login, Param, command};
 use fqc_tests::server::Product;
 
@@ -17,11 +17,11 @@ fn texts_and_prepared_statements_are_served_over_tcp_and_the_socket() {
     assert_eq!(arena.warm(&mut socket, read), "20");
     let prepared = socket.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
     let one = [Param::Int(3)];
-    assert_eq!(said_binary(&arena.warm_prepared(&mut socket, &prepared, &one)), "30");
+    assert_eq!(binary_rows_text(&arena.warm_prepared(&mut socket, &prepared, &one)), "30");
     admin.must("UPDATE t SET v = 31 WHERE id = 3").unwrap();
     let (response, is_hit) = arena.ask_prepared(&mut socket, &prepared, &one);
     assert!(!is_hit);
-    assert_eq!(said_binary(&response), "31");
+    assert_eq!(binary_rows_text(&response), "31");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn an_account_sees_what_it_may_and_not_what_another_was_answered() {
     arena.warm(&mut user, read);
     all(&mut admin, &["REVOKE SELECT ON accounts.* FROM accounts@'%'"]);
     let mut user = Client::connect(&arena.server.endpoint(), &Login { database: None, ..login }).unwrap();
-    assert_eq!(said(&user.query("SELECT COUNT(*) FROM accounts.t").unwrap()), "error 1142");
+    assert_eq!(rows_text(&user.query("SELECT COUNT(*) FROM accounts.t").unwrap()), "error 1142");
     admin.must("DROP USER accounts@'%'").unwrap();
 }
 
@@ -78,7 +78,7 @@ fn the_current_database_is_part_of_what_is_asked() {
     reader.must("USE current_other").unwrap();
     assert_eq!(arena.warm(&mut reader, read), "0");
     assert!(reader.init_db("current").unwrap().failure().is_none());
-    assert_eq!(said(&reader.query(read).unwrap()), "5");
+    assert_eq!(rows_text(&reader.query(read).unwrap()), "5");
     admin.must("DROP DATABASE current_other").unwrap();
 }
 
@@ -92,7 +92,7 @@ fn what_other_engines_hold_is_never_stored() {
         let columns = if engine == "CSV" { "(id INT NOT NULL)" } else { "(id INT)" };
         let made = admin.query(format!("CREATE TABLE {engine} {columns} ENGINE = {engine}")).unwrap();
         if made.failure().is_none() {
-            arena.never(&mut reader, &format!("SELECT COUNT(*) FROM {engine}"), "SELECT COUNT(*) FROM t");
+            arena.check_never_hit(&mut reader, &format!("SELECT COUNT(*) FROM {engine}"), "SELECT COUNT(*) FROM t");
         }
     }
     for read in [
@@ -101,7 +101,7 @@ fn what_other_engines_hold_is_never_stored() {
         "SELECT COUNT(*) FROM t, information_schema.processlist",
         "SELECT COUNT(*) FROM mysql.user",
     ] {
-        arena.never(&mut reader, read, "SELECT COUNT(*) FROM t");
+        arena.check_never_hit(&mut reader, read, "SELECT COUNT(*) FROM t");
     }
     all(&mut reader, &["CREATE TEMPORARY TABLE mine (id INT)"]);
     for _ in 0..4 {
@@ -115,15 +115,15 @@ fn variables_and_counters_have_their_classic_names() {
     let mut admin = arena.client();
     all(&mut admin, &["SET GLOBAL query_cache_size = 33554432", "SET GLOBAL query_cache_limit = 2097152"]);
     let both = "SELECT @@GLOBAL.query_cache_size, @@GLOBAL.fqc_size, @@GLOBAL.query_cache_limit, @@GLOBAL.fqc_limit";
-    assert_eq!(said(&admin.must(both).unwrap()), "33554432,33554432,2097152,2097152");
+    assert_eq!(rows_text(&admin.must(both).unwrap()), "33554432,33554432,2097152,2097152");
     all(&mut admin, &["SET GLOBAL fqc_size = 67108864", "SET GLOBAL fqc_limit = DEFAULT"]);
-    assert_eq!(said(&admin.must(both).unwrap()), "67108864,67108864,1048576,1048576");
+    assert_eq!(rows_text(&admin.must(both).unwrap()), "67108864,67108864,1048576,1048576");
     all(&mut admin, &["SET SESSION query_cache_type = DEMAND"]);
-    assert_eq!(said(&admin.must("SELECT @@fqc_type, @@query_cache_type").unwrap()), "DEMAND,DEMAND");
-    assert_eq!(said(&admin.query("SET SESSION query_cache_type = 7").unwrap()), "error 1231");
-    let rows = said(&admin.must("SHOW GLOBAL STATUS LIKE 'Qcache%'").unwrap());
+    assert_eq!(rows_text(&admin.must("SELECT @@fqc_type, @@query_cache_type").unwrap()), "DEMAND,DEMAND");
+    assert_eq!(rows_text(&admin.query("SET SESSION query_cache_type = 7").unwrap()), "error 1231");
+    let rows = rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Qcache%'").unwrap());
     assert_eq!(rows.split(';').count(), 8, "{rows}");
-    assert!(said(&admin.must("SHOW FQC STATUS").unwrap()).contains("Cache,"));
+    assert!(rows_text(&admin.must("SHOW FQC STATUS").unwrap()).contains("Cache,"));
 }
 
 /// Checks that BEGIN and similar statements invalidate nothing, even in a session whose sql_mode is unknown because an `EXECUTE` may have
@@ -201,7 +201,7 @@ fn rows_found_after_a_hit_and_an_update_are_those_of_the_update() {
         plain.must(read).unwrap();
         let [told, truth] = [&mut served, &mut plain].map(|one| {
             one.query(update).unwrap();
-            said(&one.query("SELECT FOUND_ROWS()").unwrap())
+            rows_text(&one.query("SELECT FOUND_ROWS()").unwrap())
         });
         assert_eq!(told, truth, "{update}");
     }

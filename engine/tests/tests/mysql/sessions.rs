@@ -1,7 +1,7 @@
 //! The settings of a session, and what its client is notified of about them.
 
 use crate::shared::{enter, ready, start};
-use crate::traps::{Arena, all, said, small_table, until};
+use crate::traps::{Arena, all, rows_text, small_table, until};
 use fqc_tests::client::{Client, Login, capability};
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn a_session_that_numbers_its_transactions_is_left_to_the_server() {
     arena.warm(&mut reader, read);
     let number = "SET gtid_next = '00000000-0000-0000-0000-0000000000aa:1'";
     all(&mut reader, &[number, write]);
-    assert_eq!(said(&reader.query(write).unwrap()), "error 1837");
+    assert_eq!(rows_text(&reader.query(write).unwrap()), "error 1837");
     arena.warm(&mut admin, read);
     for _ in 0..3 {
         assert!(!arena.ask(&mut reader, read).1);
@@ -196,8 +196,8 @@ fn an_error_after_a_served_read_is_still_told_by_a_read_of_a_table() {
             arena.warm(&mut served, read);
             assert!(arena.ask(&mut served, read).1, "{read} is served");
             let told = [&mut served, &mut plain].map(|client| {
-                assert_eq!(said(&client.prepare("UPDATE nowhere SET id = ?").unwrap().0), "error 1146");
-                said(&client.query(question).unwrap())
+                assert_eq!(rows_text(&client.prepare("UPDATE nowhere SET id = ?").unwrap().0), "error 1146");
+                rows_text(&client.query(question).unwrap())
             });
             assert_eq!(told[0], told[1], "{read}, {question}");
         }
@@ -219,9 +219,9 @@ fn rows_found_after_a_read_that_fails_on_its_way_are_those_of_the_served_read() 
             assert!(arena.ask(&mut served, read).1, "{read} is served");
             plain.must(read).unwrap();
             let told = [&mut served, &mut plain].map(|client| {
-                let error = said(&client.query(failing).unwrap());
+                let error = rows_text(&client.query(failing).unwrap());
                 assert!(error.starts_with("error"), "{failing}: {error}");
-                said(&client.query("SELECT FOUND_ROWS()").unwrap())
+                rows_text(&client.query("SELECT FOUND_ROWS()").unwrap())
             });
             assert_eq!(told[0], told[1], "{read}, {failing}");
         }
@@ -256,7 +256,8 @@ fn the_first_read_after_a_reset_to_autocommit_off_begins_a_transaction() {
                 told.push(client.query(read).unwrap());
             }
         }
-        let [served, plain] = [0, 1].map(|at| told[at].iter().map(|one| (said(one), one.status())).collect::<Vec<_>>());
+        let [served, plain] =
+            [0, 1].map(|at| told[at].iter().map(|one| (rows_text(one), one.status())).collect::<Vec<_>>());
         assert_eq!(served, plain, "round {round}");
     }
 }

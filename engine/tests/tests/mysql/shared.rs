@@ -1,6 +1,6 @@
 //! One MySQL server with the plugin for most of the tests, one test on it at a time.
 
-use crate::traps::{Arena, PATIENCE, plugin, said, until};
+use crate::traps::{Arena, PATIENCE, plugin, rows_text, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Product, Server};
 use std::ops::{Deref, DerefMut};
@@ -11,12 +11,12 @@ static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
 static TURN: Mutex<()> = Mutex::new(());
 
 /// One test's turn on the shared server, with a database of its own. It ends when this is dropped. Methods are those of [`Arena`].
-pub struct Place {
+pub struct TestTurn {
     arena: Arena,
     _turn: MutexGuard<'static, ()>,
 }
 
-impl Deref for Place {
+impl Deref for TestTurn {
     type Target = Arena;
 
     fn deref(&self) -> &Arena {
@@ -24,7 +24,7 @@ impl Deref for Place {
     }
 }
 
-impl DerefMut for Place {
+impl DerefMut for TestTurn {
     fn deref_mut(&mut self) -> &mut Arena {
         &mut self.arena
     }
@@ -32,7 +32,7 @@ impl DerefMut for Place {
 
 /// Waits for the test's turn on the shared server, and creates an empty database of this name. The server is started when it is first
 /// needed.
-pub fn enter(db: &str) -> Place {
+pub fn enter(db: &str) -> TestTurn {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let server = shared.get_or_insert_with(|| {
@@ -40,7 +40,7 @@ pub fn enter(db: &str) -> Place {
         unsafe { libc::atexit(end_shared) };
         Arc::new(ready(start(&["--event-scheduler=ON"])))
     });
-    Place { arena: Arena::on(server.clone(), db), _turn }
+    TestTurn { arena: Arena::on(server.clone(), db), _turn }
 }
 
 /// Ends the shared server when the test program exits. Statics are never dropped, and a server must not outlive its program.
@@ -90,6 +90,6 @@ pub fn stock(server: &Server, tls: &str, statements: &str) -> String {
 
 /// The number of reads that the server's cache has answered so far.
 pub fn hits(client: &mut Client) -> u64 {
-    let rows = said(&client.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap());
+    let rows = rows_text(&client.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap());
     rows.split(',').nth(1).and_then(|number| number.parse().ok()).expect("a counter")
 }

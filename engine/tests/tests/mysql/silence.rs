@@ -1,6 +1,6 @@
 //! While the engine sleeps, the server makes no events of statements, unless another plugin listens to them.
 
-use crate::traps::{Arena, all, said, until};
+use crate::traps::{Arena, all, rows_text, until};
 use crate::waking::{ON, READ, a_listener_hears_everything, asleep, client, fall_asleep};
 use fqc_tests::checkout;
 use fqc_tests::server::Server;
@@ -43,12 +43,12 @@ fn no_events_of_statements_are_made_while_it_sleeps() {
     let mut reader = client(&server);
     let mut arena = Arena::on(server.clone(), "e");
     arena.warm(&mut reader, READ);
-    arena.follows(&mut reader, READ, || all(&mut worked, &["COMMIT"]), "11");
+    arena.check_write_shows(&mut reader, READ, || all(&mut worked, &["COMMIT"]), "11");
     // The text of a CALL does not show what the procedure sets, so the server has to report it.
     let quarter = "SELECT id / 4 FROM d.t WHERE id = 1";
     assert_eq!(arena.warm(&mut reader, quarter), "0.2500");
     all(&mut reader, &["CALL rounds()"]);
-    assert_eq!(said(&reader.must(quarter).unwrap()), "0");
+    assert_eq!(rows_text(&reader.must(quarter).unwrap()), "0");
     // This works again each time the engine falls asleep.
     drop((reader, arena));
     fall_asleep(&server);

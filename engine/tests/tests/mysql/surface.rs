@@ -1,7 +1,7 @@
 //! Statements and variables of the query cache that MySQL does not know, or has removed, work with the engine as they do on MariaDB.
 
 use crate::shared::enter;
-use crate::traps::{all, said, small_table, until};
+use crate::traps::{all, rows_text, small_table, until};
 use fqc_tests::client::{Client, Login};
 
 const READ: &str = "SELECT SUM(v) FROM t";
@@ -12,9 +12,9 @@ fn what_mysql_has_dropped_of_its_query_cache_is_understood() {
     let mut admin = arena.client();
     small_table(&mut admin, "t", "InnoDB");
     let mut reader = arena.client();
-    arena.never(&mut reader, "SELECT SQL_NO_CACHE SUM(v) FROM t", READ);
+    arena.check_never_hit(&mut reader, "SELECT SQL_NO_CACHE SUM(v) FROM t", READ);
     let mut on_demand = arena.client_with(&["SET SESSION query_cache_type = DEMAND"]);
-    arena.never(&mut on_demand, READ, "SELECT SQL_CACHE SUM(v) FROM t");
+    arena.check_never_hit(&mut on_demand, READ, "SELECT SQL_CACHE SUM(v) FROM t");
     for statement in ["FLUSH QUERY CACHE", "RESET QUERY CACHE"] {
         arena.warm(&mut reader, READ);
         admin.must(statement).unwrap();
@@ -26,7 +26,7 @@ fn what_mysql_has_dropped_of_its_query_cache_is_understood() {
     );
     let mut low = arena.client_as(&Login { database: None, ..Login::user("dropped", "") });
     for statement in ["FLUSH QUERY CACHE", "RESET QUERY CACHE"] {
-        assert_eq!(said(&low.query(statement).unwrap()), "error 1227", "{statement}");
+        assert_eq!(rows_text(&low.query(statement).unwrap()), "error 1227", "{statement}");
     }
     all(&mut admin, &["GRANT resets TO dropped@'%'"]);
     all(&mut low, &["SET ROLE resets", "FLUSH QUERY CACHE", "RESET QUERY CACHE"]);
@@ -34,7 +34,7 @@ fn what_mysql_has_dropped_of_its_query_cache_is_understood() {
 }
 
 fn counter(admin: &mut Client, name: &str) -> u64 {
-    let shown = said(&admin.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    let shown = rows_text(&admin.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
     shown.split_once(',').and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {shown}"))
 }
 
@@ -52,18 +52,18 @@ fn rules_reports_observation_and_verification_work() {
         ("REASONS", "nondeterministic"),
         ("STATUS", "Hits"),
     ] {
-        let rows = said(&admin.must(&format!("SHOW FQC {report}")).unwrap());
+        let rows = rows_text(&admin.must(&format!("SHOW FQC {report}")).unwrap());
         assert!(rows.contains(word), "{report}: {rows}");
     }
     admin.must(r#"SET GLOBAL fqc_rules = '[{"table": "offered.t", "cache": "never"}]'"#).unwrap();
-    arena.never(&mut reader, READ, "SELECT SUM(v) FROM u");
+    arena.check_never_hit(&mut reader, READ, "SELECT SUM(v) FROM u");
     admin.must("SET GLOBAL fqc_rules = DEFAULT").unwrap();
     arena.warm(&mut reader, READ);
 
     let verified = counter(&mut admin, "Fqc_verified");
     admin.must("SET GLOBAL fqc_verify_ppm = 1000000").unwrap();
     until("a stored result is compared", || {
-        assert_eq!(said(&reader.must(READ).unwrap()), "150");
+        assert_eq!(rows_text(&reader.must(READ).unwrap()), "150");
         counter(&mut admin, "Fqc_verified") > verified
     });
     assert_eq!(counter(&mut admin, "Fqc_differences"), 0);

@@ -18,7 +18,7 @@ fn what_is_written_on_either_kind_of_connection_shows_on_both() {
     let encrypted = |statements: &str| stock(&server, "REQUIRED", statements);
     let mut reader = arena.client();
     let update = "UPDATE encrypted.t SET v = v + 1 WHERE id = 1";
-    arena.follows(&mut reader, READ, || assert_eq!(encrypted(update), ""), "151");
+    arena.check_write_shows(&mut reader, READ, || assert_eq!(encrypted(update), ""), "151");
     until("a hit under TLS", || {
         arena.counted(|| assert_eq!(encrypted(&format!("{READ}; {READ}")), "151\n151\n")).1 > 0
     });

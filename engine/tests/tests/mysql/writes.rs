@@ -1,13 +1,13 @@
 //! No write escapes the engine, in whatever way it happens.
 
 use crate::shared::{enter, ready, start};
-use crate::traps::{Arena, all, said, small_table, until};
+use crate::traps::{Arena, all, rows_text, small_table, until};
 use fqc_tests::client::Client;
 use std::sync::Arc;
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
-pub fn with_table(db: &str) -> (crate::shared::Place, Client, Client) {
+pub fn with_table(db: &str) -> (crate::shared::TestTurn, Client, Client) {
     let arena = enter(db);
     let (mut writer, reader) = (arena.client(), arena.client());
     small_table(&mut writer, "t", "InnoDB");
@@ -32,11 +32,11 @@ fn every_statement_that_writes() {
         ("WITH o AS (SELECT 6 AS id) DELETE FROM t WHERE id IN (SELECT id FROM o)", "5,150"),
         ("TRUNCATE TABLE t", "0,NULL"),
     ] {
-        arena.follows(&mut reader, SUM, || _ = writer.must(write).unwrap(), expected);
+        arena.check_write_shows(&mut reader, SUM, || _ = writer.must(write).unwrap(), expected);
     }
     writer.local_file = b"1\t10\n2\t20\n".to_vec();
     let load = "LOAD DATA LOCAL INFILE 'x' INTO TABLE t";
-    arena.follows(&mut reader, SUM, || _ = writer.must(load).unwrap(), "2,30");
+    arena.check_write_shows(&mut reader, SUM, || _ = writer.must(load).unwrap(), "2,30");
 }
 
 #[test]
@@ -65,10 +65,15 @@ fn through_views_triggers_routines_and_statements_that_are_prepared() {
         ("SET @x = writes(1)", "5,157"),
         ("EXECUTE later", "5,158"),
     ] {
-        arena.follows(&mut reader, SUM, || _ = writer.must(write).unwrap(), expected);
+        arena.check_write_shows(&mut reader, SUM, || _ = writer.must(write).unwrap(), expected);
     }
     let prepared = writer.prepare("UPDATE t SET v = v + 1 WHERE id = 1").unwrap().1.unwrap();
-    arena.follows(&mut reader, SUM, || assert!(writer.execute(&prepared, &[]).unwrap().failure().is_none()), "5,159");
+    arena.check_write_shows(
+        &mut reader,
+        SUM,
+        || assert!(writer.execute(&prepared, &[]).unwrap().failure().is_none()),
+        "5,159",
+    );
 }
 
 #[test]
@@ -81,7 +86,7 @@ fn through_views_of_documents() {
         ("UPDATE w SET data = JSON_SET(data, '$.v', 61) WHERE data->'$._id' = 6", "6,211"),
         ("DELETE FROM w WHERE data->'$._id' = 6", "5,150"),
     ] {
-        arena.follows(&mut reader, SUM, || _ = writer.must(write).unwrap(), expected);
+        arena.check_write_shows(&mut reader, SUM, || _ = writer.must(write).unwrap(), expected);
     }
 }
 
@@ -123,7 +128,7 @@ fn cascades(mut writer: Client, mut reader: Client, server: Arc<fqc_tests::serve
     let mut see = |expected: [&str; 2]| {
         for _ in 0..20 {
             for (read, expected) in reads.iter().zip(expected) {
-                assert_eq!(said(&reader.must(read).unwrap()), expected, "{read}");
+                assert_eq!(rows_text(&reader.must(read).unwrap()), expected, "{read}");
             }
         }
     };
@@ -139,21 +144,21 @@ fn a_transaction_shows_when_it_commits_and_only_then() {
     let (mut arena, mut writer, mut reader) = with_table("transactions");
     for (ending, expected) in [("COMMIT", "5,151"), ("ROLLBACK", "5,151"), ("CREATE TABLE implicit (id INT)", "5,152")]
     {
-        let before = said(&reader.must(SUM).unwrap());
+        let before = rows_text(&reader.must(SUM).unwrap());
         all(&mut writer, &["BEGIN", "UPDATE t SET v = v + 1 WHERE id = 1"]);
         for _ in 0..3 {
-            assert_eq!(said(&reader.must(SUM).unwrap()), before, "before {ending}");
+            assert_eq!(rows_text(&reader.must(SUM).unwrap()), before, "before {ending}");
         }
         writer.must(ending).unwrap();
-        assert_eq!(said(&reader.must(SUM).unwrap()), expected, "after {ending}");
+        assert_eq!(rows_text(&reader.must(SUM).unwrap()), expected, "after {ending}");
         arena.warm(&mut reader, SUM);
     }
     all(&mut writer, &["SET autocommit = 0", "UPDATE t SET v = v + 1 WHERE id = 1"]);
-    assert_eq!(arena.truth(SUM), "5,152");
-    arena.follows(&mut reader, SUM, || _ = writer.must("COMMIT").unwrap(), "5,153");
+    assert_eq!(arena.server_answer(SUM), "5,152");
+    arena.check_write_shows(&mut reader, SUM, || _ = writer.must("COMMIT").unwrap(), "5,153");
     all(&mut writer, &["SET autocommit = 1"]);
     all(&mut writer, &["LOCK TABLES t WRITE", "UPDATE t SET v = v + 1 WHERE id = 1", "UNLOCK TABLES"]);
-    assert_eq!(said(&reader.must(SUM).unwrap()), "5,154");
+    assert_eq!(rows_text(&reader.must(SUM).unwrap()), "5,154");
 }
 
 #[test]
@@ -173,8 +178,8 @@ fn an_xa_transaction_that_another_session_commits() {
             arena.warm(&mut reader, SUM);
         }
         until("a commit by another", || writer.query("XA COMMIT 'x'").unwrap().failure().is_none());
-        assert_eq!(said(&reader.must(SUM).unwrap()), arena.truth(SUM));
-        assert_ne!(arena.truth(SUM), before);
+        assert_eq!(rows_text(&reader.must(SUM).unwrap()), arena.server_answer(SUM));
+        assert_ne!(arena.server_answer(SUM), before);
     }
 }
 
@@ -183,8 +188,8 @@ fn an_event_of_the_scheduler() {
     let (mut arena, mut writer, mut reader) = with_table("scheduled");
     let before = arena.warm(&mut reader, SUM);
     writer.must("CREATE EVENT e ON SCHEDULE AT NOW() DO UPDATE t SET v = v + 1 WHERE id = 1").unwrap();
-    until("the event", || arena.truth(SUM) != before);
-    assert_eq!(said(&reader.must(SUM).unwrap()), "5,151");
+    until("the event", || arena.server_answer(SUM) != before);
+    assert_eq!(rows_text(&reader.must(SUM).unwrap()), "5,151");
     arena.warm(&mut reader, SUM);
 }
 
@@ -197,10 +202,10 @@ fn partitions_and_names_that_a_path_has_to_code() {
         writer.must(&format!("INSERT INTO {table} VALUES (1, 1)")).unwrap();
         let read = format!("SELECT SUM(v) FROM {table}");
         let update = format!("UPDATE {table} SET v = v + 1");
-        arena.follows(&mut reader, &read, || _ = writer.must(&update).unwrap(), "2");
+        arena.check_write_shows(&mut reader, &read, || _ = writer.must(&update).unwrap(), "2");
     }
     let truncate = "ALTER TABLE p TRUNCATE PARTITION p0, p1, p2";
-    arena.follows(&mut reader, "SELECT SUM(v) FROM p", || _ = writer.must(truncate).unwrap(), "NULL");
+    arena.check_write_shows(&mut reader, "SELECT SUM(v) FROM p", || _ = writer.must(truncate).unwrap(), "NULL");
 }
 
 /// Checks that transactions with GTIDs invalidate what they write and nothing else. After each write a server thread without an id saves
@@ -216,10 +221,15 @@ fn transactions_with_numbers_outdate_what_they_write_and_nothing_else() {
     let noted = "SELECT SUM(interval_end - interval_start + 1) FROM mysql.gtid_executed";
     let given = "SELECT SUBSTRING_INDEX(SUBSTRING_INDEX(@@GLOBAL.gtid_executed, ':', -1), '-', -1)";
     for expected in ["5,151", "5,152", "5,153"] {
-        until("the numbers", || arena.truth(noted) == arena.truth(given));
+        until("the numbers", || arena.server_answer(noted) == arena.server_answer(given));
         arena.warm(&mut reader, untouched);
-        arena.follows(&mut reader, SUM, || _ = writer.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap(), expected);
-        until("the number", || arena.truth(noted) == arena.truth(given));
+        arena.check_write_shows(
+            &mut reader,
+            SUM,
+            || _ = writer.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap(),
+            expected,
+        );
+        until("the number", || arena.server_answer(noted) == arena.server_answer(given));
         assert!(arena.ask(&mut reader, untouched).1, "the note of a number has outdated everything");
     }
 }

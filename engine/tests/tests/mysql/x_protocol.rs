@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use crate::shared::{ready, start};
-use crate::traps::{Arena, PATIENCE, said, small_table};
+use crate::traps::{Arena, PATIENCE, rows_text, small_table};
 use fqc_tests::server::Server;
 
 /// Kinds of messages of the X protocol.
@@ -102,7 +102,7 @@ fn what_a_session_of_the_x_protocol_writes_is_seen_at_once() {
         ("DELETE FROM xs.t WHERE id = 6", "5/151"),
         ("ALTER TABLE xs.t MODIFY v BIGINT", "5/151"),
     ] {
-        arena.follows(&mut reader, SUM, || _ = session.run(write), expected);
+        arena.check_write_shows(&mut reader, SUM, || _ = session.run(write), expected);
     }
     // A transaction's changes count when it ends, in whatever way.
     let begin = |session: &mut Session| {
@@ -112,9 +112,9 @@ fn what_a_session_of_the_x_protocol_writes_is_seen_at_once() {
     for (end, expected) in [("COMMIT", "5/152"), ("ROLLBACK", "5/152")] {
         let before = arena.warm(&mut reader, SUM);
         begin(&mut session);
-        (0..4).for_each(|_| assert_eq!(said(&reader.must(SUM).unwrap()), before));
+        (0..4).for_each(|_| assert_eq!(rows_text(&reader.must(SUM).unwrap()), before));
         session.run(end);
-        assert_eq!(said(&reader.must(SUM).unwrap()), expected, "{end}");
+        assert_eq!(rows_text(&reader.must(SUM).unwrap()), expected, "{end}");
         assert_eq!(arena.warm(&mut reader, SUM), expected, "{end}");
     }
     begin(&mut session);
@@ -128,6 +128,6 @@ fn what_a_session_of_the_x_protocol_writes_is_seen_at_once() {
     }
     arena.warm(&mut reader, SUM);
     session.delete_all("xs", "t");
-    assert_eq!(said(&reader.must(SUM).unwrap()), "NULL");
-    assert_eq!(arena.truth(SUM), "NULL");
+    assert_eq!(rows_text(&reader.must(SUM).unwrap()), "NULL");
+    assert_eq!(arena.server_answer(SUM), "NULL");
 }

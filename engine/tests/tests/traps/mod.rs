@@ -49,7 +49,7 @@ fn settle(server: &Server) {
     let mut reader = server.admin().unwrap();
     until("the first hit", || {
         reader.must("SELECT v FROM first.t WHERE id = 1").unwrap();
-        said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_hits'").unwrap()) != "Fqc_hits,0"
+        rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_hits'").unwrap()) != "Fqc_hits,0"
     });
     admin.must("DROP DATABASE first").unwrap();
 }
@@ -71,16 +71,16 @@ pub fn start(arguments: &[&str]) -> Server {
 
 /// Every value of every row of a response in the text protocol, as text: `1,a;2,NULL`. `error N` for the server's error number N, and an
 /// empty text without rows.
-pub fn said(response: &Response) -> String {
-    worded(response, false)
+pub fn rows_text(response: &Response) -> String {
+    format_rows(response, false)
 }
 
-/// Does what [`said`] does, for a response in the binary protocol.
-pub fn said_binary(response: &Response) -> String {
-    worded(response, true)
+/// Does what [`rows_text`] does, for a response in the binary protocol.
+pub fn binary_rows_text(response: &Response) -> String {
+    format_rows(response, true)
 }
 
-fn worded(response: &Response, is_binary: bool) -> String {
+fn format_rows(response: &Response, is_binary: bool) -> String {
     if let Some(failure) = response.failure() {
         return format!("error {}", failure.code);
     }
@@ -181,7 +181,7 @@ impl Arena {
     /// The number of reads that the server's cache has answered so far. Panics unless both of its counters say so.
     pub fn hits(&mut self) -> u64 {
         let show = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Fqc_hits', 'Qcache_hits')";
-        let rows = said(&self.counters.must(show).unwrap());
+        let rows = rows_text(&self.counters.must(show).unwrap());
         let numbers: Vec<u64> = rows.split([',', ';']).filter_map(|word| word.parse().ok()).collect();
         assert!(numbers.len() == 2 && numbers[0] == numbers[1], "two counters of one thing: {rows}");
         numbers[0]
@@ -207,14 +207,14 @@ impl Arena {
     }
 
     /// Sends a read until it is a hit, so that its result is cached afterwards. All answers until then must be the same. Returns the answer
-    /// as [`said`] writes it. Panics after [`PATIENCE`].
+    /// as [`rows_text`] writes it. Panics after [`PATIENCE`].
     #[track_caller]
     pub fn warm(&mut self, client: &mut Client, read: &str) -> String {
-        let first = said(&client.query(read).unwrap());
+        let first = rows_text(&client.query(read).unwrap());
         let begun = Instant::now();
         loop {
             let (response, is_hit) = self.ask(client, read);
-            assert_eq!(said(&response), first, "`{read}` changed without a write, hit: {is_hit}");
+            assert_eq!(rows_text(&response), first, "`{read}` changed without a write, hit: {is_hit}");
             if is_hit {
                 return first;
             }
@@ -235,13 +235,13 @@ impl Arena {
         }
     }
 
-    /// Sends a read once, and panics unless it is a hit with this answer, written as [`said`] does.
+    /// Sends a read once, and panics unless it is a hit with this answer, written as [`rows_text`] does.
     #[track_caller]
     pub fn hit(&mut self, client: &mut Client, read: &str, expected: &str) {
         let (response, is_hit) = self.ask(client, read);
-        let said = said(&response);
-        assert!(is_hit, "`{read}` was answered {said}, and not from memory:\n{}", self.server.reasons());
-        assert_eq!(said, expected, "`{read}` from memory");
+        let rows_text = rows_text(&response);
+        assert!(is_hit, "`{read}` was answered {rows_text}, and not from memory:\n{}", self.server.reasons());
+        assert_eq!(rows_text, expected, "`{read}` from memory");
     }
 
     /// Waits until a write of another row (`other`, which must not change the answer) leaves the result of `read` cached. Until the engine
@@ -264,7 +264,7 @@ impl Arena {
     #[track_caller]
     fn says(&mut self, client: &mut Client, read: &str, expected: &str) -> bool {
         let (response, is_hit) = self.ask(client, read);
-        assert_eq!(said(&response), expected, "`{read}`, hit: {is_hit}");
+        assert_eq!(rows_text(&response), expected, "`{read}`, hit: {is_hit}");
         is_hit
     }
 
@@ -288,13 +288,13 @@ impl Arena {
     #[track_caller]
     pub fn miss(&mut self, client: &mut Client, read: &str, expected: &str) {
         let (response, is_hit) = self.ask(client, read);
-        assert_eq!(said(&response), expected, "`{read}`, hit: {is_hit}");
+        assert_eq!(rows_text(&response), expected, "`{read}`, hit: {is_hit}");
         assert!(!is_hit, "`{read}` was answered from memory");
     }
 
     /// Checks that a statement is never a hit, although another read of its table (`control`) is.
     #[track_caller]
-    pub fn never(&mut self, client: &mut Client, read: &str, control: &str) {
+    pub fn check_never_hit(&mut self, client: &mut Client, read: &str, control: &str) {
         self.warm(client, control);
         for _ in 0..4 {
             let (response, is_hit) = self.ask(client, read);
@@ -304,20 +304,20 @@ impl Arena {
         self.warm(client, control);
     }
 
-    /// The answer that the server itself gives to a read, without the cache, as [`said`] writes it.
-    pub fn truth(&mut self, read: &str) -> String {
-        said(&self.plain.query(read).unwrap())
+    /// The answer that the server itself gives to a read, without the cache, as [`rows_text`] writes it.
+    pub fn server_answer(&mut self, read: &str) -> String {
+        rows_text(&self.plain.query(read).unwrap())
     }
 
     /// Caches a read, then runs `write`. The next read must show `expected` at once, not from the cache, and agree with the server; then it
     /// can be cached again.
     #[track_caller]
-    pub fn follows(&mut self, reader: &mut Client, read: &str, write: impl FnOnce(), expected: &str) {
+    pub fn check_write_shows(&mut self, reader: &mut Client, read: &str, write: impl FnOnce(), expected: &str) {
         let old = self.warm(reader, read);
         write();
         let (response, is_hit) = self.ask(reader, read);
-        assert_eq!(said(&response), expected, "`{read}` after the write (before: {old}), hit: {is_hit}");
-        assert_eq!(self.truth(read), expected, "`{read}` without the cache");
+        assert_eq!(rows_text(&response), expected, "`{read}` after the write (before: {old}), hit: {is_hit}");
+        assert_eq!(self.server_answer(read), expected, "`{read}` without the cache");
         assert!(!is_hit, "`{read}` came from memory right after a write of its tables");
         assert_eq!(self.warm(reader, read), expected);
     }
@@ -349,7 +349,7 @@ pub fn small_table(client: &mut Client, name: &str, engine: &str) {
 /// Checks that a setting distinguishes results. `one` and `other` are each a statement that sets it, and the answer that `read` has then.
 /// Neither session ever sees the other's result, and sessions with equal settings share theirs.
 #[track_caller]
-pub fn facet(arena: &mut Arena, read: &str, one: (&str, &str), other: (&str, &str)) {
+pub fn check_separates_results(arena: &mut Arena, read: &str, one: (&str, &str), other: (&str, &str)) {
     let (mut first, mut second) = (arena.client_with(&[one.0]), arena.client_with(&[other.0]));
     assert_eq!(arena.warm(&mut first, read), one.1, "after `{}`", one.0);
     assert_eq!(arena.warm(&mut second, read), other.1, "after `{}`", other.0);
@@ -384,7 +384,7 @@ impl Pair {
     #[track_caller]
     pub fn alike(&mut self, statement: &str) -> Response {
         let (served, plain) = (self.served.query(statement).unwrap(), self.plain.query(statement).unwrap());
-        assert_eq!(served, plain, "`{statement}`: {} instead of {}", said(&served), said(&plain));
+        assert_eq!(served, plain, "`{statement}`: {} instead of {}", rows_text(&served), rows_text(&plain));
         served
     }
 
@@ -393,7 +393,7 @@ impl Pair {
     pub fn hit(&mut self, arena: &mut Arena, read: &str) -> Response {
         let (served, is_hit) = arena.ask(&mut self.served, read);
         let plain = self.plain.query(read).unwrap();
-        assert_eq!(served, plain, "`{read}`: {} instead of {}", said(&served), said(&plain));
+        assert_eq!(served, plain, "`{read}`: {} instead of {}", rows_text(&served), rows_text(&plain));
         assert!(is_hit, "`{read}` was not answered from memory:\n{}", arena.server.reasons());
         served
     }

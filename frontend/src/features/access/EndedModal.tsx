@@ -3,7 +3,7 @@ import { useFocusBack } from '@/components/useFocusBack';
 import { useT } from '@/lib/i18n/context';
 import type { Ended } from './api';
 
-export function isAny({ sessions, tokens, access_keys }: Ended): boolean {
+export function hasEnded({ sessions, tokens, access_keys }: Ended): boolean {
   return sessions + tokens + access_keys > 0;
 }
 

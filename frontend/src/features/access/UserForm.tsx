@@ -6,7 +6,7 @@ import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useUserCreate, useUserUpdate, type Ended, type User } from './api';
-import { EndedModal, isAny } from './EndedModal';
+import { EndedModal, hasEnded } from './EndedModal';
 import { roleOptions, type RoleName } from './roles';
 
 /** The dialog that edits `user`, or creates a user if there is none. An edit sends only what was changed. */
@@ -33,7 +33,7 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
     const ending = isEnding && { keep_tokens: keepsTokens };
     const ours = isByProvider ? {} : { email, role, ...(password && { password }) };
     const patch = { ...ours, is_active: isActive, ...ending };
-    const tell = ({ ended }: { ended: Ended }) => (isAny(ended) ? setEnded(ended) : onClose());
+    const tell = ({ ended }: { ended: Ended }) => (hasEnded(ended) ? setEnded(ended) : onClose());
     update.mutate({ user, patch }, { onSuccess: tell });
   };
   if (ended) return <EndedModal name={username} ended={ended} onClose={onClose} />;

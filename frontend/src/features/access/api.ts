@@ -1,6 +1,6 @@
 import { api, unwrap } from '@/api/client';
 import { PAGE_SIZE, pagedQuery } from '@/api/pages';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 import type { components } from '@/api/schema.gen';
 
 type Schemas = components['schemas'];
@@ -31,13 +31,13 @@ export const sessionsQuery = pagedQuery<OwnSession>(['own-session'], (cursor) =>
 );
 
 export function useSessionEnd() {
-  return useActed(['own-session'], ({ id }: OwnSession) =>
+  return useRefetchingMutation(['own-session'], ({ id }: OwnSession) =>
     unwrap(api.DELETE('/api/v1/sessions/{id}', { params: { path: { id } } })),
   );
 }
 
 export function useOtherSessionsEnd() {
-  return useActed(['own-session'], () => unwrap(api.DELETE('/api/v1/sessions/others')));
+  return useRefetchingMutation(['own-session'], () => unwrap(api.DELETE('/api/v1/sessions/others')));
 }
 
 function ifMatch(user: User) {
@@ -45,46 +45,46 @@ function ifMatch(user: User) {
 }
 
 export function useUserCreate() {
-  return useActed(['user'], (body: UserDraft) => unwrap(api.POST('/api/v1/users', { body })));
+  return useRefetchingMutation(['user'], (body: UserDraft) => unwrap(api.POST('/api/v1/users', { body })));
 }
 
 export function useUserUpdate() {
-  return useActed(['user'], ({ user, patch }: { user: User; patch: UserPatch }) =>
+  return useRefetchingMutation(['user'], ({ user, patch }: { user: User; patch: UserPatch }) =>
     unwrap(api.PATCH('/api/v1/users/{id}', { params: ifMatch(user), body: patch })),
   );
 }
 
 export function useUserDelete() {
-  return useActed(['user'], (user: User) =>
+  return useRefetchingMutation(['user'], (user: User) =>
     unwrap(api.DELETE('/api/v1/users/{id}', { params: ifMatch(user) })),
   );
 }
 
 export function usePasswordChange() {
-  return useActed(
+  return useRefetchingMutation(
     ['session', 'own-session', 'token', 'access-key'],
     (body: Schemas['PasswordChangeRequest']) => unwrap(api.POST('/api/v1/auth/password', { body })),
   );
 }
 
 export function useTokenCreate() {
-  return useActed(['token'], (body: TokenDraft) => unwrap(api.POST('/api/v1/tokens', { body })));
+  return useRefetchingMutation(['token'], (body: TokenDraft) => unwrap(api.POST('/api/v1/tokens', { body })));
 }
 
 export function useTokenRevoke() {
-  return useActed(['token'], (token: Token) =>
+  return useRefetchingMutation(['token'], (token: Token) =>
     unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id: token.id } } })),
   );
 }
 
 export function useAccessKeyCreate() {
-  return useActed(['access-key'], (body: AccessKeyDraft) =>
+  return useRefetchingMutation(['access-key'], (body: AccessKeyDraft) =>
     unwrap(api.POST('/api/v1/access-keys', { body })),
   );
 }
 
 export function useAccessKeySwitch() {
-  return useActed(['access-key'], ({ id, is_active }: AccessKey) =>
+  return useRefetchingMutation(['access-key'], ({ id, is_active }: AccessKey) =>
     unwrap(
       api.PATCH('/api/v1/access-keys/{id}', { params: { path: { id } }, body: { is_active: !is_active } }),
     ),
@@ -92,7 +92,7 @@ export function useAccessKeySwitch() {
 }
 
 export function useAccessKeyDelete() {
-  return useActed(['access-key'], ({ id }: AccessKey) =>
+  return useRefetchingMutation(['access-key'], ({ id }: AccessKey) =>
     unwrap(api.DELETE('/api/v1/access-keys/{id}', { params: { path: { id } } })),
   );
 }

@@ -4,7 +4,7 @@ import { TagsField } from '@/components/TagsField';
 import { useFieldMessage } from '@/components/useFieldMessage';
 import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { useChannelSave, type Channel } from './channelApi';
 import {
   CHANNEL_KINDS,
@@ -20,7 +20,7 @@ export function ChannelForm({ channel, onClose }: { channel?: Channel; onClose: 
   const t = useT();
   const said = useFieldMessage();
   const save = useChannelSave(channel);
-  const [draft, setDraft, forget, startOver] = useKept(
+  const [draft, setDraft, forget, startOver] = useStoredForm(
     channel ? `channel.${channel.id}.${channel.version}` : 'channel',
     () => (channel ? channelDraftOf(channel) : newChannel),
     ['secret'],

@@ -3,7 +3,7 @@ import { ChartPanel } from '@/charts/ChartPanel';
 import { buildTimeChart } from '@/charts/timeChartModel';
 import { unitOf } from '@/charts/units';
 import { QueryView } from '@/components/QueryView';
-import { useT, useToldMetric } from '@/lib/i18n/context';
+import { useT, useMetricText } from '@/lib/i18n/context';
 import { incidentSeriesQuery, type IncidentDetail, type IncidentSeries } from './api';
 
 /**
@@ -17,10 +17,10 @@ export function IncidentChart({ incident, instance }: { incident: IncidentDetail
 
 function Chart({ incident, answer }: { incident: IncidentDetail; answer: IncidentSeries }) {
   const t = useT();
-  const told = useToldMetric();
+  const metricText = useMetricText();
   const [found] = answer.series;
   if (!found) return null;
-  const { title, formula } = told(found);
+  const { title, formula } = metricText(found);
   const times = answer.times.map((at) => at * 1000);
   const opened = Date.parse(incident.opened_at);
   const model = buildTimeChart({

@@ -9,7 +9,7 @@ import { IconCheck, IconVolumeOff } from '@/components/icons';
 import { ButtonLink } from '@/components/links';
 import { Moment } from '@/components/Moment';
 import { QueryView } from '@/components/QueryView';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { incidentQuery, useMetrics, useIncidentAcknowledge, type IncidentDetail } from './api';
 import { IncidentChart } from './IncidentChart';
 import { IncidentState } from './IncidentList';
@@ -33,7 +33,7 @@ function IncidentBody({ id }: { id: string }) {
 
 function IncidentView({ incident }: { incident: IncidentDetail }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const canAct = useCan('operator');
   const [isSilencing, setIsSilencing] = useState(false);
   const acknowledge = useIncidentAcknowledge();
@@ -41,12 +41,12 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
   const metric = metrics.find(({ name }) => name === incident.metric);
   const show = (value: number | null) => formatValue(value, unitOf(metric?.unit ?? 'count'), t);
   const advised = (what: 'cause' | 'action', said: string) =>
-    told(`${what}.${incident.metric}`, told(`fact.${what}.usual`, said));
+    apiText(`${what}.${incident.metric}`, apiText(`fact.${what}.usual`, said));
   return (
     <Stack>
       <FactList
         facts={[
-          { label: t('incidents.rule'), value: ruleName(incident.rule_name, told) },
+          { label: t('incidents.rule'), value: ruleName(incident.rule_name, apiText) },
           { label: t('fleet.name'), value: incident.instance_name },
           { label: t('fleet.state'), value: <IncidentState incident={incident} t={t} /> },
           { label: t('incidents.condition'), value: conditionText(incident, metrics, t) },

@@ -8,7 +8,7 @@ import { InstanceLink } from '@/components/InstanceLink';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type TranslateApiText, type Translate } from '@/lib/i18n/context';
 import classes from './alerts.module.css';
 import { incidentsQuery, useMetrics, type Incident, type Metric } from './api';
 import { ruleName } from './ruleText';
@@ -22,7 +22,7 @@ interface IncidentListProps {
 
 export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListProps) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const incidents = useInfiniteQuery(incidentsQuery({ instance, is_open: isAll ? undefined : true }));
   const metrics = useMetrics();
   return (
@@ -43,7 +43,7 @@ export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListPr
       }
       label={t('alerts.tab.incidents')}
       rowKey={(row) => row.id}
-      columns={columnsOf(t, told, metrics, onOpen).filter(({ key }) => !instance || key !== 'instance')}
+      columns={columnsOf(t, apiText, metrics, onOpen).filter(({ key }) => !instance || key !== 'instance')}
       empty={
         <EmptyState
           icon={<IconBell size={20} />}
@@ -57,7 +57,7 @@ export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListPr
 
 function columnsOf(
   t: Translate,
-  told: Told,
+  apiText: TranslateApiText,
   metrics: Metric[],
   onOpen: (id: string) => void,
 ): Column<Incident>[] {
@@ -78,7 +78,7 @@ function columnsOf(
           classNames={{ label: classes.rule }}
           onClick={() => onOpen(row.id)}
         >
-          {ruleName(row.rule_name, told)}
+          {ruleName(row.rule_name, apiText)}
         </Button>
       ),
     },

@@ -9,14 +9,14 @@ import { EmptyState } from '@/components/EmptyState';
 import { IconBell } from '@/components/icons';
 import { StatusBadge } from '@/components/StatusBadge';
 import { ListPanel } from '@/components/ListPanel';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type TranslateApiText, type Translate } from '@/lib/i18n/context';
 import { useMetrics, rulesQuery, type AlertRule, type Metric } from './api';
 import { OverrideForm } from './OverrideForm';
 import { conditionText, formulaText, isAbout, overrideFor, ruleName } from './ruleText';
 
 export function InstanceRules({ instance }: { instance: Instance }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const canChange = useCan('operator');
   const rules = useInfiniteQuery(rulesQuery);
   const metrics = useMetrics();
@@ -29,7 +29,7 @@ export function InstanceRules({ instance }: { instance: Instance }) {
         keep={(rule) => isAbout(rule, instance)}
         label={t('rules.ofInstance')}
         rowKey={(row) => row.id}
-        columns={columnsOf(t, told, metrics, instance.id, canChange ? setEdited : undefined)}
+        columns={columnsOf(t, apiText, metrics, instance.id, canChange ? setEdited : undefined)}
         empty={<EmptyState icon={<IconBell size={20} />} title={t('rules.noneOfInstance')} />}
       />
       {edited && <OverrideForm rule={edited} instance={instance} onClose={() => setEdited(undefined)} />}
@@ -47,13 +47,13 @@ function RuleStanding({ rule, instanceId, t }: { rule: AlertRule; instanceId: st
 
 function columnsOf(
   t: Translate,
-  told: Told,
+  apiText: TranslateApiText,
   metrics: Metric[],
   instanceId: string,
   edit?: (rule: AlertRule) => void,
 ): Column<AlertRule>[] {
   return [
-    { key: 'name', header: t('rules.name'), render: (row) => <strong>{ruleName(row.name, told)}</strong> },
+    { key: 'name', header: t('rules.name'), render: (row) => <strong>{ruleName(row.name, apiText)}</strong> },
     {
       key: 'condition',
       header: t('incidents.condition'),
@@ -79,7 +79,7 @@ function columnsOf(
             variant="subtle"
             size="compact-xs"
             onClick={() => edit(row)}
-            aria-label={t('rules.overrideOf', { name: ruleName(row.name, told) })}
+            aria-label={t('rules.overrideOf', { name: ruleName(row.name, apiText) })}
           >
             {t('rules.override')}
           </Button>

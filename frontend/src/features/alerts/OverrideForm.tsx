@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Instance } from '@/api/instances';
 import { FormModal } from '@/components/FormModal';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { useRuleSave, type AlertRule } from './api';
 import { OverrideInputs } from './OverrideInputs';
 import { newOverride, overrideDraftOf, ruleDraftOf, ruleRequest, type OverrideDraft } from './ruleDraft';
@@ -17,7 +17,7 @@ interface OverrideFormProps {
 /** The dialog that edits a rule's override for one instance. The rest of the rule stays, and so do other overrides. */
 export function OverrideForm({ rule, instance, onClose }: OverrideFormProps) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const save = useRuleSave(rule);
   const present = overrideFor(rule, instance.id);
   const [override, setOverride] = useState<OverrideDraft>(() =>
@@ -28,7 +28,7 @@ export function OverrideForm({ rule, instance, onClose }: OverrideFormProps) {
   const request = ruleRequest({ ...draft, overrides: [...others, override] }, rule);
   return (
     <FormModal
-      title={t('rules.overrideTitle', { rule: ruleName(rule.name, told), name: instance.name })}
+      title={t('rules.overrideTitle', { rule: ruleName(rule.name, apiText), name: instance.name })}
       submit={t('action.save')}
       mutation={save}
       onSubmit={() => save.mutate(request, { onSuccess: onClose })}

@@ -1,9 +1,9 @@
 import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
 import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { useRuleSave, type AlertRule, type Metric } from './api';
 import { OverrideFields } from './OverrideFields';
 import { newRule, ruleDraftOf, ruleRequest, type RuleDraft } from './ruleDraft';
@@ -24,9 +24,9 @@ interface RuleFormProps {
 export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
   const t = useT();
   const said = useFieldMessage();
-  const told = useTold();
+  const apiText = useApiText();
   const save = useRuleSave(rule);
-  const [draft, setDraft, forget, startOver] = useKept(
+  const [draft, setDraft, forget, startOver] = useStoredForm(
     rule ? `rule.${rule.id}.${rule.version}` : 'rule',
     () => (rule ? ruleDraftOf(rule) : newRule),
   );
@@ -39,7 +39,7 @@ export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
   };
   return (
     <FormModal
-      title={rule ? t('rules.edit', { name: ruleName(rule.name, told) }) : t('rules.new')}
+      title={rule ? t('rules.edit', { name: ruleName(rule.name, apiText) }) : t('rules.new')}
       submit={t('action.save')}
       mutation={save}
       size={620}
@@ -66,7 +66,7 @@ export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
       />
       {metric && (
         <div className={classes.formula}>
-          {metric.formula} · {told(`unit.${metric.unit}`, metric.unit)}
+          {metric.formula} · {apiText(`unit.${metric.unit}`, metric.unit)}
         </div>
       )}
       <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">

@@ -10,7 +10,7 @@ import { IconBell, IconPlus } from '@/components/icons';
 import { RowActions } from '@/components/RowActions';
 import { StatusBadge } from '@/components/StatusBadge';
 import { ListPanel } from '@/components/ListPanel';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type TranslateApiText, type Translate } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { writeTags } from '@/lib/tags';
 import { useMetrics, rulesQuery, useRuleDelete, type AlertRule, type Metric } from './api';
@@ -21,7 +21,7 @@ type Dialog = { kind: 'form'; rule?: AlertRule } | { kind: 'delete'; rule: Alert
 
 export function RuleList() {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const canChange = useCan('operator');
   const rules = useInfiniteQuery(rulesQuery);
   const metrics = useMetrics();
@@ -45,7 +45,7 @@ export function RuleList() {
         }
         label={t('alerts.tab.rules')}
         rowKey={(row) => row.id}
-        columns={columnsOf(t, told, metrics, canChange ? setDialog : undefined)}
+        columns={columnsOf(t, apiText, metrics, canChange ? setDialog : undefined)}
         empty={
           <EmptyState icon={<IconBell size={20} />} title={t('rules.empty')} hint={t('rules.emptyHint')} />
         }
@@ -53,7 +53,7 @@ export function RuleList() {
       {dialog?.kind === 'form' && <RuleForm rule={dialog.rule} metrics={metrics} onClose={close} />}
       {dialog?.kind === 'delete' && (
         <ConfirmModal
-          title={t('rules.deleteAsk', { name: ruleName(dialog.rule.name, told) })}
+          title={t('rules.deleteAsk', { name: ruleName(dialog.rule.name, apiText) })}
           confirm={t('action.delete')}
           error={remove.error}
           isBusy={remove.isPending}
@@ -84,7 +84,7 @@ function RuleScope({ rule, t }: { rule: AlertRule; t: Translate }) {
 
 function columnsOf(
   t: Translate,
-  told: Told,
+  apiText: TranslateApiText,
   metrics: Metric[],
   open?: (dialog: Dialog) => void,
 ): Column<AlertRule>[] {
@@ -92,8 +92,8 @@ function columnsOf(
     {
       key: 'name',
       header: t('rules.name'),
-      render: (row) => <strong>{ruleName(row.name, told)}</strong>,
-      sortValue: (row) => ruleName(row.name, told),
+      render: (row) => <strong>{ruleName(row.name, apiText)}</strong>,
+      sortValue: (row) => ruleName(row.name, apiText),
     },
     {
       key: 'condition',
@@ -140,8 +140,8 @@ function columnsOf(
         open && (
           <Group gap={4} justify="flex-end" wrap="nowrap">
             <RowActions
-              editLabel={t('rules.edit', { name: ruleName(row.name, told) })}
-              deleteLabel={t('rules.deleteAsk', { name: ruleName(row.name, told) })}
+              editLabel={t('rules.edit', { name: ruleName(row.name, apiText) })}
+              deleteLabel={t('rules.deleteAsk', { name: ruleName(row.name, apiText) })}
               onEdit={() => open({ kind: 'form', rule: row })}
               onDelete={() => open({ kind: 'delete', rule: row })}
             />

@@ -3,10 +3,10 @@ import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { InstanceSelect } from '@/components/InstanceSelect';
 import { TagsField } from '@/components/TagsField';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { readTags } from '@/lib/tags';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { useSilenceCreate, type AlertRule } from './api';
 import { ruleName } from './ruleText';
 import { newSilence, silenceRequest, type SilenceDraft } from './silenceDraft';
@@ -22,10 +22,10 @@ interface SilenceFormProps {
 
 export function SilenceForm({ rules, covers, onClose }: SilenceFormProps) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const said = useFieldMessage();
   const create = useSilenceCreate();
-  const [draft, setDraft, forget, startOver] = useKept(
+  const [draft, setDraft, forget, startOver] = useStoredForm(
     covers ? `silence.${covers.ruleId ?? ''}.${covers.instanceId ?? ''}` : 'silence',
     () => ({ ...newSilence, ...covers }),
   );
@@ -57,7 +57,7 @@ export function SilenceForm({ rules, covers, onClose }: SilenceFormProps) {
         label={t('incidents.rule')}
         placeholder={t('silences.everyRule')}
         clearable
-        data={rules.map(({ id, name }) => ({ value: id, label: ruleName(name, told) }))}
+        data={rules.map(({ id, name }) => ({ value: id, label: ruleName(name, apiText) }))}
         value={draft.ruleId}
         error={said(create.error, 'rule_id')}
         onChange={(ruleId) => set({ ruleId })}

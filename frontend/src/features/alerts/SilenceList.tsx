@@ -11,7 +11,7 @@ import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useNow } from '@/components/useNow';
-import { useT, useTold, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type Translate } from '@/lib/i18n/context';
 import { writeTags } from '@/lib/tags';
 import { rulesQuery, silencesQuery, useSilenceEnd, type AlertRule, type Silence } from './api';
 import { ruleName } from './ruleText';
@@ -61,7 +61,7 @@ export function SilenceList() {
 }
 
 function Coverage({ silence, rules, t }: { silence: Silence; rules: AlertRule[]; t: Translate }) {
-  const told = useTold();
+  const apiText = useApiText();
   const { rule_id, instance_id, tags } = silence;
   const { data: instance } = useQuery({
     ...instanceNameQuery(instance_id ?? ''),
@@ -69,7 +69,7 @@ function Coverage({ silence, rules, t }: { silence: Silence; rules: AlertRule[];
   });
   const rule = rules.find(({ id }) => id === rule_id);
   const parts = [
-    rule ? ruleName(rule.name, told) : rule_id,
+    rule ? ruleName(rule.name, apiText) : rule_id,
     instance?.name ?? instance_id,
     writeTags(tags),
   ].filter(Boolean);

@@ -2,8 +2,8 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { api, unwrap } from '@/api/client';
 import { PAGE_SIZE, pagedQuery, pollPages } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
-import { useActed } from '@/api/useActed';
-import { useToldMetric } from '@/lib/i18n/context';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
+import { useMetricText } from '@/lib/i18n/context';
 
 type Schemas = components['schemas'];
 export type AlertRule = Schemas['AlertRule'];
@@ -77,9 +77,9 @@ const alertMetricsQuery = queryOptions({
 
 /** The metrics that rules can use, with texts in the viewer's language. Empty until they are loaded. */
 export function useMetrics(): Metric[] {
-  const told = useToldMetric();
+  const metricText = useMetricText();
   const { data = [] } = useQuery(alertMetricsQuery);
-  return data.map(told);
+  return data.map(metricText);
 }
 
 /** When a rule with these settings would have fired over the past day. Nothing is stored. */
@@ -92,7 +92,7 @@ export function rulePreviewQuery(rule: RuleRequest) {
 }
 
 export function useRuleSave(rule: AlertRule | undefined) {
-  return useActed(['rule'], (body: RuleRequest) =>
+  return useRefetchingMutation(['rule'], (body: RuleRequest) =>
     rule
       ? unwrap(
           api.PUT('/api/v1/alert-rules/{id}', {
@@ -105,7 +105,7 @@ export function useRuleSave(rule: AlertRule | undefined) {
 }
 
 export function useRuleDelete() {
-  return useActed(['rule'], (rule: AlertRule) =>
+  return useRefetchingMutation(['rule'], (rule: AlertRule) =>
     unwrap(
       api.DELETE('/api/v1/alert-rules/{id}', {
         params: { path: { id: rule.id }, header: { 'If-Match': `"${rule.version}"` } },
@@ -115,19 +115,19 @@ export function useRuleDelete() {
 }
 
 export function useIncidentAcknowledge() {
-  return useActed(['incident'], (id: string) =>
+  return useRefetchingMutation(['incident'], (id: string) =>
     unwrap(api.POST('/api/v1/incidents/{id}/acknowledge', { params: { path: { id } } })),
   );
 }
 
 export function useSilenceCreate() {
-  return useActed(['silence'], (body: Schemas['SilenceCreateRequest']) =>
+  return useRefetchingMutation(['silence'], (body: Schemas['SilenceCreateRequest']) =>
     unwrap(api.POST('/api/v1/silences', { body })),
   );
 }
 
 export function useSilenceEnd() {
-  return useActed(['silence'], (id: string) =>
+  return useRefetchingMutation(['silence'], (id: string) =>
     unwrap(api.DELETE('/api/v1/silences/{id}', { params: { path: { id } } })),
   );
 }

@@ -1,7 +1,7 @@
 import { api, unwrap } from '@/api/client';
 import { PAGE_SIZE, pagedQuery } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 
 export type Channel = components['schemas']['Channel'];
 export type ChannelRequest = components['schemas']['ChannelWriteRequest'];
@@ -15,7 +15,7 @@ function held(channel: Channel) {
 }
 
 export function useChannelSave(channel: Channel | undefined) {
-  return useActed(['channel'], (body: ChannelRequest) =>
+  return useRefetchingMutation(['channel'], (body: ChannelRequest) =>
     channel
       ? unwrap(api.PUT('/api/v1/channels/{id}', { params: held(channel), body }))
       : unwrap(api.POST('/api/v1/channels', { body })),
@@ -23,7 +23,7 @@ export function useChannelSave(channel: Channel | undefined) {
 }
 
 export function useChannelDelete() {
-  return useActed(['channel'], (channel: Channel) =>
+  return useRefetchingMutation(['channel'], (channel: Channel) =>
     unwrap(api.DELETE('/api/v1/channels/{id}', { params: held(channel) })),
   );
 }
@@ -33,7 +33,7 @@ export function useChannelDelete() {
  * the message.
  */
 export function useChannelTest() {
-  return useActed(['channel'], ({ id }: Channel) =>
+  return useRefetchingMutation(['channel'], ({ id }: Channel) =>
     unwrap(api.POST('/api/v1/channels/{id}/test', { params: { path: { id } } })),
   );
 }

@@ -1,14 +1,14 @@
 // A rule as text, and its override for one instance. Pure.
 import type { Instance } from '@/api/instances';
 import { formatValue, unitOf } from '@/charts/units';
-import type { Told, Translate } from '@/lib/i18n/context';
+import type { TranslateApiText, Translate } from '@/lib/i18n/context';
 import type { AlertRule, Metric } from './api';
 
 export type RuleOverride = AlertRule['overrides'][number];
 
 /** The name of a rule, translated if it still has the name with which it ships. A renamed rule keeps its name. */
-export function ruleName(name: string, told: Told): string {
-  return told(`alertRule.${name}`, name);
+export function ruleName(name: string, apiText: TranslateApiText): string {
+  return apiText(`alertRule.${name}`, name);
 }
 
 /**

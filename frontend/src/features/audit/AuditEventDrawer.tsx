@@ -59,10 +59,10 @@ function Diff({ rows }: { rows: ReturnType<typeof auditDiff> }) {
           <tr key={row.field} data-changed={row.isChanged || undefined}>
             <td>{row.field}</td>
             <td>
-              <Told text={row.before} />
+              <TranslateApiText text={row.before} />
             </td>
             <td>
-              <Told text={row.after} />
+              <TranslateApiText text={row.after} />
             </td>
           </tr>
         ))}
@@ -74,6 +74,6 @@ function Diff({ rows }: { rows: ReturnType<typeof auditDiff> }) {
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/;
 
 /** A recorded value as it is, except that a timestamp is shown in the viewer's time zone. */
-function Told({ text }: { text: string }) {
+function TranslateApiText({ text }: { text: string }) {
   return MOMENT.test(text) ? <Moment at={text} isExact /> : <>{text}</>;
 }

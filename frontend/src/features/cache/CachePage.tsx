@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { cacheAdviceQuery, cacheStatusQuery, prerequisitesQuery } from '@/api/instances';
 import { nearCachesQuery } from '@/api/nearCaches';
-import { CALM_MS } from '@/api/useConnection';
+import { SLOW_POLL_MS } from '@/api/useConnection';
 import { enableObstacle } from '@/components/enableObstacle';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
@@ -27,7 +27,7 @@ export function CachePage() {
   const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
   const closeChange = () => void navigate({ search: {}, replace: true });
   const isChanging = useIsChanging(change);
-  const status = useQuery(cacheStatusQuery(instanceId, CALM_MS));
+  const status = useQuery(cacheStatusQuery(instanceId, SLOW_POLL_MS));
   return (
     <Stack gap="md">
       {statement && (

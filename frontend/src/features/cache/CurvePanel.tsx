@@ -5,7 +5,7 @@ import { CurveChart } from '@/charts/CurveChart';
 import { EmptyState } from '@/components/EmptyState';
 import { Panel } from '@/components/Panel';
 import { formatBytes } from '@/lib/bytes';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 
 const BLOCK_BYTES = 1024;
 
@@ -48,7 +48,7 @@ export function CurvePanel({ instanceId, curve }: { instanceId: string; curve: C
 /** Says why there is no curve: no engine, an old engine, a cache that is off, or too few reads so far. */
 function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const { data: instance } = useQuery(instanceQuery(instanceId));
   // An engine that reports statements also reports the curve.
   const { data: reports } = useQuery(cacheQueriesQuery(instanceId, 0));
@@ -57,7 +57,10 @@ function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
   }
   if (reports?.is_available === false) {
     return (
-      <EmptyState title={t('queries.curveNotOffered')} hint={told(`note.${reports.reason}`, reports.note)} />
+      <EmptyState
+        title={t('queries.curveNotOffered')}
+        hint={apiText(`note.${reports.reason}`, reports.note)}
+      />
     );
   }
   return (

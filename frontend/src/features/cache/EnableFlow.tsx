@@ -13,7 +13,7 @@ import { percentCourse as course } from '@/charts/Sparkline';
 import { Panel } from '@/components/Panel';
 import { Recommendation } from '@/components/Recommendation';
 import { useT } from '@/lib/i18n/context';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { CheckStep } from './CheckStep';
 import { ReviewStep } from './ReviewStep';
 import { initialSizing, isSizingComplete, isTooLarge, largestSize, withRule } from './sizing';
@@ -30,7 +30,7 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
   const canChange = useCan('operator');
   const { data: check } = useQuery(prerequisitesQuery(instanceId));
   const { data: advice } = useQuery(cacheAdviceQuery(instanceId));
-  const [chosen, setChosen] = useKept(`sizing.${instanceId}`, () => initialSizing);
+  const [chosen, setChosen] = useStoredForm(`sizing.${instanceId}`, () => initialSizing);
   const sizing = withRule(chosen, advice?.sizes);
   const largest = useLargestSize(instanceId);
   const isReady = check?.is_ready ?? false;

@@ -11,7 +11,7 @@ import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
 import { ChangePanels } from './ChangePanels';
 import { NowPanel } from './NowPanel';
-import { PaysPanel } from './PaysPanel';
+import { RecommendationPanel } from './RecommendationPanel';
 
 interface LiveCacheProps {
   instanceId: string;
@@ -22,7 +22,7 @@ export function LiveCache({ instanceId, status }: LiveCacheProps) {
   useFreshFigures(instanceId);
   return (
     <Stack gap="md">
-      <PaysPanel instanceId={instanceId} status={status} />
+      <RecommendationPanel instanceId={instanceId} status={status} />
       <NowPanel instanceId={instanceId} status={status} />
       <MissesPanel instanceId={instanceId} status={status} />
       <ChangePanels instanceId={instanceId} status={status} />

@@ -3,12 +3,12 @@ import { useMemo } from 'react';
 import { instanceQuery, type CacheStatus } from '@/api/instances';
 import { nearCachesQuery, type NearCache } from '@/api/nearCaches';
 import { ChartPanel } from '@/charts/ChartPanel';
-import { buildPanel, READS, toldSource, type MetricAnswer } from '@/charts/metricPanels';
+import { buildPanel, READS_PANEL, translateSource, type MetricAnswer } from '@/charts/metricPanels';
 import { FactList, type Fact } from '@/components/FactList';
 import { ButtonLink, TextLink } from '@/components/links';
 import { QueryView } from '@/components/QueryView';
 import { formatBytes } from '@/lib/bytes';
-import { useT, useToldMetric, type Translate } from '@/lib/i18n/context';
+import { useT, useMetricText, type Translate } from '@/lib/i18n/context';
 import { ABSENT, formatCompact } from '@/lib/number';
 import { readsQuery } from './api';
 import classes from './cache.module.css';
@@ -39,10 +39,10 @@ interface PictureProps extends NowPanelProps {
 
 function Picture({ instanceId, subject, answer, status }: PictureProps) {
   const t = useT();
-  const told = useToldMetric();
+  const metricText = useMetricText();
   const model = useMemo(
-    () => buildPanel(READS, [toldSource({ label: subject, answer }, told)], []),
-    [subject, answer, told],
+    () => buildPanel(READS_PANEL, [translateSource({ label: subject, answer }, metricText)], []),
+    [subject, answer, metricText],
   );
   const isWaiting = status && Number(status.counters.Qcache_hits ?? 0) === 0;
   return (

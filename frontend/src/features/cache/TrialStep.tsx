@@ -5,8 +5,8 @@ import { useTrial, type TrialDraft } from '@/api/trial';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconPlayerPlay } from '@/components/icons';
 import { StatTile, StatTiles } from '@/components/StatTile';
-import { useT, useTold } from '@/lib/i18n/context';
-import { useKept } from '@/lib/useKept';
+import { useT, useApiText } from '@/lib/i18n/context';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { formatDuration } from '@/lib/number';
 import classes from './cache.module.css';
 
@@ -29,7 +29,7 @@ interface TrialStepProps {
 export function TrialStep({ instanceId, statement = '', database = '' }: TrialStepProps) {
   const t = useT();
   const trial = useTrial(instanceId);
-  const [draft, setDraft] = useKept<TrialDraft>(`trial.${instanceId}${statement}`, () => ({
+  const [draft, setDraft] = useStoredForm<TrialDraft>(`trial.${instanceId}${statement}`, () => ({
     ...emptyTrial,
     statement,
     database,
@@ -99,7 +99,7 @@ function verdictOf({ hits, inserts, not_cached, repetitions }: Trial) {
 
 function TrialResult({ trial }: { trial: Trial }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const time = (microseconds: number) => formatDuration(microseconds * MICROSECOND, t);
   return (
     <div aria-live="polite">
@@ -124,7 +124,7 @@ function TrialResult({ trial }: { trial: Trial }) {
         <StatTile label="Qcache_not_cached" value={`+${trial.not_cached}`} />
       </StatTiles>
       <p className={classes.hint}>
-        {told(`verdict.${verdictOf(trial)}`, trial.detail, { count: trial.repetitions, hits: trial.hits })}{' '}
+        {apiText(`verdict.${verdictOf(trial)}`, trial.detail, { count: trial.repetitions, hits: trial.hits })}{' '}
         {trial.is_counting_shared && t('enable.sharedCounters')}
       </p>
     </div>

@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Change, Timing } from '@/api/changes';
 import { api, unwrap } from '@/api/client';
-import { useActed } from '@/api/useActed';
-import { CALM_MS, pollEvery } from '@/api/useConnection';
-import { READS } from '@/charts/metricPanels';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
+import { SLOW_POLL_MS, pollEvery } from '@/api/useConnection';
+import { READS_PANEL } from '@/charts/metricPanels';
 import { sizingRequest, type Sizing } from './sizing';
 
 export function enablePreviewQuery(id: string, sizing: Sizing) {
@@ -18,7 +18,7 @@ export function enablePreviewQuery(id: string, sizing: Sizing) {
 }
 
 export function useCacheEnable(id: string, onDone: (change: Change) => void) {
-  return useActed(
+  return useRefetchingMutation(
     ['instance', 'change'],
     ({ sizing, timing }: { sizing: Sizing; timing: Timing }) =>
       unwrap(
@@ -32,7 +32,7 @@ export function useCacheEnable(id: string, onDone: (change: Change) => void) {
 }
 
 export function useCacheDisable(id: string, onDone: (change: Change) => void) {
-  return useActed(
+  return useRefetchingMutation(
     ['instance', 'change'],
     (isPoolRestored: boolean) =>
       unwrap(
@@ -54,10 +54,10 @@ export function readsQuery(id: string) {
     queryFn: () =>
       unwrap(
         api.GET('/api/v1/instances/{id}/metrics', {
-          params: { path: { id }, query: { names: READS.metrics.join(','), points: POINTS } },
+          params: { path: { id }, query: { names: READS_PANEL.metrics.join(','), points: POINTS } },
         }),
       ),
-    refetchInterval: pollEvery(CALM_MS),
+    refetchInterval: pollEvery(SLOW_POLL_MS),
     placeholderData: keepPreviousData,
   });
 }

@@ -1,8 +1,8 @@
 import { Alert } from '@mantine/core';
 import type { Change } from '@/api/changes';
 import { IconAlertTriangle, IconClock } from '@/components/icons';
-import { Said } from '@/components/Said';
-import { useI18n, useTold } from '@/lib/i18n/context';
+import { EnglishText } from '@/components/EnglishText';
+import { useI18n, useApiText } from '@/lib/i18n/context';
 import { formatLocal } from '@/lib/time';
 import classes from './changes.module.css';
 
@@ -45,12 +45,12 @@ export function ChangeOutcome({ change }: { change: Change }) {
 }
 
 function Outcome({ change }: { change: Change }) {
-  const title = useTold()(`problem.${change.outcome_code}`, '');
+  const title = useApiText()(`problem.${change.outcome_code}`, '');
   if (!title) return change.outcome_detail;
   return (
     <>
       {title}
-      <Said>{change.outcome_detail}</Said>
+      <EnglishText>{change.outcome_detail}</EnglishText>
     </>
   );
 }

@@ -1,10 +1,10 @@
 import { api, unwrap } from '@/api/client';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 import type { ChangeAction } from './actionsOf';
 
 export function useChangeAction(id: string) {
   const params = { path: { id } };
-  return useActed(['change', 'instance'], (action: ChangeAction) => {
+  return useRefetchingMutation(['change', 'instance'], (action: ChangeAction) => {
     switch (action) {
       case 'approve':
         return unwrap(api.POST('/api/v1/changes/{id}/approve', { params, body: { when: 'now', note: '' } }));

@@ -13,10 +13,10 @@ import { TagsField } from '@/components/TagsField';
 import { CUSTOM, customSize, isSizeUnreadable } from '@/lib/customSize';
 import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { accountStatements, addCommand } from './accountStatements';
 import { useEndpointCheck, useInstanceAdd, type EndpointSeen } from './api';
-import { checkOf, emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
+import { checkRequestOf, emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
 
 /**
  * The dialog that registers a server. It first tests the connection. If the server does not answer, the user can add it
@@ -27,7 +27,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
   const said = useFieldMessage();
   const navigate = useNavigate();
   const { data: classList = [], isError: hasNoChoices } = useQuery(classesQuery);
-  const [draft, setDraft, forget, startOver] = useKept('instance', () => emptyDraft, [
+  const [draft, setDraft, forget, startOver] = useStoredForm('instance', () => emptyDraft, [
     'password',
     'trialPassword',
   ]);
@@ -50,7 +50,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
   const submit = () => {
     add.reset();
     if (draft.provider === 'local' || isInsisting) create(check.data);
-    else check.mutate(checkOf(draft), { onSuccess: (seen) => isClear(seen, draft) && create(seen) });
+    else check.mutate(checkRequestOf(draft), { onSuccess: (seen) => isClear(seen, draft) && create(seen) });
   };
   const error = add.error ?? check.error;
   const isDoubtful = check.isError || (check.data && !isClear(check.data, draft));

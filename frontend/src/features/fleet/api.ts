@@ -3,7 +3,7 @@ import { classOfSize, type CustomSize } from '@/api/classes';
 import { api, unwrap } from '@/api/client';
 import { LARGEST_PAGE_SIZE, pagedQuery, pollPages } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 import { pollEvery } from '@/api/useConnection';
 import type { InstanceRequest } from './instanceDraft';
 import type { FleetSearch } from './search';
@@ -52,7 +52,7 @@ export const openIncidentsQuery = queryOptions({
 });
 
 export function useInstanceAdd(onDone: (instance: Instance) => void) {
-  return useActed(
+  return useRefetchingMutation(
     ['instance', 'class'],
     async ({ body, size }: { body: InstanceRequest; size?: CustomSize }) => {
       const made = size && (await classOfSize(size));

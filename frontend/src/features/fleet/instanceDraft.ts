@@ -34,7 +34,7 @@ export const emptyDraft: InstanceDraft = {
 };
 
 /** The request that tests the connection to the entered server. */
-export function checkOf(draft: InstanceDraft) {
+export function checkRequestOf(draft: InstanceDraft) {
   return {
     host: draft.host,
     port: draft.port,

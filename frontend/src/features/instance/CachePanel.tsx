@@ -9,11 +9,11 @@ import { IconBolt } from '@/components/icons';
 import { ButtonLink } from '@/components/links';
 import { Panel } from '@/components/Panel';
 import { QueryView, SkeletonLines } from '@/components/QueryView';
-import { Said } from '@/components/Said';
+import { EnglishText } from '@/components/EnglishText';
 import { StatusBadge } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
-import { useT, useTold, type Translate } from '@/lib/i18n/context';
-import { toldFacts } from '@/lib/i18n/told';
+import { useT, useApiText, type Translate } from '@/lib/i18n/context';
+import { translateFacts } from '@/lib/i18n/apiTexts';
 import { ABSENT } from '@/lib/number';
 
 /** The number of lines of the skeleton. It is as high as the loaded content, so that the panels below do not move. */
@@ -72,13 +72,13 @@ export function CachePanel({ instance }: { instance: Instance }) {
 /** Says why the cache cannot be enabled on this server. Shown instead of the button that enables it. */
 function Obstacle({ finding: { code, seen, facts = {} } }: { finding: Finding }) {
   const t = useT();
-  const told = useTold();
-  const reason = told(`finding.${code}`, '');
-  const ownSeen = told(`seen.${code}`, seen, toldFacts(told, facts));
+  const apiText = useApiText();
+  const reason = apiText(`finding.${code}`, '');
+  const ownSeen = apiText(`seen.${code}`, seen, translateFacts(apiText, facts));
   return (
     <div role="note">
       {t('cache.cannotEnable', { reason: reason || seen })}
-      {reason && (ownSeen === seen ? <Said>{seen}</Said> : <div>{ownSeen}</div>)}
+      {reason && (ownSeen === seen ? <EnglishText>{seen}</EnglishText> : <div>{ownSeen}</div>)}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { TagsField } from '@/components/TagsField';
 import { useCan } from '@/api/session';
 import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { useInstanceUpdate } from './api';
 import { editOf, isMoved, patchOf, type InstanceEdit } from './instanceEdit';
 
@@ -22,7 +22,7 @@ export function EditInstance({ instance, onClose }: { instance: Instance; onClos
   const said = useFieldMessage();
   const update = useInstanceUpdate(instance);
   const isAdmin = useCan('admin');
-  const [edit, setEdit, forget, startOver] = useKept(
+  const [edit, setEdit, forget, startOver] = useStoredForm(
     `instance.${instance.id}.${instance.version}`,
     () => editOf(instance),
     ['password', 'trialPassword'],

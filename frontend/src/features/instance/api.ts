@@ -4,25 +4,25 @@ import { api, unwrap } from '@/api/client';
 import type { Change } from '@/api/changes';
 import { LARGEST_PAGE_SIZE } from '@/api/pages';
 import type { Instance } from '@/api/instances';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 import { pollEvery } from '@/api/useConnection';
 import type { InstancePatch } from './instanceEdit';
 
 const GLANCE_MS = 30_000;
 
 export function useClassOfSize() {
-  return useActed(['class'], classOfSize);
+  return useRefetchingMutation(['class'], classOfSize);
 }
 
 export function useInstanceUpdate({ id, version }: Instance) {
   const params = { path: { id }, header: { 'If-Match': `"${version}"` } };
-  return useActed(['instance'], (body: InstancePatch) =>
+  return useRefetchingMutation(['instance'], (body: InstancePatch) =>
     unwrap(api.PATCH('/api/v1/instances/{id}', { params, body })),
   );
 }
 
 export function useInstanceDelete(onDone: (change: Change) => void) {
-  return useActed(
+  return useRefetchingMutation(
     ['instance'],
     (instance: Instance) =>
       unwrap(

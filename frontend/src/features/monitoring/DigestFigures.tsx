@@ -3,7 +3,7 @@
 import { Drawer, Stack } from '@mantine/core';
 import { FactList } from '@/components/FactList';
 import { Statements } from '@/components/Statements';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { columnNames, isNumeric, readableColumn, readableFigure, type QueryRow } from './queryRows';
 import { QueryTable } from './QueryTable';
 import { StatementHours } from './StatementHours';
@@ -52,7 +52,7 @@ function DigestDrawer({
   onClose: () => void;
 }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   return (
     <Drawer opened={row !== undefined} onClose={onClose} size={560} title={t('statement.title')}>
       {row && (
@@ -63,7 +63,7 @@ function DigestDrawer({
             facts={columnNames(items)
               .filter((name) => name !== 'Query')
               .map((name) => ({
-                label: told(`column.${name}`, readableColumn(name)),
+                label: apiText(`column.${name}`, readableColumn(name)),
                 value:
                   row[name] === null || row[name] === undefined ? (
                     '–'

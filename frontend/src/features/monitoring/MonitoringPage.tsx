@@ -3,13 +3,19 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { instanceQuery, type Instance } from '@/api/instances';
 import { QueryView } from '@/components/QueryView';
-import { useT, useToldMetric } from '@/lib/i18n/context';
+import { useT, useMetricText } from '@/lib/i18n/context';
 import { metricsQuery } from './api';
 import { ChangeMarks } from './ChangeMarks';
 import { withRounds } from './liveSamples';
 import { MonitoringToolbar } from './MonitoringToolbar';
 import { PanelGrid } from './PanelGrid';
-import { domainOf, moved, toldSource, type MetricAnswer, type Source } from '@/charts/metricPanels';
+import {
+  domainOf,
+  shiftedInTime,
+  translateSource,
+  type MetricAnswer,
+  type Source,
+} from '@/charts/metricPanels';
 import { lengthOf, type MonitoringSearch } from './search';
 import { useChangeMarks } from './useChangeMarks';
 import { useLiveRounds, type Live } from './useLiveRounds';
@@ -41,9 +47,9 @@ interface ChartsProps {
 }
 
 function Charts({ instance, search, onZoom }: ChartsProps) {
-  const told = useToldMetric();
+  const metricText = useMetricText();
   const live = useLiveRounds(instance.id, search);
-  const main = useQuery(metricsQuery(instance.id, search, live.isHeard));
+  const main = useQuery(metricsQuery(instance.id, search, live.isConnected));
   const compared = useCompared(search, live);
   const previous = usePrevious(instance.id, search, live);
   return (
@@ -58,7 +64,7 @@ function Charts({ instance, search, onZoom }: ChartsProps) {
             key={search.from === undefined ? 'latest' : domain.join()}
             instance={instance}
             sources={[{ label: instance.name, answer }, ...previous(answer), ...compared].map((source) =>
-              toldSource(source, told),
+              translateSource(source, metricText),
             )}
             domain={domain}
             onZoom={onZoom}
@@ -122,12 +128,12 @@ function usePrevious(id: string, search: MonitoringSearch, live: Live) {
   const t = useT();
   const length = lengthOf(search);
   const { data } = useQuery({
-    ...metricsQuery(id, search, live.isHeard, undefined, length),
+    ...metricsQuery(id, search, live.isConnected, undefined, length),
     enabled: search.previous ?? false,
   });
   return (answer: MetricAnswer): Source[] =>
     search.previous && data
-      ? [{ label: t('monitoring.previousOf'), answer: moved(data, answer, length) }]
+      ? [{ label: t('monitoring.previousOf'), answer: shiftedInTime(data, answer, length) }]
       : [];
 }
 
@@ -135,7 +141,7 @@ function useCompared(search: MonitoringSearch, live: Live): Source[] {
   const id = search.compare ?? '';
   const isOn = id !== '';
   const other = useQuery({ ...instanceQuery(id), enabled: isOn });
-  const metrics = useQuery({ ...metricsQuery(id, search, live.isHeard), enabled: isOn });
+  const metrics = useQuery({ ...metricsQuery(id, search, live.isConnected), enabled: isOn });
   if (!isOn || !other.data || !metrics.data) return [];
   return [{ label: other.data.name, answer: withRounds(metrics.data, live.rounds, id) }];
 }

@@ -5,9 +5,9 @@ import { instanceQuery } from '@/api/instances';
 import { ChartPanel } from '@/charts/ChartPanel';
 import { FilterBar } from '@/components/FilterBar';
 import { QueryView } from '@/components/QueryView';
-import { useT, useToldMetric } from '@/lib/i18n/context';
+import { useT, useMetricText } from '@/lib/i18n/context';
 import { metricsQuery } from './api';
-import { buildPanel, metricNames, toldSource, type MetricAnswer } from '@/charts/metricPanels';
+import { buildPanel, metricNames, translateSource, type MetricAnswer } from '@/charts/metricPanels';
 import { NEAR_PANELS } from './panels';
 import { RANGES, type Range } from './search';
 import classes from './monitoring.module.css';
@@ -48,11 +48,11 @@ export function NearCharts({ instanceId, range, onRange }: NearChartsProps) {
 
 function Charts({ subject, answer }: { subject: string; answer: MetricAnswer }) {
   const t = useT();
-  const told = useToldMetric();
+  const metricText = useMetricText();
   const models = useMemo(() => {
-    const source = toldSource({ label: '', answer }, told);
+    const source = translateSource({ label: '', answer }, metricText);
     return NEAR_PANELS.map((plan) => ({ plan, model: buildPanel(plan, [source], []) }));
-  }, [answer, told]);
+  }, [answer, metricText]);
   return (
     <div className={classes.grid}>
       {models.map(({ plan, model }) => (

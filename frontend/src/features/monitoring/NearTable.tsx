@@ -5,7 +5,7 @@ import { Identifier } from '@/components/Identifier';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type TranslateApiText, type Translate } from '@/lib/i18n/context';
 import { ABSENT, formatCompact, formatDuration, formatPercent, formatRate } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
 import classes from './near.module.css';
@@ -15,19 +15,19 @@ const TONES: Record<NearCache['state'], Tone> = { serving: 'ok', waiting: 'warn'
 /** A table of the near caches (caches next to applications) of one server, as the newest poll found them. */
 export function NearTable({ items }: { items: NearCache[] }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   return (
     <DataTable
       label={t('instance.room.near')}
       rows={items}
       rowKey={(near) => `${near.name} ${near.attachment}`}
-      columns={columnsOf(t, told)}
+      columns={columnsOf(t, apiText)}
       empty={<EmptyState title={t('near.none')} hint={t('near.noneHint')} />}
     />
   );
 }
 
-function columnsOf(t: Translate, told: Told): Column<NearCache>[] {
+function columnsOf(t: Translate, apiText: TranslateApiText): Column<NearCache>[] {
   return [
     {
       key: 'name',
@@ -45,7 +45,9 @@ function columnsOf(t: Translate, told: Told): Column<NearCache>[] {
           </StatusBadge>
           {/* Why this cache serves nothing. A cache that reports to the control plane says so in its own words. */}
           {near.obstacle && (
-            <span className={classes.obstacle}>{told(`fact.obstacle.${near.obstacle}`, near.obstacle)}</span>
+            <span className={classes.obstacle}>
+              {apiText(`fact.obstacle.${near.obstacle}`, near.obstacle)}
+            </span>
           )}
         </>
       ),

@@ -1,7 +1,7 @@
 // Statements with whatever columns the server reports.
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type TranslateApiText, type Translate } from '@/lib/i18n/context';
 import {
   isNumeric,
   isOneStatement,
@@ -25,7 +25,7 @@ interface QueryTableProps {
 
 export function QueryTable({ items, label, column, noneRanked, onOpen }: QueryTableProps) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const rows = items.map((item, index) => ({ ...item, key: String(index) }));
   return (
     <DataTable
@@ -33,7 +33,7 @@ export function QueryTable({ items, label, column, noneRanked, onOpen }: QueryTa
       label={label}
       rows={ranked(rows, column)}
       rowKey={(row) => row.key ?? ''}
-      columns={columnsOf(items, column, t, told, onOpen)}
+      columns={columnsOf(items, column, t, apiText, onOpen)}
       empty={
         items.length ? (
           <EmptyState title={t('queries.noneRanked')} hint={noneRanked} />
@@ -49,14 +49,14 @@ function columnsOf(
   rows: QueryRow[],
   first: string | undefined,
   t: Translate,
-  told: Told,
+  apiText: TranslateApiText,
   onOpen: (row: QueryRow) => void,
 ): Column<QueryRow>[] {
   return tableColumns(rows, first).map((name) => {
     const isNumber = isNumeric(rows, name);
     return {
       key: name,
-      header: told(`column.${name}`, readableColumn(name)),
+      header: apiText(`column.${name}`, readableColumn(name)),
       align: isNumber ? ('right' as const) : undefined,
       sortValue: (row: QueryRow) => (isNumber ? Number(row[name] ?? NaN) : row[name]),
       render: (row: QueryRow) => {

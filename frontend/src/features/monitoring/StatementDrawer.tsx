@@ -8,7 +8,7 @@ import { FactList } from '@/components/FactList';
 import { ButtonLink } from '@/components/links';
 import { Moment } from '@/components/Moment';
 import { Statements } from '@/components/Statements';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
 import { cacheTablesQuery } from './queriesApi';
 import {
@@ -58,7 +58,7 @@ export function StatementDrawer({ instanceId, row, since, onClose }: StatementDr
 
 function Figures({ row, since }: { row: QueryRow; since: string | null }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const { digest, executions, hits, ratio, savedSeconds, stored, outdated, stale, ...would } = factsOf(row);
   return (
     <FactList
@@ -88,7 +88,7 @@ function Figures({ row, since }: { row: QueryRow; since: string | null }) {
         ...['Bytes_saved', 'Bytes_stored']
           .filter((name) => row[name])
           .map((name) => ({
-            label: told(`column.${name}`, readableColumn(name)),
+            label: apiText(`column.${name}`, readableColumn(name)),
             value: readableFigure(name, row[name] ?? '', t),
           })),
         ...(would.observed > 0
@@ -112,7 +112,7 @@ function Figures({ row, since }: { row: QueryRow; since: string | null }) {
 function Reasons({ instanceId, row }: { instanceId: string; row: QueryRow }) {
   const t = useT();
   const { data: status } = useQuery(cacheStatusQuery(instanceId));
-  const told = useTold();
+  const apiText = useApiText();
   const reasons = reasonsOf(row);
   const { stored, observed } = factsOf(row);
   const meaningOf = (name: string) => status?.reasons.find(({ Reason }) => Reason === name)?.Meaning;
@@ -128,7 +128,7 @@ function Reasons({ instanceId, row }: { instanceId: string; row: QueryRow }) {
           {reasons.map(({ name, count }) => (
             <li key={name}>
               {formatCompact(count)} × <code>{name}</code>
-              <span className={classes.hint}>{told(`reason.${name}`, meaningOf(name) ?? '')}</span>
+              <span className={classes.hint}>{apiText(`reason.${name}`, meaningOf(name) ?? '')}</span>
             </li>
           ))}
         </ul>

@@ -6,7 +6,7 @@ import { useTrial } from '@/api/trial';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FactList } from '@/components/FactList';
 import { Statements } from '@/components/Statements';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { useExample } from './queriesApi';
 import { factsOf, hasLiterals, type QueryRow } from './queryRows';
@@ -16,7 +16,7 @@ const REPETITIONS = 20;
 
 export function StatementExample({ instanceId, row }: { instanceId: string; row: QueryRow }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const maySee = useCan('operator');
   const example = useExample(instanceId);
   const text = row.Query ?? '';
@@ -47,7 +47,7 @@ export function StatementExample({ instanceId, row }: { instanceId: string; row:
       {example.isError && <ErrorPanel error={example.error} />}
       {example.data && (
         <div role="status">
-          <p className={classes.hint}>{told(`example.${example.data.reason}`, example.data.note)}</p>
+          <p className={classes.hint}>{apiText(`example.${example.data.reason}`, example.data.note)}</p>
           {example.data.remedy.length > 0 && <Statements lines={example.data.remedy} />}
         </div>
       )}

@@ -4,7 +4,7 @@ import { EmptyState } from '@/components/EmptyState';
 import { Identifier } from '@/components/Identifier';
 import { Panel } from '@/components/Panel';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type TranslateApiText, type Translate } from '@/lib/i18n/context';
 import { formatCompact } from '@/lib/number';
 
 type Row = CacheAdvice['tables'][number];
@@ -19,7 +19,7 @@ const TONES = {
 
 export function TableAdvice({ advice }: { advice: CacheAdvice }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const { tables, tables_note: note, tables_reason: reason } = advice;
   return (
     <Panel title={t('queries.tables')} description={t('queries.tablesHint')} flush>
@@ -27,11 +27,11 @@ export function TableAdvice({ advice }: { advice: CacheAdvice }) {
         label={t('queries.tables')}
         rows={tables}
         rowKey={(row) => `${row.schema}.${row.table}`}
-        columns={columnsOf(t, told)}
+        columns={columnsOf(t, apiText)}
         empty={
           <EmptyState
             title={t('queries.noTables')}
-            hint={note ? told(`note.${reason}`, note) : t('queries.noTablesHint')}
+            hint={note ? apiText(`note.${reason}`, note) : t('queries.noTablesHint')}
           />
         }
       />
@@ -43,7 +43,7 @@ function ratio(row: Row): number | null {
   return row.rows_changed > 0 ? row.rows_read / row.rows_changed : null;
 }
 
-function columnsOf(t: Translate, told: Told): Column<Row>[] {
+function columnsOf(t: Translate, apiText: TranslateApiText): Column<Row>[] {
   return [
     {
       key: 'table',
@@ -78,7 +78,7 @@ function columnsOf(t: Translate, told: Told): Column<Row>[] {
       key: 'advice',
       header: t('queries.advice'),
       render: (row) => (
-        <StatusBadge tone={TONES[row.advice]} title={told(`advice.${row.advice}`, row.explanation)}>
+        <StatusBadge tone={TONES[row.advice]} title={apiText(`advice.${row.advice}`, row.explanation)}>
           {t(`queries.advice.${row.advice}`)}
         </StatusBadge>
       ),
@@ -86,7 +86,7 @@ function columnsOf(t: Translate, told: Told): Column<Row>[] {
     {
       key: 'why',
       header: t('queries.why'),
-      render: (row) => told(`advice.${row.advice}`, row.explanation),
+      render: (row) => apiText(`advice.${row.advice}`, row.explanation),
       isSecondary: true,
     },
   ];

@@ -6,7 +6,7 @@ import { Identifier } from '@/components/Identifier';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { formatBytes } from '@/lib/bytes';
-import { useT, useTold, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type Translate } from '@/lib/i18n/context';
 import type { MessageKey } from '@/lib/i18n/en';
 import { ABSENT, formatCompact } from '@/lib/number';
 import { cacheTablesQuery } from './queriesApi';
@@ -19,7 +19,7 @@ type Row = components['schemas']['CacheTable'];
  */
 export function TableFigures({ instanceId }: { instanceId: string }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const tables = useQuery(cacheTablesQuery(instanceId));
   return (
     <Panel title={t('tables.title')} description={t('tables.hint')} flush>
@@ -34,7 +34,7 @@ export function TableFigures({ instanceId }: { instanceId: string }) {
               empty={<EmptyState title={t('tables.none')} hint={t('tables.noneHint')} />}
             />
           ) : (
-            <EmptyState title={t('tables.notOffered')} hint={told(`note.${data.reason}`, data.note)} />
+            <EmptyState title={t('tables.notOffered')} hint={apiText(`note.${data.reason}`, data.note)} />
           )
         }
       </QueryView>

@@ -5,12 +5,12 @@ import { EmptyState } from '@/components/EmptyState';
 import { Moment } from '@/components/Moment';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { RANKINGS, SPAN_HOURS, SPANS, type Ranking, type Span } from './search';
 import { DigestFigures } from './DigestFigures';
 import { StatementDrawer } from './StatementDrawer';
 import { QueryTable } from './QueryTable';
-import { estimateText, rankColumn, usualRanking, wereObserved } from './queryRows';
+import { estimateText, rankColumn, usualRanking, hasObserved } from './queryRows';
 import classes from './queries.module.css';
 
 interface TopQueriesProps {
@@ -42,11 +42,11 @@ export function TopQueries({
   onOpen,
 }: TopQueriesProps) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const queries = useQuery(cacheQueriesQuery(instanceId, span ? SPAN_HOURS[span] : 0));
   const items = queries.data?.items ?? [];
   const ranking = chosen ?? usualRanking(items, isObserving);
-  const rankings = RANKINGS.filter((each) => each !== 'observed' || each === ranking || wereObserved(items));
+  const rankings = RANKINGS.filter((each) => each !== 'observed' || each === ranking || hasObserved(items));
   const isOfEngine = queries.data?.source === 'engine' && queries.data.is_available;
   const isOfDigests = queries.data?.source === 'digests';
   const estimate = queries.data?.estimate;
@@ -106,7 +106,7 @@ export function TopQueries({
               />
             </div>
           ) : (
-            <EmptyState title={t('queries.notOffered')} hint={told(`note.${data.reason}`, data.note)} />
+            <EmptyState title={t('queries.notOffered')} hint={apiText(`note.${data.reason}`, data.note)} />
           )
         }
       </QueryView>

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
-import { CALM_MS, pollEvery } from '@/api/useConnection';
+import { SLOW_POLL_MS, pollEvery } from '@/api/useConnection';
 import { metricNames } from '@/charts/metricPanels';
 import { PANELS } from './panels';
 import { lengthOf, type MonitoringSearch } from './search';
@@ -19,13 +19,13 @@ const MONITORED = metricNames(PANELS);
 
 /**
  * The metrics `names` of an instance in the span that the address selects, or `earlierMs` before that. Polled unless
- * the span has a fixed end: every minute, or every 5 seconds in live mode while no pushed events arrive (`isHeard` is
+ * the span has a fixed end: every minute, or every 5 seconds in live mode while no pushed events arrive (`isConnected` is
  * false).
  */
 export function metricsQuery(
   id: string,
   search: MonitoringSearch,
-  isHeard: boolean,
+  isConnected: boolean,
   names = MONITORED,
   earlierMs = 0,
 ) {
@@ -42,7 +42,7 @@ export function metricsQuery(
           signal,
         }),
       ),
-    refetchInterval: to ? false : pollEvery(live && !isHeard ? LIVE_MS : CALM_MS),
+    refetchInterval: to ? false : pollEvery(live && !isConnected ? LIVE_MS : SLOW_POLL_MS),
     placeholderData: keepPreviousData,
   });
 }

@@ -21,19 +21,19 @@ export function withRounds(answer: MetricAnswer, rounds: Round[], instanceId: st
   const { times, step_seconds: step } = answer;
   const first = times[0];
   if (first === undefined) return answer;
-  const told = new Map<number, Record<string, number | null>>();
+  const samples = new Map<number, Record<string, number | null>>();
   const known = lastKnown(answer);
   for (const { sampled_at, values } of rounds) {
     const at = Math.floor(sampled_at / step) * step;
     const found = values?.[instanceId];
-    if (found && at >= first && (known === undefined || at > known)) told.set(at, found);
+    if (found && at >= first && (known === undefined || at > known)) samples.set(at, found);
   }
-  if (told.size === 0) return answer;
-  const end = Math.max(times.at(-1) ?? first, ...told.keys());
+  if (samples.size === 0) return answer;
+  const end = Math.max(times.at(-1) ?? first, ...samples.keys());
   const begin = end - (times.length - 1) * step;
   const moved = Array.from(times, (_, place) => begin + place * step);
   const values = ({ name, values: old }: MetricAnswer['series'][number]) =>
-    moved.map((at) => told.get(at)?.[name] ?? old[(at - first) / step] ?? null);
+    moved.map((at) => samples.get(at)?.[name] ?? old[(at - first) / step] ?? null);
   return {
     ...answer,
     times: moved,

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import type { components } from '@/api/schema.gen';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 
 export type NearPrerequisites = components['schemas']['NearPrerequisites'];
 
@@ -15,7 +15,7 @@ export function nearPrerequisitesQuery(id: string) {
 }
 
 export function useNearTokenCreate(id: string) {
-  return useActed(['token'], (name: string) =>
+  return useRefetchingMutation(['token'], (name: string) =>
     unwrap(
       api.POST('/api/v1/instances/{id}/near-caches/tokens', { params: { path: { id } }, body: { name } }),
     ),

@@ -1,5 +1,5 @@
 // Which metrics are plotted together on the pages of this feature. Pure.
-import { READS, type PanelPlan } from '@/charts/metricPanels';
+import { READS_PANEL, type PanelPlan } from '@/charts/metricPanels';
 
 type Key =
   | 'traffic'
@@ -22,7 +22,7 @@ type Key =
   | 'observed';
 
 export const PANELS: PanelPlan<Key>[] = [
-  READS,
+  READS_PANEL,
   { key: 'hitRatio', metrics: ['select_hit_ratio', 'hit_ratio'], isOverlaid: true },
   { key: 'memory', metrics: ['used_bytes', 'cache_size_bytes'] },
   {

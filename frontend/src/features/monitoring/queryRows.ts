@@ -87,7 +87,7 @@ export function ranked(rows: QueryRow[], column: string | undefined): QueryRow[]
 }
 
 /** True if the engine has observed any of these statements while the cache was off. */
-export function wereObserved(rows: QueryRow[]): boolean {
+export function hasObserved(rows: QueryRow[]): boolean {
   return rows.some((row) => Number(row.Observed_requests ?? 0) > 0);
 }
 
@@ -97,7 +97,7 @@ export function wereObserved(rows: QueryRow[]): boolean {
  */
 export function usualRanking(rows: QueryRow[], isObserving: boolean): Ranking {
   const hasServed = rows.some((row) => Number(row.Hits ?? 0) > 0);
-  return wereObserved(rows) && (isObserving || !hasServed) ? 'observed' : 'saved';
+  return hasObserved(rows) && (isObserving || !hasServed) ? 'observed' : 'saved';
 }
 
 /**
@@ -127,8 +127,8 @@ export function factsOf(row: QueryRow) {
  * table_unknown=1`.
  */
 export function reasonsOf(row: QueryRow): { name: string; count: number }[] {
-  const told = (row.Reasons ?? '').split(', ').filter(Boolean);
-  return told.map((text) => {
+  const names = (row.Reasons ?? '').split(', ').filter(Boolean);
+  return names.map((text) => {
     const [name = '', count] = text.split('=');
     return { name, count: Number(count) };
   });
@@ -197,7 +197,7 @@ export interface Estimate {
 }
 
 /** An estimate from fewer recent reads than this is shown with a warning. */
-const FEW = 100;
+const MOST_UNFOLDED = 100;
 
 export function estimateText({ read_time_ratio: reads, sampled, repeated }: Estimate, t: Translate): string {
   const ratio = formatPercent((repeated / Math.max(sampled, 1)) * 100);
@@ -205,6 +205,6 @@ export function estimateText({ read_time_ratio: reads, sampled, repeated }: Esti
     sampled === 0
       ? t('queries.estimate.noTexts')
       : t('queries.estimate.repeated', { sampled: String(sampled), ratio });
-  const few = sampled > 0 && sampled < FEW ? [t('queries.estimate.few')] : [];
+  const few = sampled > 0 && sampled < MOST_UNFOLDED ? [t('queries.estimate.few')] : [];
   return [t('queries.estimate.reads', { ratio: formatPercent(reads * 100) }), texts, ...few].join(' ');
 }

@@ -9,7 +9,7 @@ import type { MonitoringSearch } from './search';
 /** The rounds of samples (polls of the servers) that were pushed so far, and whether the stream is connected. */
 export interface Live {
   rounds: Round[];
-  isHeard: boolean;
+  isConnected: boolean;
 }
 
 const NONE: Round[] = [];
@@ -28,6 +28,6 @@ export function useLiveRounds(instanceId: string, { live, compare }: MonitoringS
     },
     [client],
   );
-  const isHeard = useSamples(compare ? [instanceId, compare] : [instanceId], take, live ?? false);
-  return { rounds: live ? rounds : NONE, isHeard };
+  const isConnected = useSamples(compare ? [instanceId, compare] : [instanceId], take, live ?? false);
+  return { rounds: live ? rounds : NONE, isConnected };
 }

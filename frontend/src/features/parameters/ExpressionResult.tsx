@@ -2,7 +2,7 @@ import type { Instance, InstanceParameter } from '@/api/instances';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { ToneIcon } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { useVerdict } from './useVerdict';
 import classes from './parameters.module.css';
 
@@ -18,7 +18,7 @@ interface ExpressionResultProps {
  */
 export function ExpressionResult({ instance, row, text }: ExpressionResultProps) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const { data, isError, error, findings } = useVerdict(instance, row, text);
   if (isError) return <ErrorPanel error={error} />;
   if (!data) return <div>{t('state.loading')}</div>;
@@ -41,7 +41,7 @@ export function ExpressionResult({ instance, row, text }: ExpressionResultProps)
       {findings.map((finding) => (
         <div key={finding.code} className={classes.finding}>
           <ToneIcon tone={finding.severity === 'blocking' ? 'danger' : 'warn'} size={14} />{' '}
-          {told(`finding.${finding.code}`, finding.seen)}. {finding.needed}
+          {apiText(`finding.${finding.code}`, finding.seen)}. {finding.needed}
         </div>
       ))}
     </div>

@@ -15,7 +15,7 @@ import { FilterBar, FilterChips, FilterInput } from '@/components/FilterBar';
 import { IconAdjustments } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { QueryView, SkeletonLines } from '@/components/QueryView';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { DraftBar } from './DraftBar';
 import { parameterColumns } from './columns';
 import { countByFilter, filterParameters } from './parameterList';
@@ -62,9 +62,9 @@ function ParameterEditor({
   });
   const [focusedName, setFocusedName] = useState<string>();
   const [isReviewing, setIsReviewing] = useState(set !== undefined);
-  const told = useTold();
+  const apiText = useApiText();
   const shown = filterParameters(
-    rows.map((row) => ({ ...row, description: told(`parameter.${row.name}`, row.description) })),
+    rows.map((row) => ({ ...row, description: apiText(`parameter.${row.name}`, row.description) })),
     filter,
     search,
   );

@@ -5,9 +5,9 @@ import { IconLock, IconRotateClockwise } from '@/components/icons';
 import { Identifier } from '@/components/Identifier';
 import { ParameterValue } from '@/components/ParameterValue';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT, useTold, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type Translate } from '@/lib/i18n/context';
 import { readableRange } from './parameterInput';
-import { isOwnChanged } from './parameterList';
+import { isEngineValueChanged } from './parameterList';
 import type { Draft } from './useDraft';
 import { ValueCell, type FocusedRow } from './ValueCell';
 import classes from './parameters.module.css';
@@ -89,7 +89,7 @@ function NameCell({ row, t }: { row: InstanceParameter; t: Translate }) {
 /** The lock of a parameter that this user cannot set. The tooltip says why, and whether administrators can set it. */
 function Lock({ row }: { row: InstanceParameter }) {
   const t = useT();
-  const reason = useTold()(`access.${row.access_code}`, row.access_reason);
+  const reason = useApiText()(`access.${row.access_code}`, row.access_reason);
   const label = t(row.access === 'admin' ? 'parameters.adminOnly' : 'parameters.never', { reason });
   return (
     <Tooltip label={label} maw={300} multiline events={{ hover: true, focus: true, touch: true }}>
@@ -101,7 +101,7 @@ function Lock({ row }: { row: InstanceParameter }) {
 function RowState({ row, t }: { row: InstanceParameter; t: Translate }) {
   if (row.is_drifted) return <StatusBadge tone="warn">{t('parameters.drifted')}</StatusBadge>;
   if (row.is_pending_restart) return <StatusBadge tone="warn">{t('parameters.pending')}</StatusBadge>;
-  if (row.configured !== null || isOwnChanged(row))
+  if (row.configured !== null || isEngineValueChanged(row))
     return <StatusBadge tone="info">{t('parameters.configured')}</StatusBadge>;
   return null;
 }

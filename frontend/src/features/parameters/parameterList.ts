@@ -19,7 +19,7 @@ function normal(value: string): string {
  * True if a variable of the engine (`fqc_size`) runs with a value other than its default. Such a variable is set
  * through another parameter (`query_cache_size`), so this can be so although it has no configured value.
  */
-export function isOwnChanged({
+export function isEngineValueChanged({
   name,
   running,
   default: usual,
@@ -31,7 +31,7 @@ export function isOwnChanged({
 
 const TESTS: Record<ParameterFilter, (row: InstanceParameter) => boolean> = {
   all: () => true,
-  changed: (row) => row.configured !== null || isOwnChanged(row),
+  changed: (row) => row.configured !== null || isEngineValueChanged(row),
   pending: (row) => row.is_pending_restart,
   drifted: (row) => row.is_drifted,
   cache: (row) => isCacheParameter(row.name),

@@ -17,14 +17,14 @@ import { useState, type ReactNode } from 'react';
 import type { Timing } from '@/api/changes';
 import { useCan } from '@/api/session';
 import { ErrorPanel } from '@/components/ErrorPanel';
-import { KeptNotice } from '@/components/KeptNotice';
+import { RestoredNotice } from '@/components/RestoredNotice';
 import { TextLink } from '@/components/links';
 import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { TimingPicker } from '@/components/TimingPicker';
 import { useT } from '@/lib/i18n/context';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import {
   fleetPreviewQuery,
   templateChoicesQuery,
@@ -43,7 +43,7 @@ export function ApplyPage() {
   const navigate = useNavigate({ from: '/templates/apply' });
   const { data: templates = [], isError: hasNoChoices } = useQuery(templateChoicesQuery);
   const chosen = search.instances ?? '';
-  const [target, setTarget, forget, startOver] = useKept<Target>(`apply.${chosen}`, () => ({
+  const [target, setTarget, forget, startOver] = useStoredForm<Target>(`apply.${chosen}`, () => ({
     kind: 'instances',
     instances: chosen.replaceAll(',', '\n'),
     tags: '',
@@ -64,7 +64,7 @@ export function ApplyPage() {
       <Stack gap="md">
         <Panel title={t('rollout.what')}>
           <Stack gap="sm">
-            <KeptNotice onStartOver={startOver} />
+            <RestoredNotice onStartOver={startOver} />
             <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
               <Choice
                 label={t('rollout.kind')}

@@ -14,8 +14,8 @@ import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryPage } from '@/components/QueryPage';
 import { QueryView } from '@/components/QueryView';
-import { useT, useTold, type Translate } from '@/lib/i18n/context';
-import type { Told } from '@/lib/i18n/told';
+import { useT, useApiText, type Translate } from '@/lib/i18n/context';
+import type { TranslateApiText } from '@/lib/i18n/apiTexts';
 import {
   fleetApplyItemsQuery,
   fleetApplyQuery,
@@ -27,7 +27,7 @@ import {
 } from './api';
 import { ApplyStateBadge, ItemStateBadge } from './ApplyStateBadge';
 import { subjectOf } from './subject';
-import { FEW, LinesCell } from './LinesCell';
+import { MOST_UNFOLDED, LinesCell } from './LinesCell';
 import classes from './rollouts.module.css';
 
 const STEERINGS: Partial<Record<FleetApply['state'], Steering[]>> = {
@@ -200,7 +200,7 @@ function ProgressBar({ apply }: { apply: FleetApply }) {
 
 function Items({ apply }: { apply: FleetApply }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const client = useQueryClient();
   const items = useInfiniteQuery(fleetApplyItemsQuery(apply.id));
   const progress = JSON.stringify(apply.counts);
@@ -215,7 +215,7 @@ function Items({ apply }: { apply: FleetApply }) {
             label={t('rollout.items')}
             rows={rows}
             rowKey={(row) => String(row.id)}
-            columns={columnsOf(t, told, rows.length <= FEW, apply)}
+            columns={columnsOf(t, apiText, rows.length <= MOST_UNFOLDED, apply)}
           />
         )}
       </QueryView>
@@ -227,11 +227,16 @@ function Items({ apply }: { apply: FleetApply }) {
 /** The 95th percentile of the times of an instance's statements, before an upgrade and since, as text. */
 function p95Of(t: Translate, { p95_before_ms: before, p95_after_ms: after }: FleetApplyItem): string {
   if (before === null || after === null) return t('rollout.p95Unknown');
-  const told = (value: number) => formatValue(value, 'milliseconds', t);
-  return t('rollout.p95', { before: told(before), after: told(after) });
+  const apiText = (value: number) => formatValue(value, 'milliseconds', t);
+  return t('rollout.p95', { before: apiText(before), after: apiText(after) });
 }
 
-function columnsOf(t: Translate, told: Told, isOpen: boolean, apply: FleetApply): Column<FleetApplyItem>[] {
+function columnsOf(
+  t: Translate,
+  apiText: TranslateApiText,
+  isOpen: boolean,
+  apply: FleetApply,
+): Column<FleetApplyItem>[] {
   return [
     {
       key: 'name',
@@ -268,7 +273,7 @@ function columnsOf(t: Translate, told: Told, isOpen: boolean, apply: FleetApply)
       render: (row) => (
         <LinesCell
           lines={row.lines}
-          blocking={row.detail ? [told(`skipped.${row.detail}`, row.detail)] : []}
+          blocking={row.detail ? [apiText(`skipped.${row.detail}`, row.detail)] : []}
           isOpen={isOpen}
         />
       ),

@@ -8,7 +8,7 @@ import { useT } from '@/lib/i18n/context';
 import classes from './rollouts.module.css';
 
 /** Up to this many instances, the table shows the changes of each one unfolded. */
-export const FEW = 10;
+export const MOST_UNFOLDED = 10;
 
 type Line = components['schemas']['FleetApplyLine'];
 

@@ -4,7 +4,7 @@ import { InstanceLink } from '@/components/InstanceLink';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import type { FleetPreviewItem } from './api';
-import { FEW, LinesCell } from './LinesCell';
+import { MOST_UNFOLDED, LinesCell } from './LinesCell';
 import { tallyOf } from './target';
 import classes from './rollouts.module.css';
 
@@ -18,7 +18,7 @@ export function PreviewTable({ items }: { items: FleetPreviewItem[] }) {
         label={t('rollout.previewOf')}
         rows={items}
         rowKey={(row) => row.instance}
-        columns={columnsOf(t, items.length <= FEW)}
+        columns={columnsOf(t, items.length <= MOST_UNFOLDED)}
         maxHeight="420px"
         empty={<EmptyState title={t('fleet.noMatch')} />}
       />

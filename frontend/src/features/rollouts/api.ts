@@ -3,7 +3,7 @@ import { api, unwrap } from '@/api/client';
 import { connection } from '@/api/connection';
 import { LARGEST_PAGE_SIZE, PAGE_SIZE, pagedQuery } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 
 type Schemas = components['schemas'];
 export type FleetApply = Schemas['FleetApply'];
@@ -53,7 +53,7 @@ export function fleetApplyItemsQuery(id: string) {
 }
 
 export function useFleetApplyStart(onDone: (apply: FleetApply) => void) {
-  return useActed(
+  return useRefetchingMutation(
     ['fleet-apply'],
     (body: Schemas['FleetApplyCreateRequest']) => unwrap(api.POST('/api/v1/fleet-applies', { body })),
     onDone,
@@ -65,7 +65,7 @@ export function useFleetApplyStart(onDone: (apply: FleetApply) => void) {
  * one.
  */
 export function useFleetApplyRollback(id: string, onDone: (apply: FleetApply) => void) {
-  return useActed(
+  return useRefetchingMutation(
     ['fleet-apply'],
     () => unwrap(api.POST('/api/v1/fleet-applies/{id}/rollback', { params: { path: { id } } })),
     onDone,
@@ -76,7 +76,7 @@ export type Steering = 'start' | 'pause' | 'resume' | 'abort';
 
 export function useFleetApplySteer(id: string) {
   const params = { path: { id } };
-  return useActed(['fleet-apply'], (steering: Steering) => {
+  return useRefetchingMutation(['fleet-apply'], (steering: Steering) => {
     switch (steering) {
       case 'start':
         return unwrap(api.POST('/api/v1/fleet-applies/{id}/start', { params }));

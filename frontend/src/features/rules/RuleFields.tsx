@@ -1,7 +1,7 @@
 import { ActionIcon, Group, NumberInput, Select, TextInput } from '@mantine/core';
 import type { components } from '@/api/schema.gen';
 import { IconChevronUp, IconTrash } from '@/components/icons';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { ACTIONS, errorAt, MATCHES, type RuleError, type RuleRow } from './ruleDraft';
 import classes from './rules.module.css';
 
@@ -20,10 +20,10 @@ interface RuleFieldsProps {
 
 export function RuleFields({ row, index, explained, isReadOnly, onChange, onUp, onRemove }: RuleFieldsProps) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const wrong = (field: string) => {
     const error = errorAt(explained.errors, index, field);
-    return error && told(`rule.${error.code}`, error.detail);
+    return error && apiText(`rule.${error.code}`, error.detail);
   };
   return (
     <li className={classes.row} aria-label={t('ruleEdit.rule', { number: index + 1 })}>

@@ -4,13 +4,13 @@ import type { FormEvent } from 'react';
 import { useCan } from '@/api/session';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorPanel } from '@/components/ErrorPanel';
-import { KeptNotice } from '@/components/KeptNotice';
+import { RestoredNotice } from '@/components/RestoredNotice';
 import { IconLock } from '@/components/icons';
 import { PageHeader } from '@/components/PageHeader';
 import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT } from '@/lib/i18n/context';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { settingsQuery, useSettingsUpdate, type Settings } from './api';
 import { MailPanel } from './MailPanel';
 import { NetworkPanel } from './NetworkPanel';
@@ -36,7 +36,7 @@ export function SettingsPage() {
 function SettingsForm({ settings }: { settings: Settings }) {
   const t = useT();
   const update = useSettingsUpdate(settings.version);
-  const [draft, setDraft, forget, startOver] = useKept(
+  const [draft, setDraft, forget, startOver] = useStoredForm(
     `settings.${settings.version}`,
     () => draftOf(settings),
     ['smtp_password'],
@@ -60,7 +60,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        <KeptNotice onStartOver={startOver} />
+        <RestoredNotice onStartOver={startOver} />
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <MailPanel
             {...panel}

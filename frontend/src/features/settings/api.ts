@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import type { components } from '@/api/schema.gen';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 
 export type Settings = components['schemas']['Settings'];
 export type SettingsPatch = components['schemas']['PatchedSettingsRequest'];
@@ -12,11 +12,13 @@ export const settingsQuery = queryOptions({
 });
 
 export function useSettingsUpdate(version: number) {
-  return useActed(['settings'], (body: SettingsPatch) =>
+  return useRefetchingMutation(['settings'], (body: SettingsPatch) =>
     unwrap(api.PATCH('/api/v1/settings', { params: { header: { 'If-Match': `"${version}"` } }, body })),
   );
 }
 
 export function useTestMail() {
-  return useActed([], (to: string) => unwrap(api.POST('/api/v1/alerts/test-mail', { body: { to } })));
+  return useRefetchingMutation([], (to: string) =>
+    unwrap(api.POST('/api/v1/alerts/test-mail', { body: { to } })),
+  );
 }

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { useFieldMessage } from '@/components/useFieldMessage';
 import { ErrorPanel } from '@/components/ErrorPanel';
-import { KeptNotice } from '@/components/KeptNotice';
+import { RestoredNotice } from '@/components/RestoredNotice';
 import { IconPlus, IconTrash } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
-import { useKept } from '@/lib/useKept';
+import { useStoredForm } from '@/lib/useStoredForm';
 import { parameterNamesQuery, useTemplateEdit, type TemplateDetail } from './api';
 import { repeatedName, rowsOf, valuesOf, type ValueRow } from './valueRows';
 import classes from './templates.module.css';
@@ -17,12 +17,15 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
   const said = useFieldMessage();
   const edit = useTemplateEdit(template);
   const { data: catalogue = [] } = useQuery(parameterNamesQuery(template.engine_line));
-  const [draft, setDraft, forget, startOver] = useKept(`template.${template.id}.${template.version}`, () => ({
-    name: template.name,
-    description: template.description,
-    note: '',
-    rows: rowsOf(template.values),
-  }));
+  const [draft, setDraft, forget, startOver] = useStoredForm(
+    `template.${template.id}.${template.version}`,
+    () => ({
+      name: template.name,
+      description: template.description,
+      note: '',
+      rows: rowsOf(template.values),
+    }),
+  );
   const { name, description, note, rows } = draft;
   const set = (next: Partial<typeof draft>) => setDraft((old) => ({ ...old, ...next }));
   const setRows = (next: (old: ValueRow[]) => ValueRow[]) =>
@@ -42,7 +45,7 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
     <Panel title={t('templates.editing', { name: template.name })}>
       <form onSubmit={submit}>
         <Stack gap="sm">
-          <KeptNotice onStartOver={startOver} />
+          <RestoredNotice onStartOver={startOver} />
           <TextInput
             label={t('templates.name')}
             required

@@ -6,7 +6,7 @@ import { TextLink } from '@/components/links';
 import { PageHeader } from '@/components/PageHeader';
 import { QueryPage } from '@/components/QueryPage';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT, useTold } from '@/lib/i18n/context';
+import { useT, useApiText } from '@/lib/i18n/context';
 import { templateQuery, versionsQuery, type TemplateDetail } from './api';
 import { ComparePanel } from './ComparePanel';
 import { TemplateActions } from './TemplateActions';
@@ -29,7 +29,7 @@ export function TemplatePage() {
 
 function TemplateView({ template }: { template: TemplateDetail }) {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const { version } = useSearch({ from: '/console/templates/$templateId' });
   const { data: versions } = useInfiniteQuery(versionsQuery(template.id));
   const [isEditing, setIsEditing] = useState(false);
@@ -39,7 +39,7 @@ function TemplateView({ template }: { template: TemplateDetail }) {
       <PageHeader
         eyebrow={<TextLink to="/templates">{t('templates.title')}</TextLink>}
         title={template.name}
-        description={told(`template.${template.id}`, template.description)}
+        description={apiText(`template.${template.id}`, template.description)}
         status={
           <>
             {template.is_system && <StatusBadge tone="info">{t('templates.system')}</StatusBadge>}

@@ -12,13 +12,13 @@ import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { PageHeader } from '@/components/PageHeader';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useApiText, type TranslateApiText, type Translate } from '@/lib/i18n/context';
 import { templatesQuery, useTemplateImport, type Template } from './api';
 import { NameForm } from './NameForm';
 
 export function TemplatesPage() {
   const t = useT();
-  const told = useTold();
+  const apiText = useApiText();
   const canChange = useCan('operator');
   const templates = useInfiniteQuery(templatesQuery);
   const { add: isCreating } = useSearch({ from: '/console/templates' });
@@ -49,7 +49,7 @@ export function TemplatesPage() {
         isUntitled
         label={t('templates.title')}
         rowKey={(row) => row.id}
-        columns={columnsOf(t, told)}
+        columns={columnsOf(t, apiText)}
         empty={<EmptyState icon={<IconTemplate size={20} />} title={t('templates.empty')} />}
       />
       {isCreating && <NameForm onClose={() => setIsCreating(false)} />}
@@ -103,7 +103,7 @@ function lineText({ engine_line: line }: Template, t: Translate): string {
   return line === ANY_LINE ? t('templates.anyLine') : line;
 }
 
-function columnsOf(t: Translate, told: Told): Column<Template>[] {
+function columnsOf(t: Translate, apiText: TranslateApiText): Column<Template>[] {
   return [
     {
       key: 'name',
@@ -118,7 +118,7 @@ function columnsOf(t: Translate, told: Told): Column<Template>[] {
     {
       key: 'about',
       header: t('templates.about'),
-      render: (row) => told(`template.${row.id}`, row.description) || '–',
+      render: (row) => apiText(`template.${row.id}`, row.description) || '–',
       isSecondary: true,
     },
     {

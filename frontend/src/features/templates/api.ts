@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import { PAGE_SIZE, pagedQuery } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
-import { useActed } from '@/api/useActed';
+import { useRefetchingMutation } from '@/api/useRefetchingMutation';
 
 type Schemas = components['schemas'];
 export type Template = Schemas['Template'];
@@ -98,19 +98,19 @@ export const usualLineQuery = queryOptions({
 });
 
 export function useTemplateCreate() {
-  return useActed(['template'], (body: Schemas['TemplateCreateRequest']) =>
+  return useRefetchingMutation(['template'], (body: Schemas['TemplateCreateRequest']) =>
     unwrap(api.POST('/api/v1/templates', { body })),
   );
 }
 
 export function useTemplateClone(id: string) {
-  return useActed(['template'], (body: Schemas['TemplateCloneRequest']) =>
+  return useRefetchingMutation(['template'], (body: Schemas['TemplateCloneRequest']) =>
     unwrap(api.POST('/api/v1/templates/{id}/clone', { params: { path: { id } }, body })),
   );
 }
 
 export function useTemplateImport() {
-  return useActed(['template'], (body: Schemas['TemplateDocumentRequest']) =>
+  return useRefetchingMutation(['template'], (body: Schemas['TemplateDocumentRequest']) =>
     unwrap(api.POST('/api/v1/templates/import', { body })),
   );
 }
@@ -124,14 +124,18 @@ interface Edit {
 
 export function useTemplateEdit(template: TemplateDetail) {
   const params = { path: { id: template.id }, header: { 'If-Match': `"${template.version}"` } };
-  return useActed(['template'], (edit: Edit) =>
+  return useRefetchingMutation(['template'], (edit: Edit) =>
     unwrap(api.PATCH('/api/v1/templates/{id}', { params, body: { ...edit, mode: 'overwrite' } })),
   );
 }
 
 export function useTemplateDelete(template: TemplateDetail, onDone: () => void) {
   const params = { path: { id: template.id }, header: { 'If-Match': `"${template.version}"` } };
-  return useActed(['template'], () => unwrap(api.DELETE('/api/v1/templates/{id}', { params })), onDone);
+  return useRefetchingMutation(
+    ['template'],
+    () => unwrap(api.DELETE('/api/v1/templates/{id}', { params })),
+    onDone,
+  );
 }
 
 export function readDocument(id: string) {

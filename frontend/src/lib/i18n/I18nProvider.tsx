@@ -3,15 +3,15 @@ import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react
 import { readPreference, writePreference } from '../storage';
 import { I18nContext, LANGUAGES, localeOf, type Language } from './context';
 import { english } from './english';
-import { toldBy, type ToldWords } from './told';
+import { apiTextTranslator, type ApiTexts } from './apiTexts';
 import { interpolate, type Messages, type Params } from './translate';
 
 interface Words {
   messages: Messages;
-  told: ToldWords;
+  apiText: ApiTexts;
 }
 
-const ENGLISH: Words = { messages: english, told: {} };
+const ENGLISH: Words = { messages: english, apiText: {} };
 
 function initialLanguage(): Language {
   const stored = readPreference('language');
@@ -21,8 +21,8 @@ function initialLanguage(): Language {
 
 async function loadWords(language: Language): Promise<Words> {
   if (language === 'en') return ENGLISH;
-  const [{ zh }, { zhTold }] = await Promise.all([import('./zh'), import('./zhTold')]);
-  return { messages: zh, told: zhTold };
+  const [{ zh }, { zhApiTexts }] = await Promise.all([import('./zh'), import('./zhApiTexts')]);
+  return { messages: zh, apiText: zhApiTexts };
 }
 
 export function I18nProvider({ children }: { children: ReactNode }) {
@@ -56,7 +56,7 @@ export function I18nProvider({ children }: { children: ReactNode }) {
       setLanguage: choose,
       t: (key: keyof Messages, params: Params = {}) =>
         interpolate(loaded.words.messages[key], params, loaded.language),
-      told: toldBy(loaded.words.told, loaded.language),
+      apiText: apiTextTranslator(loaded.words.apiText, loaded.language),
     }),
     [loaded, choose],
   );

@@ -1,9 +1,9 @@
 import { createContext, useCallback, useContext } from 'react';
 import type { MessageKey } from './en';
 import { english } from './english';
-import { toldBy, toldMetric, type Told } from './told';
+import { apiTextTranslator, translateMetric, type TranslateApiText } from './apiTexts';
 
-export type { Told };
+export type { TranslateApiText };
 import { interpolate, type Params } from './translate';
 
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const;
@@ -27,7 +27,7 @@ export interface I18n {
   locale: string;
   setLanguage: (language: Language) => void;
   t: Translate;
-  told: Told;
+  apiText: TranslateApiText;
 }
 
 export const englishTranslate: Translate = (key, params = {}) => interpolate(english[key], params, 'en');
@@ -37,7 +37,7 @@ export const I18nContext = createContext<I18n>({
   locale: 'en',
   setLanguage: () => undefined,
   t: englishTranslate,
-  told: toldBy({}, 'en'),
+  apiText: apiTextTranslator({}, 'en'),
 });
 
 export function useI18n(): I18n {
@@ -48,11 +48,11 @@ export function useT(): Translate {
   return useContext(I18nContext).t;
 }
 
-export function useTold(): Told {
-  return useContext(I18nContext).told;
+export function useApiText(): TranslateApiText {
+  return useContext(I18nContext).apiText;
 }
 
-export function useToldMetric(): <M extends Parameters<typeof toldMetric>[1]>(metric: M) => M {
-  const told = useTold();
-  return useCallback((metric) => toldMetric(told, metric), [told]);
+export function useMetricText(): <M extends Parameters<typeof translateMetric>[1]>(metric: M) => M {
+  const apiText = useApiText();
+  return useCallback((metric) => translateMetric(apiText, metric), [apiText]);
 }

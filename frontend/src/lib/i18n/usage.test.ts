@@ -7,7 +7,7 @@ import { enPages } from './enPages';
 const SOURCES = import.meta.glob<string>(
   [
     '/src/**/*.{ts,tsx}',
-    '!/src/lib/i18n/{en,enPages,zh,zhTold}.ts',
+    '!/src/lib/i18n/{en,enPages,zh,zhApiTexts}.ts',
     '!/src/**/*.test.ts',
     '!/src/api/schema.gen.ts',
   ],

@@ -29,7 +29,9 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(facts))
         else:
             self.stdout.write(
-                f"{settings.LOCAL_ADMIN}: the password is in {file}" if password else "there is an administrator"
+                f"{settings.LOCAL_ADMIN}: the password is in {file}"
+                if password
+                else "there is an administrator already"
             )
 
 

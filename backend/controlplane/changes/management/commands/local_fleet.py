@@ -15,11 +15,11 @@ from controlplane.gateway.product import DEFAULT_PRODUCT
 
 
 class Command(BaseCommand):
-    help = "start: make and start local servers up to --count; stop: stop them; reset: delete them and their data."
+    help = "start: create and start local servers up to --count; stop: stop them; reset: delete them and their data."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["start", "stop", "status", "reset"])
-        parser.add_argument("--count", type=int, default=2, help="how many servers `start` sees to")
+        parser.add_argument("--count", type=int, default=2, help="number of servers that `start` keeps running")
         parser.add_argument("--product", choices=list(local_fleet.NAMES), default=DEFAULT_PRODUCT.name)
         parser.add_argument("--json", action="store_true")
 

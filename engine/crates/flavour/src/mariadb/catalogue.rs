@@ -21,7 +21,7 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          UNION SELECT User, Host FROM mysql.tables_priv \
          UNION SELECT User, Host FROM mysql.columns_priv) AS hosts \
          WHERE Host <> IF(User = '', '%', '') GROUP BY User HAVING User = '' OR COUNT(*) > 1",
-    passwords_last: "SELECT @@GLOBAL.default_password_lifetime = 0 AND NOT EXISTS \
+    no_password_expires: "SELECT @@GLOBAL.default_password_lifetime = 0 AND NOT EXISTS \
          (SELECT 1 FROM mysql.global_priv WHERE JSON_VALUE(Priv, '$.password_lifetime') > 0)",
     schemas: "SHOW DATABASES",
     // Unlike the tables of information_schema, this only reads the beginning of each definition.
@@ -57,9 +57,9 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
             "SELECT 1 FROM mysql.proc WHERE type <> 'PROCEDURE' AND db <> 'sys' LIMIT 1",
             "SELECT 1 FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA <> 'sys' LIMIT 1",
         ],
-        left_out: "sys",
+        excluded_schema: "sys",
         // An ALTER VIEW counts as the creation of a view. A FLUSH STATUS resets the counters.
-        made: "SELECT SUM(IF(VARIABLE_NAME LIKE 'COM%', VARIABLE_VALUE, 0)), COUNT(*), \
+        creation_counts: "SELECT SUM(IF(VARIABLE_NAME LIKE 'COM%', VARIABLE_VALUE, 0)), COUNT(*), \
              SUM(CASE VARIABLE_NAME WHEN 'UPTIME' THEN VARIABLE_VALUE \
              WHEN 'UPTIME_SINCE_FLUSH_STATUS' THEN -CAST(VARIABLE_VALUE AS SIGNED) ELSE 0 END) \
              FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN ('UPTIME', 'UPTIME_SINCE_FLUSH_STATUS', \

@@ -15,7 +15,7 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          UNION SELECT User, Host FROM mysql.tables_priv \
          UNION SELECT User, Host FROM mysql.columns_priv) AS hosts \
          WHERE Host <> IF(User = '', '%', '') GROUP BY User HAVING User = '' OR COUNT(*) > 1",
-    passwords_last: "SELECT @@GLOBAL.default_password_lifetime = 0 AND NOT EXISTS \
+    no_password_expires: "SELECT @@GLOBAL.default_password_lifetime = 0 AND NOT EXISTS \
          (SELECT 1 FROM mysql.user WHERE password_lifetime > 0)",
     schemas: "SHOW DATABASES",
     views: "SHOW FULL TABLES FROM {schema} WHERE Table_type LIKE '%VIEW'",

@@ -17,7 +17,7 @@ pub fn key_column(
     columns: Option<&[Row]>,
 ) -> Result<Option<KeyColumn>, String> {
     let catalogue = &flavour.catalogue;
-    let mut certain = |question| certain(catalogue, link, &flavour::ask(question, schema, table));
+    let mut certain = |question| certain(catalogue, link, &flavour::fill_in(question, schema, table));
     for question in catalogue.unnamed_changes {
         if certain(question)?.is_none_or(|rows| !rows.is_empty()) {
             return Ok(None);

@@ -2,8 +2,8 @@
 
 use crate::link::{Link, Row, first_column};
 use flavour::Flavour;
-use session::{Definition, Engine, Own, ViewName, Views};
-use sql::Against;
+use session::{ContextReason, Definition, Engine, ViewName, Views};
+use sql::ViewRefusal;
 
 /// Looks up the names of all views outside of system schemas, and whether there are triggers, and publishes both in the engine. They are
 /// valid only for the catalogue's generation in which this began: a changed definition starts a new one.
@@ -14,7 +14,7 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     // database. Neither kind is cached.
     let views = names(flavour, link, |schema| !flavour.schemas.is_system(schema))?;
     let triggers = flavour.catalogue.triggers.map(|question| link.query(question)).transpose()?;
-    engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));
+    engine.catalogue().publish(Views::new(generation, !engine.settings().has_case_sensitive_names(), views));
     if triggers.is_some_and(|rows| rows.is_empty()) {
         engine.catalogue().note_no_triggers(generation);
     }
@@ -23,10 +23,10 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 
 /// True if the definition of any view contains `word`, apart from views in system schemas other than `mysql`. Definitions are queried one
 /// by one: a query for all views would make the server open every table, too, even one whose files are being replaced.
-pub fn say(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
+pub fn any_definition_contains(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
     for name in names(flavour, link, |schema| schema == b"mysql" || !flavour.schemas.is_system(schema))? {
         let rows = definition(flavour, link, &name)?;
-        if rows.iter().filter_map(|row| row.get(2)?.as_deref()).any(|text| sql::says(text, word)) {
+        if rows.iter().filter_map(|row| row.get(2)?.as_deref()).any(|text| sql::contains_ignoring_case(text, word)) {
             return Ok(true);
         }
     }
@@ -42,7 +42,7 @@ fn names(
     let mut views = Vec::new();
     for schema in first_column(link.query(flavour.catalogue.schemas)?).filter(|schema| is_meant(schema)) {
         let name = format!("`{}`", String::from_utf8_lossy(&schema).replace('`', "``"));
-        match link.query(&flavour::ask(flavour.catalogue.views, &name, "")) {
+        match link.query(&flavour::fill_in(flavour.catalogue.views, &name, "")) {
             Ok(rows) => views.extend(first_column(rows).map(|name| ViewName { db: schema.clone(), name })),
             Err(error) if has_no_views(&error) => {}
             Err(error) => return Err(error),
@@ -52,7 +52,7 @@ fn names(
 }
 
 fn definition(flavour: &'static Flavour, link: &mut dyn Link, name: &ViewName) -> Result<Vec<Row>, String> {
-    link.query(&flavour::ask(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))
+    link.query(&flavour::fill_in(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))
 }
 
 /// True for errors after which a schema counts as one without views: that the schema was dropped in the meantime (which has started another
@@ -64,14 +64,14 @@ fn has_no_views(error: &str) -> bool {
 
 /// Looks up the view definitions that sessions have asked for, and those of the views inside them, and publishes them. Does nothing while
 /// the names of all views are not known.
-pub fn settle_asked(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+pub fn look_up_requested_definitions(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let Some(views) = engine.catalogue().views() else { return Ok(()) };
-    let mut left = views.take_asked();
+    let mut left = views.take_requested_definitions();
     while let Some(name) = left.pop() {
         if !views.is_settled(&name) {
             let definition = look_up(engine.flavour(), link, &views, &name)?;
             left.extend_from_slice(&definition.views);
-            views.settle(&name, definition);
+            views.set_definition(&name, definition);
         }
     }
     Ok(())
@@ -84,7 +84,7 @@ fn look_up(
     name: &ViewName,
 ) -> Result<Definition, String> {
     let rows = definition(flavour, link, name)?;
-    let unknown = Definition { against: Some(Own::View), views: Vec::new() };
+    let unknown = Definition { against: Some(ContextReason::View), views: Vec::new() };
     let [row] = rows.as_slice() else { return Ok(unknown) };
     let [Some(db), Some(found), Some(text)] = row.as_slice() else { return Ok(unknown) };
     // The catalogue compares names without regard to case, so it may return another view.
@@ -95,18 +95,18 @@ fn look_up(
 /// Returns what follows from the text of a view's definition: the views that it reads, or why a read of the view is not cached.
 fn read(flavour: &'static Flavour, views: &Views, name: &ViewName, text: &[u8]) -> Definition {
     let inner = sql::view(flavour, text).map_err(own);
-    match inner.and_then(|sources| views.among(&sources, &name.db).ok_or(Own::View)) {
+    match inner.and_then(|sources| views.among(&sources, &name.db).ok_or(ContextReason::View)) {
         Ok(views) => Definition { against: None, views },
         Err(own) => Definition { against: Some(own), views: Vec::new() },
     }
 }
 
-fn own(against: Against) -> Own {
+fn own(against: ViewRefusal) -> ContextReason {
     match against {
-        Against::NotUnderstood => Own::View,
-        Against::Function => Own::ViewFunction,
-        Against::SystemSchema => Own::ViewSystemSchema,
-        Against::NoCacheHint => Own::NoCacheHint,
+        ViewRefusal::NotUnderstood => ContextReason::View,
+        ViewRefusal::Function => ContextReason::ViewFunction,
+        ViewRefusal::SystemSchema => ContextReason::ViewSystemSchema,
+        ViewRefusal::NoCacheHint => ContextReason::NoCacheHint,
     }
 }
 
@@ -132,10 +132,10 @@ mod tests {
         for (text, against, inner) in [
             ("select `d`.`t`.`a` AS `a`,`d`.`t`.`v` AS `v` from `d`.`t`", None, &[][..]),
             ("select `v`.`a` AS `a` from (`d`.`v` join `e`.`w`)", None, &["v"]),
-            ("select sql_no_cache `d`.`t`.`a` AS `a` from `d`.`t`", Some(Own::NoCacheHint), &[]),
-            ("select `d`.`f`(1) AS `a` from `d`.`v`", Some(Own::ViewFunction), &[]),
-            ("select `n` AS `n` from `information_schema`.`TABLES`", Some(Own::ViewSystemSchema), &[]),
-            ("delete from `d`.`t`", Some(Own::View), &[]),
+            ("select sql_no_cache `d`.`t`.`a` AS `a` from `d`.`t`", Some(ContextReason::NoCacheHint), &[]),
+            ("select `d`.`f`(1) AS `a` from `d`.`v`", Some(ContextReason::ViewFunction), &[]),
+            ("select `n` AS `n` from `information_schema`.`TABLES`", Some(ContextReason::ViewSystemSchema), &[]),
+            ("delete from `d`.`t`", Some(ContextReason::View), &[]),
         ] {
             let definition = read(&MARIADB, &views, &view("x"), text.as_bytes());
             let expected: Vec<_> = inner.iter().map(|name| view(name)).collect();

@@ -4,7 +4,7 @@
 
 use flavour::{Flavour, MARIADB, MYSQL};
 use host::{Connection, Io, Link, Row, catalogue};
-use session::{Account, Engine, Past, Report, SessionState};
+use session::{Account, EarlierStatements, Engine, Report, SessionState};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
@@ -87,12 +87,12 @@ pub fn engine_of(flavour: &'static Flavour) -> Engine {
     settings.set_size(1 << 20);
     settings.set_limit(1 << 20);
     settings.set_global_type(1);
-    settings.set_tells_case(true);
-    settings.set_tells_rows(true);
+    settings.set_has_case_sensitive_names(true);
+    settings.set_tracks_rows(true);
     settings.switch(true);
     engine.cache().resize(1 << 20);
-    Past::wake(&engine).end(&engine);
-    catalogue::consult(&engine, &mut Played).expect("the catalogue is known");
+    EarlierStatements::wake(&engine).end(&engine);
+    catalogue::look_up_wanted(&engine, &mut Played).expect("the catalogue is known");
     engine
 }
 

@@ -41,7 +41,7 @@ impl Mark {
 
 /// The outcome of a request in a simulated cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum RequestOutcome {
     /// A hit: the key's result was in the cache.
     Held,
     /// A miss: the key's result was not in the cache, and has been added.
@@ -75,16 +75,16 @@ pub struct Level {
 
 impl Level {
     /// Simulates a request of a key. If the cache does not have its result, the result is added, and others are evicted for it.
-    pub fn request(&mut self, key: u32, keys: &mut impl Keys) -> Room {
+    pub fn request(&mut self, key: u32, keys: &mut impl Keys) -> RequestOutcome {
         let mark = *keys.mark(key);
         if mark.is_held() {
             *keys.mark(key) = Mark::new(mark.place(), (mark.uses() + 1).min(MAX_USES));
-            return Room::Held;
+            return RequestOutcome::Held;
         }
         let place = if mark.place() == GHOST { MAIN } else { SMALL };
         self.put(key, place, 0, keys);
         self.evict(keys);
-        Room::Made
+        RequestOutcome::Made
     }
 
     /// Sets the capacity of the simulated cache in bytes, and evicts what exceeds it.

@@ -1,6 +1,6 @@
 //! The keys of the sample, each with its state in all levels.
 
-use super::level::{Keys, Level, Mark, Room};
+use super::level::{Keys, Level, Mark, RequestOutcome};
 use super::{FACTORS, Sample};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ struct Key<V> {
 
 /// The state of a key's result in the sample before [`Sampled::store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Before {
+pub enum PreviousState {
     /// There was no current result; the request had not been counted yet.
     Nothing,
     /// A cache of the current size had evicted the result, so the request was a miss.
@@ -53,14 +53,14 @@ impl<V> Default for Sampled<V> {
 }
 
 /// The keys of the sample as one of the simulated caches has access to them.
-struct Seen<'a, V> {
+struct LevelKeys<'a, V> {
     keys: &'a mut [Option<Key<V>>],
     level: usize,
     forgotten: &'a mut Vec<u32>,
     nothing: Mark,
 }
 
-impl<V> Keys for Seen<'_, V> {
+impl<V> Keys for LevelKeys<'_, V> {
     fn mark(&mut self, key: u32) -> &mut Mark {
         let level = self.level;
         self.keys[key as usize].as_mut().map_or(&mut self.nothing, |key| &mut key.marks[level])
@@ -103,7 +103,7 @@ impl<V> Sampled<V> {
     }
 
     /// Marks the result of the key with this number as stale, until [`store`](Self::store).
-    pub fn outdate(&mut self, at: u32) {
+    pub fn mark_stale(&mut self, at: u32) {
         self.key_mut(at).is_outdated = true;
     }
 
@@ -114,22 +114,22 @@ impl<V> Sampled<V> {
 
     /// Simulates a request of the key with this number at one of the sizes, `level` in [`FACTORS`]. After all sizes, call
     /// [`settle`](Self::settle) once.
-    pub fn request(&mut self, at: u32, level: usize) -> Room {
+    pub fn request(&mut self, at: u32, level: usize) -> RequestOutcome {
         self.at_level(level, |level, keys| level.request(at, keys))
     }
 
-    fn at_level<R>(&mut self, level: usize, work: impl FnOnce(&mut Level, &mut Seen<'_, V>) -> R) -> R {
+    fn at_level<R>(&mut self, level: usize, work: impl FnOnce(&mut Level, &mut LevelKeys<'_, V>) -> R) -> R {
         let (keys, forgotten) = (&mut self.keys, &mut self.forgotten);
-        work(&mut self.levels[level], &mut Seen { keys, level, forgotten, nothing: Mark::default() })
+        work(&mut self.levels[level], &mut LevelKeys { keys, level, forgotten, nothing: Mark::default() })
     }
 
     /// Stores what is known about the result of the key with this hash, and adds the key if it is new. If no current result was known,
     /// simulates the request at all sizes, because it was not counted yet. Returns what was known before.
-    pub fn store(&mut self, hash: u64, sample: Sample<V>) -> Before {
+    pub fn store(&mut self, hash: u64, sample: Sample<V>) -> PreviousState {
         let Some(&at) = self.by_hash.get(&hash) else {
             let at = self.add(Key { hash, sample, marks: Default::default(), is_outdated: false, is_evicted: false });
             self.request_everywhere(at);
-            return Before::Nothing;
+            return PreviousState::Nothing;
         };
         let key = self.key_mut(at);
         let was_evicted = std::mem::take(&mut key.is_evicted);
@@ -137,9 +137,9 @@ impl<V> Sampled<V> {
         self.replace(at, sample);
         if was_outdated {
             self.request_everywhere(at);
-            return Before::Nothing;
+            return PreviousState::Nothing;
         }
-        if was_evicted { Before::Evicted } else { Before::Held }
+        if was_evicted { PreviousState::Evicted } else { PreviousState::Held }
     }
 
     fn request_everywhere(&mut self, at: u32) {

@@ -3,7 +3,7 @@
 //! Invariants: no panic on any bytes; an event that is not understood completely becomes [`Event::Privileges`].
 
 use super::gtid::{self, Gtid};
-use super::rows::{Described, Images, Rows};
+use super::rows::{Images, Rows, TableMap};
 use wire::lenenc::Reader;
 
 /// The length of an event's header in bytes.
@@ -33,19 +33,19 @@ pub enum Event<'a> {
         created: u32,
     },
     /// A transaction of a MySQL server starts; it has this GTID.
-    Begun(Gtid<'a>),
+    Gtid(Gtid<'a>),
     /// A transaction of a MySQL server starts; it has no GTID.
-    Anonymous,
-    /// Rows of this table change in the current transaction. `described` is what later events of its rows are decoded with.
+    AnonymousGtid,
+    /// Rows of this table change in the current transaction. `table_map` is what later events of its rows are decoded with.
     Table {
         schema: &'a [u8],
         name: &'a [u8],
-        described: Described<'a>,
+        table_map: TableMap<'a>,
     },
     /// Rows have changed. None if the changed rows cannot be decoded; any table of the transaction may then be affected.
     Rows(Option<Rows<'a>>),
     /// A whole transaction of a MySQL server, compressed.
-    Packed(&'a [u8]),
+    CompressedTransaction(&'a [u8]),
     /// The end of a transaction with an XID: transactions become visible in the order in which these events stand in the log.
     Committed,
     /// The end of a transaction for which the log does not show when it becomes visible.
@@ -117,8 +117,8 @@ pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<PlacedE
     let Head { created, kind, end, flags } = header_of(&mut header).ok_or(Malformed)?;
     let mut has_checksum = has_checksums;
     if kind == kind::FORMAT {
-        let place = bytes.len().checked_sub(CHECKSUM + 1).ok_or(Malformed)?;
-        has_checksum = bytes[place] == CRC32;
+        let index = bytes.len().checked_sub(CHECKSUM + 1).ok_or(Malformed)?;
+        has_checksum = bytes[index] == CRC32;
     }
     let body = if has_checksum && is_whole { checked(bytes)? } else { bytes };
     let body = body.get(HEADER..).ok_or(Malformed)?;
@@ -158,9 +158,9 @@ fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
         kind::QUERY => query(body),
         kind::TABLE_MAP => table(body, is_whole),
         kind::GTID => Some(if body.get(12)? & IS_XA == 0 { Event::Nothing } else { Event::Xa }),
-        kind::MYSQL_GTID => gtid::plain(body).map(Event::Begun),
-        kind::TAGGED_GTID => gtid::tagged(body).map(Event::Begun),
-        kind::ANONYMOUS_GTID => Some(Event::Anonymous),
+        kind::MYSQL_GTID => gtid::plain(body).map(Event::Gtid),
+        kind::TAGGED_GTID => gtid::tagged(body).map(Event::Gtid),
+        kind::ANONYMOUS_GTID => Some(Event::AnonymousGtid),
         kind::XID => Some(Event::Committed),
         kind::XA_PREPARE => Some(Event::Xa),
         kind::HEARTBEAT => Some(Event::Heartbeat),
@@ -171,7 +171,7 @@ fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
         }
         kind::ROWS_QUERY | kind::PREVIOUS_GTIDS => Some(Event::Nothing),
         kind::PARTIAL_ROWS => Some(Event::Rows(None)),
-        kind::PACKED if is_whole => packed(body).map(Event::Packed),
+        kind::PACKED if is_whole => packed(body).map(Event::CompressedTransaction),
         _ if kind::ROWS.contains(&kind) || kind::LATER_ROWS.contains(&kind) => {
             Some(Event::Rows(if is_whole { rows(kind, body) } else { None }))
         }
@@ -250,7 +250,7 @@ fn table(body: &[u8], is_whole: bool) -> Option<Event<'_>> {
     let id = id(&mut reader)?;
     let (schema, name) = (name(&mut reader)?, name(&mut reader)?);
     let columns = if is_whole { reader.rest() } else { &[] };
-    Some(Event::Table { schema, name, described: Described { id, columns } })
+    Some(Event::Table { schema, name, table_map: TableMap { id, columns } })
 }
 
 fn rows(kind: u8, body: &[u8]) -> Option<Rows<'_>> {
@@ -293,11 +293,11 @@ const CRC_TABLES: [[u32; 256]; 8] = {
         tables[0][byte] = crc;
         byte += 1;
     }
-    let mut place = 256;
-    while place < 8 * 256 {
-        let before = tables[place / 256 - 1][place % 256];
-        tables[place / 256][place % 256] = before >> 8 ^ tables[0][(before & 0xff) as usize];
-        place += 1;
+    let mut index = 256;
+    while index < 8 * 256 {
+        let before = tables[index / 256 - 1][index % 256];
+        tables[index / 256][index % 256] = before >> 8 ^ tables[0][(before & 0xff) as usize];
+        index += 1;
     }
     tables
 };
@@ -352,20 +352,20 @@ mod tests {
     }
 
     /// Describes an event in a word, for comparison.
-    fn said(event: &Event) -> String {
+    fn in_words(event: &Event) -> String {
         match event {
             Event::Table { schema, name, .. } => {
                 format!("{}.{}", String::from_utf8_lossy(schema), String::from_utf8_lossy(name))
             }
             Event::Rotate { file, at } => format!("to {}:{at}", String::from_utf8_lossy(file)),
-            Event::Packed(packed) => {
+            Event::CompressedTransaction(packed) => {
                 let plain = packed::unpack(packed).expect("it is short");
                 let events = packed::events(&plain).expect("a transaction");
-                let told = events.iter().filter(|event| **event != Event::Nothing).map(said);
-                format!("({})", told.collect::<Vec<_>>().join(" "))
+                let words = events.iter().filter(|event| **event != Event::Nothing).map(in_words);
+                format!("({})", words.collect::<Vec<_>>().join(" "))
             }
             Event::Rows(_) => "rows".to_owned(),
-            Event::Begun(gtid) => format!("{}:{}", String::from_utf8_lossy(gtid.tag), gtid.number),
+            Event::Gtid(gtid) => format!("{}:{}", String::from_utf8_lossy(gtid.tag), gtid.number),
             other => format!("{other:?}").to_lowercase(),
         }
     }
@@ -375,12 +375,12 @@ mod tests {
     fn assert_tells(log: &'static [u8], begins_at: u32, expected: &str) {
         let read: Vec<_> = events(log).iter().map(|event| read(event, true, true).expect("an event")).collect();
         assert!(matches!(read[0].event, Event::Format { has_checksums: true, created: 1.. }));
-        let told = read[1..].iter().filter(|told| told.event != Event::Nothing).map(|told| said(&told.event));
-        assert_eq!(told.collect::<Vec<_>>().join(" "), expected.split_whitespace().collect::<Vec<_>>().join(" "));
+        let words = read[1..].iter().filter(|event| event.event != Event::Nothing).map(|event| in_words(&event.event));
+        assert_eq!(words.collect::<Vec<_>>().join(" "), expected.split_whitespace().collect::<Vec<_>>().join(" "));
         let mut at = begins_at;
-        for (told, event) in read.iter().zip(events(log)).skip(1) {
-            at += event.len() as u32;
-            assert_eq!(told.end, Some(at));
+        for (event, bytes) in read.iter().zip(events(log)).skip(1) {
+            at += bytes.len() as u32;
+            assert_eq!(event.end, Some(at));
         }
     }
 
@@ -405,9 +405,9 @@ mod tests {
     #[test]
     fn what_was_changed_on_the_way_is_no_event() {
         for event in all_events() {
-            for place in [0, HEADER, event.len() - 1] {
+            for index in [0, HEADER, event.len() - 1] {
                 let mut event = event.to_vec();
-                event[place] ^= 1;
+                event[index] ^= 1;
                 assert_eq!(read(&event, true, true), Err(Malformed));
             }
         }
@@ -421,8 +421,8 @@ mod tests {
             let whole = *random.pick(&events);
             let mut event = whole.to_vec();
             for _ in 0..random.below(4) {
-                let place = random.below(event.len());
-                event[place] = random.below(256) as u8;
+                let index = random.below(event.len());
+                event[index] = random.below(256) as u8;
             }
             let length = if random.percent(50) { event.len() } else { random.below(event.len() + 1) };
             let is_whole = length == event.len() || random.percent(50);
@@ -486,7 +486,7 @@ mod tests {
         let is_nothing = |kind: u8| {
             let mut event = vec![0; HEADER + 13];
             event[4] = kind;
-            matches!(read(&event, true, false).map(|told| told.event), Ok(Event::Nothing))
+            matches!(read(&event, true, false).map(|event| event.event), Ok(Event::Nothing))
         };
         let harmless: Vec<u8> = (0..=u8::MAX).filter(|kind| is_nothing(*kind)).collect();
         assert_eq!(harmless, [3, 5, 13, 14, 29, 35, 160, 161, 162, 163, 164]);

@@ -18,21 +18,21 @@ pub struct Gtid<'a> {
 
 /// The origin of GTIDs that are numbered together: a server's UUID and a tag.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Source {
+pub struct GtidSource {
     uuid: [u8; UUID],
     tag: Vec<u8>,
 }
 
 impl Gtid<'_> {
     /// Returns a copy of the UUID and the tag.
-    pub fn source(&self) -> Source {
-        Source { uuid: self.uuid, tag: self.tag.to_vec() }
+    pub fn source(&self) -> GtidSource {
+        GtidSource { uuid: self.uuid, tag: self.tag.to_vec() }
     }
 }
 
 /// A set of GTIDs: for each source the intervals of numbers in ascending order, each with its end excluded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gtids(BTreeMap<Source, Vec<(u64, u64)>>);
+pub struct Gtids(BTreeMap<GtidSource, Vec<(u64, u64)>>);
 
 impl Gtids {
     /// Parses the server's text form of a set, for example `uuid:1-5:7:tag:1-2, uuid:1`. None if it is not one.
@@ -41,7 +41,7 @@ impl Gtids {
         let mut gtids = Gtids::default();
         for block in text.split(',').filter(|block| !block.is_empty()) {
             let mut parts = block.split(':');
-            let mut source = Source { uuid: uuid(parts.next()?)?, tag: Vec::new() };
+            let mut source = GtidSource { uuid: uuid(parts.next()?)?, tag: Vec::new() };
             for part in parts {
                 match interval(part) {
                     Some(interval) => gtids.0.entry(source.clone()).or_default().push(interval),
@@ -55,12 +55,12 @@ impl Gtids {
     }
 
     /// Returns true if the set contains this GTID.
-    pub fn has(&self, source: &Source, number: u64) -> bool {
+    pub fn has(&self, source: &GtidSource, number: u64) -> bool {
         self.0.get(source).is_some_and(|all| all.iter().any(|(first, end)| (*first..*end).contains(&number)))
     }
 
     /// Adds a GTID to the set.
-    pub fn add(&mut self, source: Source, number: u64) {
+    pub fn add(&mut self, source: GtidSource, number: u64) {
         let all = self.0.entry(source).or_default();
         let at = all.partition_point(|(_, end)| *end < number);
         match all.get(at) {
@@ -78,7 +78,7 @@ impl Gtids {
 
     /// Returns true if the set contains every GTID in `others`.
     pub fn has_all(&self, others: &Gtids) -> bool {
-        let is_within = |source: &Source, (first, end): &(u64, u64)| {
+        let is_within = |source: &GtidSource, (first, end): &(u64, u64)| {
             self.0.get(source).is_some_and(|all| all.iter().any(|own| own.0 <= *first && *end <= own.1))
         };
         others.0.iter().all(|(source, all)| all.iter().all(|one| is_within(source, one)))
@@ -178,9 +178,9 @@ mod tests {
     }
 
     /// Returns a source with the UUID that the tests use, and this tag.
-    fn source(tag: &str) -> Source {
+    fn source(tag: &str) -> GtidSource {
         let uuid = uuid("19c0858b-e945-11f1-aeff-02fc00000001").expect("a number");
-        Source { uuid, tag: tag.into() }
+        GtidSource { uuid, tag: tag.into() }
     }
 
     #[test]
@@ -248,10 +248,10 @@ mod tests {
         }
         let mut text = TEXT.as_bytes().to_vec();
         for _ in 0..10_000 {
-            let place = random.below(text.len());
-            let before = std::mem::replace(&mut text[place], b"0123456789abcdef:-, _x"[random.below(22)]);
+            let index = random.below(text.len());
+            let before = std::mem::replace(&mut text[index], b"0123456789abcdef:-, _x"[random.below(22)]);
             let _ = Gtids::parse(&text).map(|set| set.encode());
-            text[place] = before;
+            text[index] = before;
         }
     }
 }

@@ -1,25 +1,27 @@
 //! The state of the log that all connections share: it decides whether a result may be served, and stores results with their
 //! dependencies.
 
-use super::changes::{Changes, Meaning, Name, Privileges, Said, rows_of};
+use super::changes::{CatalogueObject, Changes, LogStatus, Privileges, QualifiedName, row_slot};
 use super::event::{Event, PlacedEvent};
 use super::gtid::Gtids;
 use super::packed;
-use super::place::{Absolute, Place};
+use super::position::{AbsolutePosition, Position};
 use super::rows::RowKey;
-use crate::bell::Bell;
 use crate::clock;
-use crate::identified::{Found, Known, Wording};
-use crate::published::{Asking, BY_LOG, Kept, LENT_NS, Published};
-use crate::reason::Own;
+use crate::identified::{FoundResult, KnownSession, Wording};
+use crate::memo::Memo;
+use crate::published::{BY_LOG, LEASE_NS, PublishableRead, PublishableResult, Published};
+use crate::reason::ContextReason;
 use crate::result_set::ResultSet;
 use crate::results::Results;
-use crate::session_flags::Places;
-use crate::uses::{Source, Uses};
+use crate::session_flags::FlagOffsets;
+use crate::uses::{ResultSource, Uses};
+use crate::wake_flag::WakeFlag;
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use feed::Attachment;
 use locks::RwLock;
-use sql::touched;
+use sql::{LexMode, touched};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
@@ -31,92 +33,92 @@ pub struct Log {
     /// The number of sessions so far. It becomes the private group id of the last one.
     sessions: AtomicU64,
     /// The maximum age of what may be served, in nanoseconds.
-    bound_ns: u64,
+    max_staleness_ns: u64,
     /// The time when a write through this program was last answered, in nanoseconds.
-    wrote: AtomicU64,
+    last_write_ns: AtomicU64,
     /// Rings when the server should be asked soon: for the log position after a write, or about a table.
-    pub has_to_ask: Bell,
+    pub has_to_ask: WakeFlag,
     /// The memory that other processes read results from, if they may.
     published: Option<Arc<Published>>,
 }
 
 /// The state of the log when a read was sent: which changes the read sees, and with which sessions it shares its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Noted {
+pub struct LogState {
     attachment: u64,
     stamp: u64,
-    /// The group of sessions that the result is for: [`ALL`], or a session's private group id.
-    circle: u64,
+    /// The group of sessions that the result is for: [`ALL_SESSIONS`], or a session's private group id.
+    group: u64,
 }
 
 /// The state of the privileges when a session began, which decides with whom it shares results. A server looks up some privileges
 /// when a session begins or changes its database, and keeps using them. So a session shares results with others only while
 /// privileges have not changed since it began.
 #[derive(Clone, Copy, Debug)]
-pub struct Begun {
+pub struct SessionPrivileges {
     /// The version of the privileges before the session's login, if it was certain.
     privileges: Option<Privileges>,
     /// A private group id, which no other session has.
-    alone: u64,
+    private_group: u64,
 }
 
 /// The maximum number of rows that a result may depend on individually. A read of more rows depends on its tables.
 const MOST_ROWS: usize = 16;
 
 /// The group id of all sessions that began after the last change of privileges.
-const ALL: u64 = 0;
+const ALL_SESSIONS: u64 = 0;
 
 /// How far the log has been received, for reports and metrics.
 pub struct Progress {
     /// The maximum age of what may be served.
-    pub bound: Duration,
+    pub max_staleness: Duration,
     /// The age that a result can have that is served now. None if nothing may be served now.
     pub staleness: Option<Duration>,
     /// The reason why nothing is served although the log is followed.
     pub obstacle: Option<&'static str>,
     /// The position up to which the log has been received.
-    pub heard: Place,
+    pub received: Position,
     /// How long the log has been waiting for events that the server has already written; zero if it waits for none.
-    pub waits: Duration,
+    pub lag: Duration,
 }
 
 /// Names to look up in the server's catalogue, and the count of definition changes at that time, which the answer is given with.
-pub struct Asked {
-    pub names: Vec<Name>,
+pub struct CatalogueLookups {
+    pub names: Vec<QualifiedName>,
     /// The count to pass to [`Log::learn`] with each answer.
-    pub definitions: u64,
+    pub definitions_version: u64,
 }
 
 impl Log {
-    /// `bound` is the maximum age of what may be served. Other processes answer reads from the memory `published`, if there is
+    /// `max_staleness` is the maximum age of what may be served. Other processes answer reads from the memory `published`, if there is
     /// one.
-    pub fn new(bound: Duration, published: Option<Arc<Published>>) -> Log {
+    pub fn new(max_staleness: Duration, published: Option<Arc<Published>>) -> Log {
         Log {
             changes: RwLock::default(),
-            sessions: AtomicU64::new(ALL),
-            bound_ns: bound.as_nanos() as u64,
-            wrote: AtomicU64::new(0),
-            has_to_ask: Bell::default(),
+            sessions: AtomicU64::new(ALL_SESSIONS),
+            max_staleness_ns: max_staleness.as_nanos() as u64,
+            last_write_ns: AtomicU64::new(0),
+            has_to_ask: WakeFlag::default(),
             published,
         }
     }
 
     /// Returns the maximum age of what may be served.
-    pub fn bound(&self) -> Duration {
-        Duration::from_nanos(self.bound_ns)
+    pub fn max_staleness(&self) -> Duration {
+        Duration::from_nanos(self.max_staleness_ns)
     }
 
-    fn look(&self) -> RwLockReadGuard<'_, Changes> {
+    fn read_changes(&self) -> RwLockReadGuard<'_, Changes> {
         self.changes.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, Changes> {
+    fn write_changes(&self) -> RwLockWriteGuard<'_, Changes> {
         self.changes.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state, and publishes the change to other processes before any thread can serve again.
-    fn follow<T>(&self, with: impl FnOnce(&mut Changes) -> T) -> T {
-        let mut changes = self.change();
+    fn update<T>(&self, with: impl FnOnce(&mut Changes) -> T) -> T {
+        let mut changes = self.write_changes();
         let outcome = with(&mut changes);
         let changed = changes.take_changed();
         if let Some(published) = &self.published {
@@ -129,114 +131,122 @@ impl Log {
     /// Returns the time until which other processes may serve results that no received event has invalidated. None if they may
     /// serve none now.
     fn lease(&self, changes: &Changes) -> Option<u64> {
-        let too_old = self.proved(changes)?.saturating_add(self.bound_ns).saturating_add(1);
-        Some(too_old.min(clock::now().saturating_add(LENT_NS)))
+        let too_old = self.complete_until(changes)?.saturating_add(self.max_staleness_ns).saturating_add(1);
+        Some(too_old.min(clock::now().saturating_add(LEASE_NS)))
     }
 
     /// Starts to follow a log from the position `from`, after the end of any earlier attachment. `server` is the server's
-    /// [`Known::server`]. `shown` contains the visible transactions if the server has GTIDs: the server sends only the others.
+    /// [`KnownSession::server`]. `visible` contains the visible transactions if the server has GTIDs: the server sends only the others.
     /// Without GTIDs, everything before the position must be visible.
-    pub fn attach(&self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
-        self.follow(|changes| changes.attach(server, from, shown));
+    pub fn attach(&self, server: Vec<u8>, from: Position, visible: Option<Gtids>) {
+        self.update(|changes| changes.attach(server, from, visible));
     }
 
     /// Returns true if the log has ever contained a part of an XA transaction. It cannot be followed then, also after another
     /// attachment.
     pub fn has_xa(&self) -> bool {
-        self.look().has_xa()
+        self.read_changes().has_xa()
     }
 
     /// Ends following the log: nothing is served by it until the next attachment.
-    pub fn lose(&self) {
-        self.follow(Changes::lose);
+    pub fn detach(&self) {
+        self.update(Changes::detach);
     }
 
     /// Takes the next event of the log, and invalidates what it changes. An error says why the log can no longer be followed; the
-    /// caller must then call [`lose`](Self::lose).
-    pub fn hear(&self, told: &PlacedEvent) -> Result<(), &'static str> {
-        let Event::Packed(packed) = told.event else { return self.follow(|changes| changes.hear(told)) };
+    /// caller must then call [`detach`](Self::detach).
+    pub fn receive(&self, event: &PlacedEvent) -> Result<(), &'static str> {
+        let Event::CompressedTransaction(packed) = event.event else {
+            return self.update(|changes| changes.receive(event));
+        };
         let plain = packed::unpack(packed).unwrap_or_default();
         let events = packed::events(&plain).filter(|events| !events.is_empty());
         let events = events.unwrap_or(vec![Event::Privileges]);
-        self.follow(|changes| changes.hear_all(told.end, &events))
+        self.update(|changes| changes.receive_all(event.end, &events))
     }
 
     /// Takes the server's answer to the question how far its log has come, which was sent at the time `asked` in nanoseconds. An
     /// error says why the log can no longer be followed.
-    pub fn mark(&self, asked: u64, said: Said) -> Result<(), &'static str> {
-        self.follow(|changes| changes.mark(asked, said))
+    pub fn apply_status(&self, asked: u64, status: LogStatus) -> Result<(), &'static str> {
+        self.update(|changes| changes.apply_status(asked, status))
     }
 
     /// Returns the position up to which the log has been received.
-    pub fn heard(&self) -> Place {
-        self.look().heard()
+    pub fn received(&self) -> Position {
+        self.read_changes().received()
     }
 
     /// Returns true if, since the attachment, the log has been received at least once as far as the server said it had come.
-    pub fn has_come(&self) -> bool {
-        self.look().proved().is_some()
+    pub fn has_caught_up(&self) -> bool {
+        self.read_changes().complete_until().is_some()
     }
 
     /// Returns the time in nanoseconds of the oldest question whose answer names a position that has not been received yet. None
     /// if everything has been received.
-    pub fn waits_since(&self) -> Option<u64> {
-        self.look().waits_since()
+    pub fn lags_since(&self) -> Option<u64> {
+        self.read_changes().lags_since()
     }
 
     /// Takes the names that the caller must now look up in the server's catalogue. Each answer is passed to
     /// [`learn`](Self::learn) with the returned count of definitions.
-    pub fn take_asked(&self) -> Asked {
-        let mut changes = self.change();
-        Asked { names: changes.take_asked(), definitions: changes.definitions() }
+    pub fn take_lookups(&self) -> CatalogueLookups {
+        let mut changes = self.write_changes();
+        CatalogueLookups { names: changes.take_lookups(), definitions_version: changes.definitions_version() }
     }
 
-    /// Takes the catalogue's answer for a name: what the name means, or why results of it cannot be stored. `definitions` is the
-    /// count of [`take_asked`](Self::take_asked); if definitions have changed since, the answer is ignored. `now` is the time in
+    /// Takes the catalogue's answer for a name: what the name means, or why results of it cannot be stored. `definitions_version` is the
+    /// count of [`take_lookups`](Self::take_lookups); if definitions have changed since, the answer is ignored. `now` is the time in
     /// nanoseconds.
-    pub fn learn(&self, name: &Name, fitness: Result<Meaning, Own>, definitions: u64, now: u64) {
-        self.change().learn(name, fitness, definitions, now);
+    pub fn learn(
+        &self,
+        name: &QualifiedName,
+        outcome: Result<CatalogueObject, ContextReason>,
+        definitions_version: u64,
+        now: u64,
+    ) {
+        self.write_changes().learn(name, outcome, definitions_version, now);
     }
 
     /// Notes that a write through this program was answered, or may have been, at the time `now` in nanoseconds. Nothing is
     /// served by the log until it has been received up to that write.
-    pub fn wrote(&self, now: u64) {
-        self.wrote.fetch_max(now, Ordering::SeqCst);
+    pub fn note_write(&self, now: u64) {
+        self.last_write_ns.fetch_max(now, Ordering::SeqCst);
         // Revoke after storing the time, so that the log's thread cannot grant other processes a lease that it computed before.
         self.published.iter().for_each(|published| published.revoke());
-        self.has_to_ask.ring();
+        self.has_to_ask.set();
     }
 
     /// Returns the version of the privileges, to be noted before a session logs in. None if it is not certain; the session then
     /// shares no results with others.
     pub fn privileges(&self) -> Option<Privileges> {
-        self.look().privileges()
+        self.read_changes().privileges()
     }
 
     /// Registers a session after its login. `privileges` is the version that was noted before the login. The returned value is
     /// needed for all lookups of the session.
-    pub fn begin(&self, privileges: Option<Privileges>) -> Begun {
-        let alone = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
-        Begun { privileges, alone }
+    pub fn register_session(&self, privileges: Option<Privileges>) -> SessionPrivileges {
+        let private_group = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
+        SessionPrivileges { privileges, private_group }
     }
 
     /// Returns how far the log has been received at the time `now`, in nanoseconds.
     pub fn progress(&self, now: u64) -> Progress {
-        let changes = self.look();
+        let changes = self.read_changes();
         let staleness = self.staleness_in(&changes, now);
-        let waits = changes.waits_since().map_or(0, |since| now.saturating_sub(since));
+        let lag = changes.lags_since().map_or(0, |since| now.saturating_sub(since));
         Progress {
-            bound: self.bound(),
+            max_staleness: self.max_staleness(),
             staleness: staleness.map(Duration::from_nanos),
             obstacle: if staleness.is_some() { None } else { self.why_late(&changes) },
-            heard: changes.heard(),
-            waits: Duration::from_nanos(waits),
+            received: changes.received(),
+            lag: Duration::from_nanos(lag),
         }
     }
 
     /// Returns the reason why nothing may be served although the log is followed. None if it is not followed.
     fn why_late(&self, changes: &Changes) -> Option<&'static str> {
         changes.attachment()?;
-        Some(match changes.proved() {
+        Some(match changes.complete_until() {
             None => "the server's log has not been heard as far as the server has come",
             Some(_) if self.is_awaited(changes) => "a write is awaited in the server's log",
             Some(_) => "the server, or its log, answers later than max-staleness-ms allows",
@@ -245,140 +255,157 @@ impl Log {
 
     /// Returns the time up to which all visible changes have been received, if that includes every write through this program.
     /// None otherwise.
-    fn proved(&self, changes: &Changes) -> Option<u64> {
-        changes.proved().filter(|proved| *proved > self.wrote.load(Ordering::SeqCst))
+    fn complete_until(&self, changes: &Changes) -> Option<u64> {
+        changes.complete_until().filter(|complete_until| *complete_until > self.last_write_ns.load(Ordering::SeqCst))
     }
 
     /// Returns the age in nanoseconds that a result may have that is served at the time `now`. None if that exceeds the bound or
     /// is not known.
     fn staleness_in(&self, changes: &Changes, now: u64) -> Option<u64> {
-        now.checked_sub(self.proved(changes)?).filter(|age| *age <= self.bound_ns)
+        now.checked_sub(self.complete_until(changes)?).filter(|age| *age <= self.max_staleness_ns)
     }
 
     /// Looks up a result for a read of a session. None if there is none that may be served. `key` is the read's key, and `now` a
-    /// time after the read has arrived. `uses` counts the request, and is none if the read was counted before. With `asking`, the
+    /// time after the read has arrived. `uses` counts the request, and is none if the read was counted before. With `publishable`, the
     /// result is also made available to other processes.
     pub fn find(
         &self,
         cache: &Cache,
         uses: Option<&Uses>,
         key: &[u8],
-        known: &Known,
-        begun: &Begun,
-        (now, asking): (u64, Option<Asking<'_>>),
-    ) -> Option<Found> {
-        let changes = self.look();
+        known: &KnownSession,
+        session: &SessionPrivileges,
+        (now, publishable): (u64, Option<PublishableRead<'_>>),
+    ) -> Option<FoundResult> {
+        let changes = self.read_changes();
         self.staleness_in(&changes, now)?;
-        if !changes.is_of(&known.server) {
+        if !changes.is_log_of(&known.server) {
             return None;
         }
-        let identity = of_circle(known, circle(&changes, begun));
+        let identity = identity_in_group(known, group(&changes, session));
         let key = key_of(&changes, key, &identity);
         let (pin, hash) = (cache::pin(), cache.hash(&key));
         let entry = cache.get(hash, &key, &pin);
         let is_like = |stamp: u64, cells: &[CellId]| changes.is_fresh(cells.iter().map(|cell| cell.0), stamp);
-        uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_like));
+        uses.iter().for_each(|uses| uses.count_request(hash, entry.as_ref(), is_like));
         let entry = entry.filter(|entry| is_fresh(&changes, entry))?;
-        let found = Found::of(&entry, false);
-        let standing = asking.and_then(|asking| {
+        let found = FoundResult::of(&entry, false);
+        let served_contexts = publishable.and_then(|publishable| {
             let cells: Option<Vec<_>> = entry.cells().iter().map(|cell| for_others(cell.0)).collect();
-            let result = Kept { entry: &entry, cells: &cells?, reads_tables: false, until: u64::MAX };
-            asking.publish(attachment_of(&changes)?, &identity, result, 0)
+            let result = PublishableResult { entry: &entry, cells: &cells?, reads_tables: false, until: u64::MAX };
+            publishable.publish(attachment_of(&changes)?, &identity, result, 0)
         });
-        Some(Found { standing, ..found })
+        Some(FoundResult { served_contexts, ..found })
     }
 
     /// Returns the state of the log, to be noted before a read is sent. None if the log is not followed; the result is then not
     /// stored.
-    pub fn note(&self, begun: &Begun) -> Option<Noted> {
-        let changes = self.look();
-        let circle = circle(&changes, begun);
-        changes.attachment().map(|attachment| Noted { attachment, stamp: changes.stamp(), circle })
+    pub fn current_state(&self, session: &SessionPrivileges) -> Option<LogState> {
+        let changes = self.read_changes();
+        let group = group(&changes, session);
+        changes.attachment().map(|attachment| LogState { attachment, stamp: changes.stamp(), group })
     }
 
     /// Returns false if the result of this read will certainly not be stored. Tables that are not known yet are queued for a
     /// lookup in the catalogue.
-    pub fn may_keep(&self, text: &[u8], known: &Known) -> bool {
+    pub fn may_keep(&self, text: &[u8], known: &KnownSession) -> bool {
         let Some(names) = names(text, known) else { return false };
         let (unknown, may_keep) = {
-            let changes = self.look();
-            let Some(tables) = changes.behind(&names).filter(|_| changes.is_of(&known.server)) else { return false };
+            let changes = self.read_changes();
+            let Some(tables) = changes.dependencies(&names).filter(|_| changes.is_log_of(&known.server)) else {
+                return false;
+            };
             let (known, unknown): (Vec<_>, Vec<_>) = tables
                 .into_iter()
-                .map(|name| (name, changes.verdict(name)))
+                .map(|name| (name, changes.check_storable(name)))
                 .partition(|(_, verdict)| verdict.is_some());
             let unknown: Vec<_> = unknown.into_iter().map(|(name, _)| name.clone()).collect();
             (unknown, !known.iter().any(|(_, verdict)| matches!(verdict, Some(Err(_)))))
         };
         if !unknown.is_empty() {
-            let mut changes = self.change();
-            unknown.into_iter().for_each(|name| changes.ask(name));
-            self.has_to_ask.ring();
+            let mut changes = self.write_changes();
+            unknown.into_iter().for_each(|name| changes.queue_lookup(name));
+            self.has_to_ask.set();
         }
         may_keep
     }
 
     /// Returns the reason why a read that was just looked up was not answered from memory.
-    pub fn why(&self, cache: &Cache, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> Own {
-        let changes = self.look();
-        let Some(names) = names(wording.text, known) else { return Own::TableName };
-        let Some(tables) = changes.behind(&names) else { return Own::View };
+    pub fn why(
+        &self,
+        cache: &Cache,
+        wording: &Wording,
+        known: &KnownSession,
+        session: &SessionPrivileges,
+        now: u64,
+    ) -> ContextReason {
+        let changes = self.read_changes();
+        let Some(names) = names(wording.text, known) else { return ContextReason::TableName };
+        let Some(tables) = changes.dependencies(&names) else { return ContextReason::View };
         // A reason that will not go away by itself comes first.
-        let unfit = tables.iter().filter_map(|name| changes.verdict(name)).find_map(Result::err);
+        let unfit = tables.iter().filter_map(|name| changes.check_storable(name)).find_map(Result::err);
         let is_known = || tables.iter().all(|name| changes.cell(name).is_some());
         match (unfit, self.staleness_in(&changes, now)) {
             (Some(why), _) => why,
-            _ if changes.attachment().is_none() => Own::NotFollowed,
-            _ if !changes.is_of(&known.server) => Own::OtherServer,
-            (_, None) if self.is_awaited(&changes) => Own::Awaited,
-            (_, None) => Own::Unproved,
-            _ if !is_known() => Own::TableUnknown,
-            _ if has_result(cache, &changes, wording.key, known, begun) => Own::Outdated,
-            _ => Own::Absent,
+            _ if changes.attachment().is_none() => ContextReason::NotFollowed,
+            _ if !changes.is_log_of(&known.server) => ContextReason::OtherServer,
+            (_, None) if self.is_awaited(&changes) => ContextReason::Awaited,
+            (_, None) => ContextReason::Unproved,
+            _ if !is_known() => ContextReason::TableUnknown,
+            _ if has_result(cache, &changes, wording.key, known, session) => ContextReason::Outdated,
+            _ => ContextReason::Absent,
         }
     }
 
     /// Returns true if a write through this program has not been received in the log yet.
     fn is_awaited(&self, changes: &Changes) -> bool {
-        changes.proved().is_some_and(|proved| proved <= self.wrote.load(Ordering::SeqCst))
+        changes
+            .complete_until()
+            .is_some_and(|complete_until| complete_until <= self.last_write_ns.load(Ordering::SeqCst))
     }
 
     /// Stores the result of a read if it is current, and counts the miss. Returns the bytes to share with other near caches,
     /// which are the log position that the result includes and the result itself. None if others cannot use it.
-    pub fn keep(&self, results: &Results, read: &Read, known: &Known) -> Option<Vec<u8>> {
-        let changes = self.look();
-        let is_same = changes.attachment() == Some(read.noted.attachment);
+    pub fn keep(&self, results: &Results, read: &StorableRead, known: &KnownSession) -> Option<Vec<u8>> {
+        let changes = self.read_changes();
+        let is_same = changes.attachment() == Some(read.state.attachment);
         let is_kept = is_same.then(|| put(&changes, results, read, known)).flatten()?;
-        results.uses.missed(read.source, read.result.bytes.len(), is_kept);
-        let absolute = changes.absolute(read.noted.stamp).filter(|_| read.noted.circle == ALL)?;
+        results.uses.count_miss(read.source, read.result.bytes.len(), is_kept);
+        let absolute = changes.absolute(read.state.stamp).filter(|_| read.state.group == ALL_SESSIONS)?;
         Some([&absolute.bytes()[..], read.result.bytes].concat())
     }
 
     /// Returns true if a result that another near cache has read could be served to this session. `now` is a time after the read
     /// has arrived.
-    pub fn may_take(&self, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> bool {
-        let changes = self.look();
+    pub fn may_store_shared(
+        &self,
+        wording: &Wording,
+        known: &KnownSession,
+        session: &SessionPrivileges,
+        now: u64,
+    ) -> bool {
+        let changes = self.read_changes();
         self.staleness_in(&changes, now).is_some()
-            && changes.is_of(&known.server)
-            && circle(&changes, begun) == ALL
+            && changes.is_log_of(&known.server)
+            && group(&changes, session) == ALL_SESSIONS
             && cells(&changes, wording, known).is_some()
     }
 
     /// Stores a result that another near cache encoded with [`keep`](Self::keep). `absolute` is the position up to which it sees
     /// the log. Returns false if the result is stale by the events received here, or cannot be compared with them.
-    pub fn take(
+    pub fn store_shared(
         &self,
         results: &Results,
         wording: &Wording,
-        known: &Known,
-        absolute: Absolute,
+        known: &KnownSession,
+        absolute: AbsolutePosition,
         result: ResultSet<'_>,
-        source: Source,
+        source: ResultSource,
     ) -> bool {
-        let changes = self.look();
+        let changes = self.read_changes();
         let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
-        let noted = Noted { attachment, stamp, circle: ALL };
-        put(&changes, results, &Read { wording: *wording, result, noted, source }, known).is_some()
+        let state = LogState { attachment, stamp, group: ALL_SESSIONS };
+        put(&changes, results, &StorableRead { wording: *wording, result, state, source }, known).is_some()
     }
 
     /// Drops some of the results that cannot be served any more, prepares memory for new ones, and forgets tables that were found
@@ -386,80 +413,81 @@ impl Log {
     /// time in nanoseconds.
     pub fn tidy(&self, cache: &Cache, now: u64) {
         const SEGMENTS: usize = 4;
-        self.follow(|changes| changes.forget_unfit(now));
+        self.update(|changes| changes.forget_unstorable(now));
         cache.make_ready();
         // The lock is taken for each entry, so that no change waits for long.
-        cache.sweep(|entry| is_fresh(&self.look(), entry), SEGMENTS);
+        cache.sweep(|entry| is_fresh(&self.read_changes(), entry), SEGMENTS);
     }
 }
 
 /// Returns the attachment for other processes. Cells get new numbers when everything has changed, so each such change counts as a
 /// new attachment.
 fn attachment_of(changes: &Changes) -> Option<Attachment> {
-    changes.attachment().map(|_| [BY_LOG, changes.definitions()])
+    changes.attachment().map(|_| [BY_LOG, changes.definitions_version()])
 }
 
 /// Returns the number of a cell (a table or some rows) in the memory of other processes, where cell 0 stands for everything. None
 /// if that memory has no room for the cell.
 fn for_others(cell: u32) -> Option<u32> {
     const OF_ROWS: u32 = 1 << 23;
-    match rows_of(cell) {
+    match row_slot(cell) {
         Some(word) => (word < OF_ROWS).then_some(OF_ROWS + word),
         None => (cell + 1 < OF_ROWS).then_some(cell + 1),
     }
 }
 
 /// A read that was answered, and whose result may be stored.
-pub struct Read<'a> {
+pub struct StorableRead<'a> {
     pub wording: Wording<'a>,
     pub result: ResultSet<'a>,
     /// The state of the log before the read was sent.
-    pub noted: Noted,
+    pub state: LogState,
     /// The statement's shape and the time that the server took, for the statistics.
-    pub source: Source,
+    pub source: ResultSource,
 }
 
 /// Stores a result. Returns none if it is stale or a table is unknown, and false if there is no room for it.
-fn put(changes: &Changes, results: &Results, read: &Read, known: &Known) -> Option<bool> {
-    let Read { wording, result, noted: Noted { stamp, circle, .. }, source: Source { shape, cost_ns } } = *read;
-    let cells = cells(changes, &wording, known).filter(|_| changes.is_of(&known.server));
+fn put(changes: &Changes, results: &Results, read: &StorableRead, known: &KnownSession) -> Option<bool> {
+    let StorableRead { wording, result, state: LogState { stamp, group, .. }, source: ResultSource { shape, cost_ns } } =
+        *read;
+    let cells = cells(changes, &wording, known).filter(|_| changes.is_log_of(&known.server));
     let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
     let cells: Vec<_> = cells.into_iter().map(CellId).collect();
-    let flags = result.places.map_or(0, Places::bits);
+    let flags = result.flag_offsets.map_or(0, FlagOffsets::bits);
     let meta = Meta { stamp: Stamp(stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
-    let identity = of_circle(known, circle);
+    let identity = identity_in_group(known, group);
     let key = key_of(changes, wording.key, &identity);
     Some(results.uses.keep(results.cache(), &key, meta, &cells, result.bytes))
 }
 
 /// Returns the cells that a read depends on: those of its tables, or of single rows. None if a table is not known.
-fn cells(changes: &Changes, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
+fn cells(changes: &Changes, wording: &Wording, known: &KnownSession) -> Option<Vec<u32>> {
     let names = names(wording.text, known)?;
-    let of_rows = if let [name] = names.as_slice() { cells_of_rows(changes, name, wording, known) } else { None };
-    of_rows.or_else(|| changes.behind(&names)?.into_iter().map(|name| changes.cell(name)).collect())
+    let of_rows = if let [name] = &*names { cells_of_rows(changes, name, wording, known) } else { None };
+    of_rows.or_else(|| changes.dependencies(&names)?.into_iter().map(|name| changes.cell(name)).collect())
 }
 
 /// Returns the cells of the rows that a read selects by the key of its only table. None if the text does not show which rows
 /// these are.
-fn cells_of_rows(changes: &Changes, only: &Name, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
+fn cells_of_rows(changes: &Changes, only: &QualifiedName, wording: &Wording, known: &KnownSession) -> Option<Vec<u32>> {
     let RowKey { column, .. } = changes.key(only)?;
     let &Wording { text, bound, .. } = wording;
     let (table, keys) = touched::read(touched::Text { text, mode: known.mode, bound }, column)?;
-    let is_it = Name::of(table, known.database.as_bytes(), known.mode.flavour)? == *only;
+    let is_it = QualifiedName::of(table, known.database.as_bytes(), known.mode.flavour)? == *only;
     changes.cells_of_rows(only, &keys.points(MOST_ROWS).filter(|_| is_it)?)
 }
 
 /// Returns the group of sessions with which a session shares results: all whose privileges are the present ones, or itself alone.
-fn circle(changes: &Changes, begun: &Begun) -> u64 {
-    let is_of_all = begun.privileges.is_some_and(|privileges| changes.has_still(privileges));
-    if is_of_all { ALL } else { begun.alone }
+fn group(changes: &Changes, session: &SessionPrivileges) -> u64 {
+    let is_of_all = session.privileges.is_some_and(|privileges| changes.are_privileges_current(privileges));
+    if is_of_all { ALL_SESSIONS } else { session.private_group }
 }
 
 /// Returns the identity for the keys of a session's results: its own, and its group.
-fn of_circle(known: &Known, circle: u64) -> [u8; 40] {
+fn identity_in_group(known: &KnownSession, group: u64) -> [u8; 40] {
     let mut identity = [0; 40];
     identity[..32].copy_from_slice(&known.identity);
-    identity[32..].copy_from_slice(&circle.to_le_bytes());
+    identity[32..].copy_from_slice(&group.to_le_bytes());
     identity
 }
 
@@ -470,8 +498,8 @@ fn key_of<'a>(changes: &Changes, key: &'a [u8], identity: &'a [u8; 40]) -> Key<'
 }
 
 /// Returns true if there is a result for this read and session, whether it may be served or not.
-fn has_result(cache: &Cache, changes: &Changes, key: &[u8], known: &Known, begun: &Begun) -> bool {
-    let identity = of_circle(known, circle(changes, begun));
+fn has_result(cache: &Cache, changes: &Changes, key: &[u8], known: &KnownSession, session: &SessionPrivileges) -> bool {
+    let identity = identity_in_group(known, group(changes, session));
     let key = key_of(changes, key, &identity);
     let (pin, hash) = (cache::pin(), cache.hash(&key));
     cache.get(hash, &key, &pin).is_some()
@@ -482,8 +510,31 @@ fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {
     changes.is_fresh(entry.cells().iter().map(|cell| cell.0), entry.stamp().0)
 }
 
+thread_local! {
+    /// The tables of the reads that connections of this thread have sent lately. Each read that goes to the server is asked for its
+    /// tables several times.
+    static NAMED: RefCell<Memo<Named>> = RefCell::default();
+}
+
+/// The tables that a text names in a session of this mode, whose current database is this one.
+struct Named {
+    text: Box<[u8]>,
+    mode: LexMode,
+    database: Box<str>,
+    names: Option<Arc<[QualifiedName]>>,
+}
+
 /// Returns the tables that a read may name, in the form in which they are looked up. None if they cannot be determined.
-fn names(text: &[u8], known: &Known) -> Option<Vec<Name>> {
-    let tables = sql::sources(text, known.mode).filter(|tables| !tables.is_empty())?;
-    tables.into_iter().map(|table| Name::of(table, known.database.as_bytes(), known.mode.flavour)).collect()
+fn names(text: &[u8], known: &KnownSession) -> Option<Arc<[QualifiedName]>> {
+    let (mode, database) = (known.mode, known.database.as_str());
+    let is_same = |named: &Named| *named.text == *text && named.mode == mode && *named.database == *database;
+    let known_here = |named: &RefCell<Memo<Named>>| Some(named.borrow().find(text, b"", is_same)?.names.clone());
+    NAMED.with(known_here).unwrap_or_else(|| {
+        let tables = sql::sources(text, mode).filter(|tables| !tables.is_empty());
+        let name = |table| QualifiedName::of(table, database.as_bytes(), mode.flavour);
+        let names: Option<Arc<[QualifiedName]>> = tables.and_then(|tables| tables.into_iter().map(name).collect());
+        let named = Named { text: text.into(), mode, database: database.into(), names: names.clone() };
+        NAMED.with_borrow_mut(|memo| memo.put(text, b"", named));
+        names
+    })
 }

@@ -34,14 +34,14 @@ fn is_of_a_transaction(event: &Event) -> bool {
     match event {
         Event::Table { .. } | Event::Rows(_) | Event::Committed | Event::Ended => true,
         Event::Everything | Event::Privileges | Event::Nothing => true,
-        Event::Rotate { .. } | Event::Format { .. } | Event::Begun(_) | Event::Anonymous => false,
-        Event::Packed(_) | Event::Xa | Event::Heartbeat => false,
+        Event::Rotate { .. } | Event::Format { .. } | Event::Gtid(_) | Event::AnonymousGtid => false,
+        Event::CompressedTransaction(_) | Event::Xa | Event::Heartbeat => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::Described;
+    use super::super::rows::TableMap;
     use super::*;
     use fqc_tests::random::Random;
 
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_transaction_has_the_events_that_were_packed() {
         let plain = unpack(&packed(&transaction())).expect("it is short enough");
-        let table = Event::Table { schema: b"d", name: b"t", described: Described::default() };
+        let table = Event::Table { schema: b"d", name: b"t", table_map: TableMap::default() };
         let expected = [table, Event::Rows(None), Event::Committed];
         assert_eq!(events(&plain), Some(expected.to_vec()));
     }
@@ -101,8 +101,8 @@ mod tests {
         for _ in 0..20_000 {
             let mut bytes = whole[..random.below(whole.len() + 1)].to_vec();
             for _ in 0..random.below(4).min(bytes.len()) {
-                let place = random.below(bytes.len());
-                bytes[place] = random.below(256) as u8;
+                let index = random.below(bytes.len());
+                bytes[index] = random.below(256) as u8;
             }
             if let Some(plain) = unpack(&bytes) {
                 events(&plain);

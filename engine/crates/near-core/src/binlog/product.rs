@@ -4,60 +4,60 @@ use flavour::{Flavour, servers};
 
 /// The properties of a server whose log can be followed, which depend on product and version.
 #[derive(Clone, Copy)]
-pub struct Product {
+pub struct BinlogProduct {
     pub flavour: &'static Flavour,
     /// True if transactions have GTIDs, and the server reports which ones are visible. Otherwise exactly the changes before the
     /// end of its log are visible.
-    pub has_numbers: bool,
+    pub has_gtids: bool,
     /// The statement that returns the file and position of the log's end, and the databases to which the log is limited or which
     /// it ignores.
     pub status: &'static str,
     /// A statement that fails if the account lacks a privilege that the catalogue queries need. None if they need none.
     pub probe: Option<&'static str>,
     /// The variables that must have certain values for the log to contain every change.
-    pub settings: &'static [Setting],
+    pub settings: &'static [RequiredSetting],
     /// The privileges that the account needs, as in GRANT.
     pub privileges: &'static str,
 }
 
 /// A variable of the server that decides whether its log can be followed.
-pub struct Setting {
+pub struct RequiredSetting {
     /// The names of the variable in different versions; the first that the server has counts.
     pub names: &'static [&'static str],
     /// The values with which the log contains every change. An empty string also stands for a missing variable.
-    pub fit: &'static [&'static str],
+    pub required: &'static [&'static str],
     /// The message for any other value: what is wrong, and how to fix it.
-    pub otherwise: &'static str,
+    pub advice: &'static str,
 }
 
 const ON: &[&str] = &["ON", "1"];
 
-const HAS_LOG: Setting = Setting {
+const HAS_LOG: RequiredSetting = RequiredSetting {
     names: &["log_bin"],
-    fit: ON,
-    otherwise: "the server has no binary log; add `log_bin` to its configuration, and restart it",
+    required: ON,
+    advice: "the server has no binary log; add `log_bin` to its configuration, and restart it",
 };
-const IS_OF_ROWS: Setting = Setting {
+const IS_OF_ROWS: RequiredSetting = RequiredSetting {
     names: &["binlog_format"],
-    fit: &["ROW"],
-    otherwise: "the server logs statements; run SET GLOBAL binlog_format = 'ROW', add `binlog_format = ROW` to its configuration, and \
+    required: &["ROW"],
+    advice: "the server logs statements; run SET GLOBAL binlog_format = 'ROW', add `binlog_format = ROW` to its configuration, and \
         let clients reconnect",
 };
-const IS_OF_NO_CLUSTER: Setting = Setting {
+const IS_OF_NO_CLUSTER: RequiredSetting = RequiredSetting {
     names: &["wsrep_on"],
-    fit: &["", "OFF", "0"],
-    otherwise: "the server is a node of a Galera cluster; use rules here",
+    required: &["", "OFF", "0"],
+    advice: "the server is a node of a Galera cluster; use rules here",
 };
-const HAS_NO_CACHE: Setting = Setting {
+const HAS_NO_CACHE: RequiredSetting = RequiredSetting {
     names: &["query_cache_type"],
-    fit: &["", "OFF"],
-    otherwise: "the server has a cache of its own, which may lag behind its log; run SET GLOBAL query_cache_type = OFF, remove \
+    required: &["", "OFF"],
+    advice: "the server has a cache of its own, which may lag behind its log; run SET GLOBAL query_cache_type = OFF, remove \
         `query_cache_type` from its configuration, and let clients reconnect",
 };
 
-const MARIADB: Product = Product {
+const MARIADB: BinlogProduct = BinlogProduct {
     flavour: &flavour::MARIADB,
-    has_numbers: false,
+    has_gtids: false,
     status: "SHOW MASTER STATUS",
     // Foreign keys that change other rows are only visible to accounts with PROCESS.
     probe: Some("SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN LIMIT 1"),
@@ -65,15 +65,15 @@ const MARIADB: Product = Product {
         IS_OF_NO_CLUSTER,
         HAS_LOG,
         IS_OF_ROWS,
-        Setting {
+        RequiredSetting {
             names: &["log_slave_updates"],
-            fit: ON,
-            otherwise: "the server would not log what it replicates; add `log_slave_updates = ON` to its configuration, and restart it",
+            required: ON,
+            advice: "the server would not log what it replicates; add `log_slave_updates = ON` to its configuration, and restart it",
         },
-        Setting {
+        RequiredSetting {
             names: &["binlog_optimize_thread_scheduling"],
-            fit: ON,
-            otherwise: "the server's log does not tell when a transaction can be seen; remove `binlog_optimize_thread_scheduling` \
+            required: ON,
+            advice: "the server's log does not tell when a transaction can be seen; remove `binlog_optimize_thread_scheduling` \
                 from its configuration, and restart it",
         },
         HAS_NO_CACHE,
@@ -81,30 +81,30 @@ const MARIADB: Product = Product {
     privileges: "REPLICATION SLAVE, BINLOG MONITOR, PROCESS",
 };
 
-const MYSQL: Product = Product {
+const MYSQL: BinlogProduct = BinlogProduct {
     flavour: &flavour::MYSQL,
-    has_numbers: true,
+    has_gtids: true,
     status: "SHOW BINARY LOG STATUS",
     probe: None,
     settings: &[
         IS_OF_NO_CLUSTER,
         HAS_LOG,
         IS_OF_ROWS,
-        Setting {
+        RequiredSetting {
             names: &["log_replica_updates", "log_slave_updates"],
-            fit: ON,
-            otherwise: "the server would not log what it replicates; remove `log_replica_updates` from its configuration, and restart it",
+            required: ON,
+            advice: "the server would not log what it replicates; remove `log_replica_updates` from its configuration, and restart it",
         },
-        Setting {
+        RequiredSetting {
             names: &["gtid_mode"],
-            fit: &["ON"],
-            otherwise: "the server's log does not tell when a transaction can be seen; add `gtid_mode = ON` and \
+            required: &["ON"],
+            advice: "the server's log does not tell when a transaction can be seen; add `gtid_mode = ON` and \
                 `enforce_gtid_consistency = ON` to its configuration, and restart it",
         },
-        Setting {
+        RequiredSetting {
             names: &["enforce_gtid_consistency"],
-            fit: ON,
-            otherwise: "one transaction may have several numbers; run SET GLOBAL enforce_gtid_consistency = ON, and add \
+            required: ON,
+            advice: "one transaction may have several numbers; run SET GLOBAL enforce_gtid_consistency = ON, and add \
                 `enforce_gtid_consistency = ON` to the server's configuration",
         },
         HAS_NO_CACHE,
@@ -117,30 +117,30 @@ const OLDER_STATUS: &str = "SHOW MASTER STATUS";
 
 /// Returns the query that counts the tables which a session has created, routines included: temporary tables may be among them.
 /// None if the question about a session already covers that.
-pub fn tables_made(flavour: &'static Flavour) -> Option<&'static str> {
+pub fn created_tables_query(flavour: &'static Flavour) -> Option<&'static str> {
     (flavour.product == servers::MYSQL).then_some("SHOW SESSION STATUS LIKE 'Com_create_table'")
 }
 
-impl Product {
+impl BinlogProduct {
     /// Returns the properties for a server of this version, as in its greeting. None if `fqc-near` may not follow its log.
-    pub fn of(version: &str) -> Option<Product> {
-        if !servers::line(version).has_followable_log {
+    pub fn of(version: &str) -> Option<BinlogProduct> {
+        if !servers::support(version).has_followable_log {
             return None;
         }
         let flavour = flavour::of(version);
         let product = if flavour.product == servers::MARIADB { MARIADB } else { MYSQL };
         let has_statement = product.status == OLDER_STATUS || flavour::has_statement(version, product.status);
-        Some(Product { flavour, status: if has_statement { product.status } else { OLDER_STATUS }, ..product })
+        Some(BinlogProduct { flavour, status: if has_statement { product.status } else { OLDER_STATUS }, ..product })
     }
 
     /// Returns what is wrong with the first unfit variable and how to fix it; none if all have fit values. `value` returns the
     /// server's value of a variable, or none if the server does not have it.
-    pub fn missing<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<&'static str> {
-        let is_fit = |setting: &Setting| {
+    pub fn first_problem<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<&'static str> {
+        let is_fit = |setting: &RequiredSetting| {
             let found = setting.names.iter().find_map(|name| value(name)).unwrap_or_default();
-            setting.fit.iter().any(|fit| fit.eq_ignore_ascii_case(found))
+            setting.required.iter().any(|required| required.eq_ignore_ascii_case(found))
         };
-        self.settings.iter().find(|setting| !is_fit(setting)).map(|setting| setting.otherwise)
+        self.settings.iter().find(|setting| !is_fit(setting)).map(|setting| setting.advice)
     }
 }
 
@@ -148,15 +148,15 @@ impl Product {
 mod tests {
     use super::*;
 
-    /// Returns what [`Product::missing`] says if the variables have the values in `good`, and the variable `name` has the value
+    /// Returns what [`BinlogProduct::first_problem`] says if the variables have the values in `good`, and the variable `name` has the value
     /// `other`.
-    fn missing(
-        product: &Product,
+    fn first_problem(
+        product: &BinlogProduct,
         good: &[(&str, &'static str)],
         name: &str,
         other: &'static str,
     ) -> Option<&'static str> {
-        product.missing(|asked| {
+        product.first_problem(|asked| {
             let (of, value) = good.iter().find(|(of, _)| *of == asked)?;
             Some(if *of == name { other } else { *value })
         })
@@ -169,32 +169,36 @@ mod tests {
         let mariadb = [&common[..], &[("binlog_optimize_thread_scheduling", "ON"), ("wsrep_on", "OFF")]].concat();
         let mysql = [&common[..], &[("gtid_mode", "ON"), ("enforce_gtid_consistency", "ON")]].concat();
         for (product, good) in [(&MARIADB, &mariadb), (&MYSQL, &mysql)] {
-            assert_eq!(missing(product, good, "", ""), None);
-            for (name, value, told) in [
+            assert_eq!(first_problem(product, good, "", ""), None);
+            for (name, value, advice) in [
                 ("log_bin", "OFF", "add `log_bin`"),
                 ("binlog_format", "MIXED", "SET GLOBAL binlog_format = 'ROW'"),
                 ("log_slave_updates", "OFF", "log what it replicates"),
                 ("query_cache_type", "DEMAND", "SET GLOBAL query_cache_type = OFF"),
             ] {
-                assert!(missing(product, good, name, value).is_some_and(|missing| missing.contains(told)), "{name}");
+                assert!(
+                    first_problem(product, good, name, value).is_some_and(|problem| problem.contains(advice)),
+                    "{name}"
+                );
             }
         }
-        assert!(missing(&MARIADB, &mariadb, "wsrep_on", "ON").is_some_and(|missing| missing.contains("Galera")));
-        let scheduling = missing(&MARIADB, &mariadb, "binlog_optimize_thread_scheduling", "OFF");
-        assert!(scheduling.is_some_and(|missing| missing.contains("remove `binlog_optimize_thread_scheduling`")));
+        assert!(first_problem(&MARIADB, &mariadb, "wsrep_on", "ON").is_some_and(|problem| problem.contains("Galera")));
+        let scheduling = first_problem(&MARIADB, &mariadb, "binlog_optimize_thread_scheduling", "OFF");
+        assert!(scheduling.is_some_and(|problem| problem.contains("remove `binlog_optimize_thread_scheduling`")));
         for mode in ["OFF", "ON_PERMISSIVE"] {
             assert!(
-                missing(&MYSQL, &mysql, "gtid_mode", mode).is_some_and(|missing| missing.contains("`gtid_mode = ON`"))
+                first_problem(&MYSQL, &mysql, "gtid_mode", mode)
+                    .is_some_and(|problem| problem.contains("`gtid_mode = ON`"))
             );
         }
-        let consistency = missing(&MYSQL, &mysql, "enforce_gtid_consistency", "WARN");
-        assert!(consistency.is_some_and(|missing| missing.contains("SET GLOBAL enforce_gtid_consistency")));
+        let consistency = first_problem(&MYSQL, &mysql, "enforce_gtid_consistency", "WARN");
+        assert!(consistency.is_some_and(|problem| problem.contains("SET GLOBAL enforce_gtid_consistency")));
     }
 
     #[test]
     fn an_older_server_has_only_the_functions_of_its_line() {
         let is_built_in = |version, function: &str| {
-            Product::of(version)
+            BinlogProduct::of(version)
                 .is_some_and(|product| product.flavour.functions.deterministic.contains(function.as_bytes()))
         };
         assert!(!is_built_in("8.0.36", "to_vector") && is_built_in("9.7.4-2", "to_vector"));
@@ -203,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_version_tells_the_product_and_how_it_is_asked() {
-        let status = |version| Product::of(version).map(|product| (product.flavour.product, product.status));
+        let status = |version| BinlogProduct::of(version).map(|product| (product.flavour.product, product.status));
         assert_eq!(status("10.11.6-MariaDB-log"), Some(("MariaDB", "SHOW MASTER STATUS")));
         assert_eq!(status("8.0.36"), Some(("MySQL", "SHOW MASTER STATUS")));
         assert_eq!(status("8.4.3"), Some(("MySQL", "SHOW BINARY LOG STATUS")));

@@ -10,7 +10,7 @@ use wire::lenenc::Reader;
 pub struct RowKey {
     pub column: KeyColumn,
     /// The index of the column, from 0.
-    pub place: usize,
+    pub index: usize,
     /// The number of columns of the table.
     pub columns: usize,
 }
@@ -18,7 +18,7 @@ pub struct RowKey {
 /// A table map: the id that rows events use for the table until the transaction ends, and its column types as the event contains
 /// them. Empty `columns` mean that the rows cannot be decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Described<'a> {
+pub struct TableMap<'a> {
     pub id: u64,
     pub columns: &'a [u8],
 }
@@ -51,21 +51,21 @@ enum Width {
 
 /// The lengths of all columns of a table, with which its rows are decoded.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Layout(Vec<Width>);
+pub struct RowLayout(Vec<Width>);
 
-impl Layout {
+impl RowLayout {
     /// Returns the layout of the table that a table map describes. None if the columns do not match this key, as after an ALTER
     /// TABLE, or if a type is not known; the rows cannot be decoded then.
-    pub fn of(described: &Described, key: &RowKey) -> Option<Layout> {
-        let mut reader = Reader::new(described.columns);
+    pub fn of(table_map: &TableMap, key: &RowKey) -> Option<RowLayout> {
+        let mut reader = Reader::new(table_map.columns);
         let types = string(&mut reader)?;
         let mut details = Reader::new(string(&mut reader)?);
         let widths: Option<Vec<_>> = types.iter().map(|kind| width(*kind, &mut details)).collect();
         let widths = widths.filter(|widths| details.is_empty() && widths.len() == key.columns)?;
         let KeyColumn { least, most, .. } = key.column;
         let is_like = |bytes: &usize| (most - least) >> (8 * bytes - 1) == 1;
-        let integer = types.get(key.place).and_then(|kind| integer(*kind));
-        integer.filter(is_like).map(|_| Layout(widths))
+        let integer = types.get(key.index).and_then(|kind| integer(*kind));
+        integer.filter(is_like).map(|_| RowLayout(widths))
     }
 
     /// Returns the keys of all changed rows, before and after the change. None if the event is not understood, or a key is NULL
@@ -93,12 +93,12 @@ impl Layout {
     fn image(&self, reader: &mut Reader, present: &Columns, key: &RowKey) -> Option<Option<i128>> {
         let nulls = Columns::read(reader, present.count())?;
         let (mut found, mut number) = (None, 0);
-        for (place, width) in self.0.iter().enumerate().filter(|(place, _)| present.has(*place)) {
+        for (index, width) in self.0.iter().enumerate().filter(|(index, _)| present.has(*index)) {
             let is_null = nulls.has(number);
             number += 1;
             let length = if is_null { 0 } else { width.read(reader)? };
             let value = reader.take(length)?;
-            if place == key.place {
+            if index == key.index {
                 found = Some(read(&key.column, value).filter(|_| !is_null)?);
             }
         }
@@ -124,13 +124,13 @@ impl<'a> Columns<'a> {
         Some(Columns(reader.take(count.div_ceil(8))?, count))
     }
 
-    fn has(&self, place: usize) -> bool {
-        self.0[place / 8] >> (place % 8) & 1 == 1
+    fn has(&self, index: usize) -> bool {
+        self.0[index / 8] >> (index % 8) & 1 == 1
     }
 
     /// Returns the number of bits that are set.
     fn count(&self) -> usize {
-        (0..self.1).filter(|place| self.has(*place)).count()
+        (0..self.1).filter(|index| self.has(*index)).count()
     }
 }
 
@@ -240,16 +240,16 @@ mod tests {
     use fqc_tests::random::Random;
 
     /// Returns a key that is an INT column with this index, in a table with this many columns.
-    fn key(place: usize, columns: usize) -> RowKey {
+    fn key(index: usize, columns: usize) -> RowKey {
         let column = KeyColumn::new(b"id".to_vec(), i32::MIN.into(), i32::MAX.into());
-        RowKey { column, place, columns }
+        RowKey { column, index, columns }
     }
 
     /// The table map of VARCHAR(20), INT and DECIMAL(5,2).
     const TYPES: &[u8] = &[3, kind::VARCHAR, kind::LONG, kind::DECIMAL, 4, 20, 0, 5, 2, 0];
 
-    fn layout() -> Layout {
-        Layout::of(&Described { id: 1, columns: TYPES }, &key(1, 3)).expect("it is known")
+    fn layout() -> RowLayout {
+        RowLayout::of(&TableMap { id: 1, columns: TYPES }, &key(1, 3)).expect("it is known")
     }
 
     /// Returns the keys in these rows of the table of [`TYPES`], whose key is the second column.
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_table_that_is_not_as_the_catalogue_told_has_no_layout() {
-        let of = |columns: &[u8], key: RowKey| Layout::of(&Described { id: 1, columns }, &key);
+        let of = |columns: &[u8], key: RowKey| RowLayout::of(&TableMap { id: 1, columns }, &key);
         assert!(of(TYPES, key(1, 3)).is_some());
         assert_eq!((of(TYPES, key(1, 4)), of(TYPES, key(0, 3)), of(&TYPES[..8], key(1, 3))), (None, None, None));
         let wider = KeyColumn::new(b"id".to_vec(), i64::MIN.into(), i64::MAX.into());
@@ -311,16 +311,16 @@ mod tests {
             include_bytes!("../../tests/data/mariadb-10.11.binlog"),
             include_bytes!("../../tests/data/mysql-9.7.binlog"),
         ];
-        let (mut random, mut layouts, mut told) = (Random::new(1), Vec::new(), 0);
+        let (mut random, mut layouts, mut understood) = (Random::new(1), Vec::new(), 0);
         for log in LOGS {
             let mut rest = &log[4..];
             while let Some(header) = rest.get(..HEADER) {
                 let length = u32::from_le_bytes([header[9], header[10], header[11], header[12]]) as usize;
                 match event::read(&rest[..length], true, true).expect("an event").event {
-                    Event::Table { described, .. } => layouts.push(described),
+                    Event::Table { table_map, .. } => layouts.push(table_map),
                     Event::Rows(Some(rows)) => {
-                        for described in &layouts {
-                            told += try_changed(&mut random, described, &rows);
+                        for table_map in &layouts {
+                            understood += try_changed(&mut random, table_map, &rows);
                         }
                     }
                     _ => {}
@@ -328,26 +328,26 @@ mod tests {
                 rest = &rest[length..];
             }
         }
-        assert!(told > 1000, "{told} were understood");
+        assert!(understood > 1000, "{understood} were understood");
     }
 
     /// Decodes rows with changed bytes many times. Returns how often they were understood.
-    fn try_changed(random: &mut Random, described: &Described, rows: &Rows) -> usize {
-        let mut told = 0;
+    fn try_changed(random: &mut Random, table_map: &TableMap, rows: &Rows) -> usize {
+        let mut understood = 0;
         for round in 0..300 {
-            let [mut columns, mut bytes] = [described.columns, rows.bytes].map(<[u8]>::to_vec);
+            let [mut columns, mut bytes] = [table_map.columns, rows.bytes].map(<[u8]>::to_vec);
             for _ in 0..random.below(4).min(round) {
                 for bytes in [&mut columns, &mut bytes] {
-                    let place = random.below(bytes.len());
-                    bytes[place] = random.below(256) as u8;
+                    let index = random.below(bytes.len());
+                    bytes[index] = random.below(256) as u8;
                 }
             }
             bytes.truncate(if random.percent(50) { bytes.len() } else { random.below(bytes.len() + 1) });
-            let key = key(random.below(3), usize::from(described.columns[0]));
-            let layout = Layout::of(&Described { id: 1, columns: &columns }, &key);
-            told +=
+            let key = key(random.below(3), usize::from(table_map.columns[0]));
+            let layout = RowLayout::of(&TableMap { id: 1, columns: &columns }, &key);
+            understood +=
                 usize::from(layout.is_some_and(|layout| layout.keys(&Rows { bytes: &bytes, ..*rows }, &key).is_some()));
         }
-        told
+        understood
     }
 }

@@ -1,12 +1,12 @@
 //! Results with the time at which they were read, in the same cache that results with leases use.
 
-use crate::identified::Found;
-use crate::published::Standing;
+use crate::identified::FoundResult;
+use crate::published::ServedContexts;
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::rules::Terms;
-use crate::session_flags::Places;
-use crate::uses::{Source, Uses};
+use crate::session_flags::FlagOffsets;
+use crate::uses::{ResultSource, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use std::time::Duration;
 
@@ -21,9 +21,9 @@ pub fn key<'a>(text: &'a [u8], identity: &'a [u8; 32]) -> Key<'a> {
 
 /// Stores a result. `read_at` is a time in microseconds before the server was asked for it. Returns false if there is no room for
 /// it.
-pub fn store(results: &Results, key: &Key, result: ResultSet<'_>, source: Source, read_at: u64) -> bool {
-    let Source { shape, cost_ns } = source;
-    let flags = result.places.map_or(0, Places::bits);
+pub fn store(results: &Results, key: &Key, result: ResultSet<'_>, source: ResultSource, read_at: u64) -> bool {
+    let ResultSource { shape, cost_ns } = source;
+    let flags = result.flag_offsets.map_or(0, FlagOffsets::bits);
     let meta = Meta { stamp: Stamp(read_at), rows: result.rows, cost_ns, flags, owner: shape.0 };
     results.uses.keep(results.cache(), key, meta, &[], result.bytes)
 }
@@ -38,19 +38,20 @@ pub fn find(
     key: &Key,
     (now_ns, after): (u64, u64),
     terms: &Terms,
-    publish: impl FnOnce(&cache::Entry, u64) -> Option<Box<Standing>>,
-) -> Option<Found> {
+    publish: impl FnOnce(&cache::Entry, u64) -> Option<Box<ServedContexts>>,
+) -> Option<FoundResult> {
     let (pin, hash) = (cache::pin(), cache.hash(key));
     let entry = cache.get(hash, key, &pin);
     let is_fresh = |read_at: u64, _: &[CellId]| is_younger(read_at, now_ns, terms.ttl);
-    uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_fresh));
+    uses.iter().for_each(|uses| uses.count_request(hash, entry.as_ref(), is_fresh));
     let entry = entry?;
     let read_at = entry.stamp().0;
     let is_served = read_at > after && is_younger(read_at, now_ns, terms.ttl);
     is_served.then(|| {
-        let found = Found::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl));
-        let standing = if found.is_due { None } else { publish(&entry, over(read_at, terms.soft_ttl.min(terms.ttl))) };
-        Found { standing, ..found }
+        let found = FoundResult::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl));
+        let served_contexts =
+            if found.is_due { None } else { publish(&entry, expires_at(read_at, terms.soft_ttl.min(terms.ttl))) };
+        FoundResult { served_contexts, ..found }
     })
 }
 
@@ -63,11 +64,11 @@ pub fn has(cache: &Cache, key: &Key) -> bool {
 /// Returns true if a result that was read at `read_at`, in microseconds, is younger than `ttl` at the time `now_ns`, in
 /// nanoseconds.
 pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
-    now_ns < over(read_at, ttl)
+    now_ns < expires_at(read_at, ttl)
 }
 
 /// Returns the time in nanoseconds at which a result that was read at `read_at`, in microseconds, is `ttl` old.
-fn over(read_at: u64, ttl: Duration) -> u64 {
+fn expires_at(read_at: u64, ttl: Duration) -> u64 {
     read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64)
 }
 
@@ -88,11 +89,11 @@ mod tests {
     fn a_result_is_found_by_whom_it_is_for_until_its_time_is_over() {
         const AT: u64 = 1_000_000;
         let (ttl, soft_ttl) = (Duration::from_millis(500), Duration::from_millis(200));
-        let of_rule = insight::rules::Terms { ttl, soft_ttl, coalesce: Duration::ZERO, in_transactions: false };
+        let of_rule = insight::rules::TtlSettings { ttl, soft_ttl, coalesce: Duration::ZERO, in_transactions: false };
         let terms = Terms { of_rule, counts: Arc::default() };
         let results = Results::new(1 << 22);
-        let result = ResultSet { bytes: b"answer", rows: 7, places: None };
-        let source = Source { shape: NOBODY, cost_ns: 0 };
+        let result = ResultSet { bytes: b"answer", rows: 7, flag_offsets: None };
+        let source = ResultSource { shape: NOBODY, cost_ns: 0 };
         assert!(store(&results, &key(b"SELECT 1", &[1; 32]), result, source, AT));
         let of = |text: &[u8], identity: u8, now_us: u64, after| {
             let whose = [identity; 32];

@@ -41,7 +41,9 @@ pub fn may_set_variables(kind: &Kind, text: &[u8]) -> bool {
     }
     let is_set =
         matches!(kind, Kind::Set(assignments) if assignments.iter().any(|one| one.target == Target::UserVariable));
-    is_set || text.windows(2).any(|two| two == b":=") || sql::says(text, b"into") && !matches!(kind, Kind::Write)
+    is_set
+        || text.windows(2).any(|two| two == b":=")
+        || sql::contains_ignoring_case(text, b"into") && !matches!(kind, Kind::Write)
 }
 
 /// Returns true if a statement may create, drop or rename accounts and roles, or change what they may read. `text` is its text.
@@ -49,7 +51,7 @@ pub fn is_about_accounts(kind: &Kind, text: &[u8]) -> bool {
     const VERBS: [&[u8]; 4] = [b"create", b"drop", b"rename", b"alter"];
     const NOUNS: [&[u8]; 2] = [b"user", b"role"];
     const RIGHTS: [&[u8]; 3] = [b"grant", b"revoke", b"privileges"];
-    let says = |words: &[&[u8]]| words.iter().any(|word| sql::says(text, word));
+    let says = |words: &[&[u8]]| words.iter().any(|word| sql::contains_ignoring_case(text, word));
     let is_other = matches!(kind, Kind::Read(_) | Kind::Write | Kind::Set(_) | Kind::Show(_) | Kind::Explain);
     !is_other && (says(&RIGHTS) || says(&NOUNS) && says(&VERBS))
 }

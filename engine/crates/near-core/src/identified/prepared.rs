@@ -4,7 +4,7 @@
 //! execution is served or stored only if the session has the same identity at both times: then the statement means what it would
 //! mean if it were prepared now.
 
-use crate::prepared::{Execution, Statements};
+use crate::prepared::{Execution, PreparedStatements};
 use flavour::Flavour;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use wire::Outcome;
 /// The maximum size of all remembered texts in bytes. Executions of further statements go to the server.
 const MOST_BYTES: usize = 256 << 10;
 
-/// A hash of everything in a session that can change a result; see [`Known::identity`](super::Known::identity).
+/// A hash of everything in a session that can change a result; see [`KnownSession::identity`](super::KnownSession::identity).
 pub type Identity = [u8; 32];
 
 /// A prepared statement that is a read whose result may be stored.
 #[derive(Clone)]
-pub struct Reading {
+pub struct PreparedRead {
     pub text: Arc<[u8]>,
     /// True if an execution replaces everything that the read before it has left in the session: FOUND_ROWS() and warnings.
     pub replaces: bool,
@@ -30,21 +30,21 @@ pub struct Reading {
 }
 
 /// The prepared statements of one connection, with the text and the session's identity for those that are reads.
-pub struct Prepared {
+pub struct PreparedReads {
     flavour: &'static Flavour,
     capabilities: u64,
-    statements: Statements,
+    statements: PreparedStatements,
     /// The reads, by the number of the command that prepared them.
-    readings: BTreeMap<u64, Reading>,
-    /// The size of all texts in `readings`, in bytes.
+    prepared_reads: BTreeMap<u64, PreparedRead>,
+    /// The size of all texts in `prepared_reads`, in bytes.
     bytes: usize,
 }
 
-impl Prepared {
+impl PreparedReads {
     /// Starts without statements. `capabilities` are those that client and server have agreed on.
-    pub fn new(flavour: &'static Flavour, capabilities: u64) -> Prepared {
-        let statements = Statements::new(flavour, capabilities);
-        Prepared { flavour, capabilities, statements, readings: BTreeMap::new(), bytes: 0 }
+    pub fn new(flavour: &'static Flavour, capabilities: u64) -> PreparedReads {
+        let statements = PreparedStatements::new(flavour, capabilities);
+        PreparedReads { flavour, capabilities, statements, prepared_reads: BTreeMap::new(), bytes: 0 }
     }
 
     /// Notes command `number`, which the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if
@@ -54,15 +54,15 @@ impl Prepared {
     }
 
     /// Notes that command `number` prepares a read. If there is no room for its text, its executions go to the server.
-    pub fn note(&mut self, number: u64, reading: Reading) {
-        if self.bytes + reading.text.len() > MOST_BYTES {
+    pub fn note(&mut self, number: u64, prepared_read: PreparedRead) {
+        if self.bytes + prepared_read.text.len() > MOST_BYTES {
             let statements = &self.statements;
-            self.readings.retain(|number, _| statements.has(*number));
-            self.bytes = self.readings.values().map(|reading| reading.text.len()).sum();
+            self.prepared_reads.retain(|number, _| statements.has(*number));
+            self.bytes = self.prepared_reads.values().map(|prepared_read| prepared_read.text.len()).sum();
         }
-        if self.bytes + reading.text.len() <= MOST_BYTES {
-            self.bytes += reading.text.len();
-            self.readings.insert(number, reading);
+        if self.bytes + prepared_read.text.len() <= MOST_BYTES {
+            self.bytes += prepared_read.text.len();
+            self.prepared_reads.insert(number, prepared_read);
         }
     }
 
@@ -75,21 +75,21 @@ impl Prepared {
     /// statement is prepared, because the question would change FOUND_ROWS(). It is asked before the first execution, and its
     /// answer also holds for the time of the prepare if nothing has changed since.
     pub fn learn(&mut self, generation: u64, identity: Identity) {
-        let of_it = self.readings.values_mut().filter(|reading| reading.generation == generation);
-        of_it.for_each(|reading| reading.identity = Some(identity));
+        let of_it = self.prepared_reads.values_mut().filter(|prepared_read| prepared_read.generation == generation);
+        of_it.for_each(|prepared_read| prepared_read.identity = Some(identity));
     }
 
     /// Returns the identity that the session had when command `number` prepared a read. None if it is not known, or the command
     /// prepared nothing that may be stored.
     pub fn identity(&self, number: u64) -> Option<Identity> {
-        self.readings.get(&number)?.identity
+        self.prepared_reads.get(&number)?.identity
     }
 
     /// Returns the execution that this command runs, with its statement. None if its answer may be neither stored nor served.
-    pub fn execution(&self, payload: &[u8]) -> Option<(Execution, Reading)> {
+    pub fn execution(&self, payload: &[u8]) -> Option<(Execution, PreparedRead)> {
         let execution = self.statements.execution(payload)?;
-        let reading = self.readings.get(&execution.prepared)?.clone();
-        Some((execution, reading))
+        let prepared_read = self.prepared_reads.get(&execution.prepared)?.clone();
+        Some((execution, prepared_read))
     }
 
     /// Returns true if this execution may evaluate FOUND_ROWS(). None if it is no execution or the statement is not known.
@@ -98,24 +98,24 @@ impl Prepared {
     }
 
     /// Returns the read that this command executes without a cursor. None if it executes anything else, or with a cursor.
-    pub fn reading(&self, payload: &[u8]) -> Option<&Reading> {
+    pub fn prepared_read(&self, payload: &[u8]) -> Option<&PreparedRead> {
         let number = self.statements.preparation(payload).filter(|_| is_plain(payload))?;
-        self.readings.get(&number)
+        self.prepared_reads.get(&number)
     }
 
-    /// See [`Statements::binds_time`].
+    /// See [`PreparedStatements::binds_time`].
     pub fn binds_time(&self, payload: &[u8]) -> bool {
         self.statements.binds_time(payload)
     }
 
     /// Returns true if this command executes a prepared statement that is a read.
     pub fn runs_read(&self, payload: &[u8]) -> bool {
-        self.statements.preparation(payload).is_some_and(|number| self.readings.contains_key(&number))
+        self.statements.preparation(payload).is_some_and(|number| self.prepared_reads.contains_key(&number))
     }
 
     /// Forgets all statements, because the session has been reset.
     pub fn forget(&mut self) {
-        *self = Prepared::new(self.flavour, self.capabilities);
+        *self = PreparedReads::new(self.flavour, self.capabilities);
     }
 }
 

@@ -2,12 +2,12 @@
 //! answer.
 
 use crate::digest;
-use flavour::{Flavour, Habit};
+use flavour::{Flavour, SideEffectSetting};
 use sql::{Charset, LexMode, Value};
 use std::sync::LazyLock;
 
 /// The server's description of a session, from its answer to the near cache's question.
-pub struct Known {
+pub struct KnownSession {
     /// The account as CURRENT_USER() shows it, for example `app@%`.
     pub account: String,
     /// The current database, or `-` if there is none.
@@ -17,7 +17,7 @@ pub struct Known {
     /// The mode in which the server parses the session's texts.
     pub mode: LexMode,
     /// True if the session's isolation level is SERIALIZABLE, so that its reads in transactions lock rows.
-    pub locks_what_it_reads: bool,
+    pub is_serializable: bool,
     /// A hash of everything that can change a result. Sessions with the same identity get the same results at the same time.
     pub identity: [u8; 32],
     /// Like `identity`, but without the client's address. Only results of USER(), for example through a view, depend on the
@@ -34,13 +34,23 @@ const USER: &str = "USER()";
 const USER_AT: usize = 5;
 const SERVER: &str = "CONCAT_WS('/', @@GLOBAL.server_id, @@GLOBAL.hostname, @@GLOBAL.port, @@GLOBAL.datadir)";
 /// With this setting, a read may refer to the row that was inserted last.
-const MEANS_LAST: Habit =
-    Habit { variables: &["sql_auto_is_null"], question: "@@SESSION.sql_auto_is_null", none: &["0", "OFF"] };
+const MEANS_LAST: SideEffectSetting = SideEffectSetting {
+    variables: &["sql_auto_is_null"],
+    expression: "@@SESSION.sql_auto_is_null",
+    off_values: &["0", "OFF"],
+};
 
 /// Returns the behaviours of a session for which nothing may be stored or served in it, each with the setting that enables it.
-fn unwanted(flavour: &Flavour) -> [Habit; 6] {
-    let Flavour { asked, habits, .. } = flavour;
-    [asked.temporaries, asked.uncommitted, habits.traces, habits.reports, habits.numbers, MEANS_LAST]
+fn unwanted(flavour: &Flavour) -> [SideEffectSetting; 6] {
+    let Flavour { session_questions, side_effect_settings, .. } = flavour;
+    [
+        session_questions.temporaries,
+        session_questions.uncommitted,
+        side_effect_settings.traces,
+        side_effect_settings.reports,
+        side_effect_settings.numbers,
+        MEANS_LAST,
+    ]
 }
 
 /// The index in [`unwanted`] of the behaviour whose question returns the isolation level.
@@ -54,7 +64,7 @@ pub fn is_question(text: &[u8]) -> bool {
     text.starts_with(BEGINS.as_bytes())
 }
 
-/// Returns the query for the value of [`Known::server`] alone.
+/// Returns the query for the value of [`KnownSession::server`] alone.
 pub fn server() -> String {
     format!("SELECT {SERVER}")
 }
@@ -64,14 +74,14 @@ fn parts(flavour: &Flavour) -> Vec<String> {
     let first =
         [ACCOUNT, DATABASE, SQL_MODE, CHARSET, SERVER, USER, "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
     let settings = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
-    let others = flavour.asked.others.iter().copied();
+    let others = flavour.session_questions.others.iter().copied();
     let unwanted = unwanted(flavour);
     first
         .into_iter()
         .chain(others)
         .map(str::to_owned)
         .chain(settings)
-        .chain(unwanted.iter().map(|habit| habit.question.to_owned()))
+        .chain(unwanted.iter().map(|setting| setting.expression.to_owned()))
         .collect()
 }
 
@@ -82,36 +92,36 @@ pub fn question(flavour: &Flavour) -> String {
 }
 
 /// Returns true if the question covers the variable with this name, which is in lower case.
-pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
+pub fn covers_variable(flavour: &Flavour, name: &[u8]) -> bool {
     flavour.variables.is_askable(name)
-        || flavour.asked.variables.iter().any(|known| known.as_bytes() == name)
-        || unwanted(flavour).iter().any(|habit| habit.hangs_on(name))
+        || flavour.session_questions.variables.iter().any(|known| known.as_bytes() == name)
+        || unwanted(flavour).iter().any(|setting| setting.depends_on(name))
 }
 
 /// Evaluates the values in the answer to [`question`]. The last argument contains further values that distinguish the session,
 /// such as the server's address. Returns none if nothing may be stored or served in this session.
-pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) -> Option<Known> {
+pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], extra: &[&[u8]]) -> Option<KnownSession> {
     let [account, database, sql_mode, charset, server, ..] = values else { return None };
-    let habits = unwanted(flavour);
-    let of_habits = values.len().checked_sub(habits.len())?;
-    if !habits.iter().zip(&values[of_habits..]).all(|(habit, value)| habit.is_none(value)) {
+    let settings = unwanted(flavour);
+    let of_settings = values.len().checked_sub(settings.len())?;
+    if !settings.iter().zip(&values[of_settings..]).all(|(setting, value)| setting.is_off(value)) {
         return None;
     }
-    let locks_what_it_reads = values[of_habits + UNCOMMITTED_AT] == SERIALIZABLE;
+    let is_serializable = values[of_settings + UNCOMMITTED_AT] == SERIALIZABLE;
     let charset = Charset::of_name(charset, &flavour.charsets);
     let mode = LexMode { charset, ..LexMode::new(flavour) }.with_sql_mode(&Value::Text(sql_mode.clone()))?;
     let is_readable = charset != Charset::Unreadable && !mode.is_foreign && !flavour.schemas.is_system(database);
     let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-    let beside = beside.iter().copied();
+    let extra = extra.iter().copied();
     let others = values.iter().enumerate().filter(|(at, _)| *at != USER_AT).map(|(_, value)| value.as_slice());
-    is_readable.then(|| Known {
+    is_readable.then(|| KnownSession {
         account: text(account),
         database: text(database),
         server: server.clone(),
         mode,
-        locks_what_it_reads,
-        identity: digest::of(values.iter().map(Vec::as_slice).chain(beside.clone())),
-        common: digest::of(others.chain(beside)),
+        is_serializable,
+        identity: digest::of(values.iter().map(Vec::as_slice).chain(extra.clone())),
+        common: digest::of(others.chain(extra)),
     })
 }
 
@@ -130,16 +140,18 @@ mod tests {
     #[test]
     fn sessions_have_something_in_common_if_only_their_addresses_differ() {
         for flavour in [&flavour::MARIADB, &flavour::MYSQL] {
-            let habits = unwanted(flavour);
+            let settings = unwanted(flavour);
             let of = |user: &str, account: &str| {
                 let value = |part: &String| match part.as_str() {
                     USER => user.into(),
                     ACCOUNT => account.into(),
                     CHARSET => "utf8mb4".into(),
                     SQL_MODE => String::new(),
-                    part => {
-                        habits.iter().find(|habit| habit.question == part).map_or("d", |habit| habit.none[0]).into()
-                    }
+                    part => settings
+                        .iter()
+                        .find(|setting| setting.expression == part)
+                        .map_or("d", |setting| setting.off_values[0])
+                        .into(),
                 };
                 let values: Vec<_> = parts(flavour).iter().map(|part| value(part).into_bytes()).collect();
                 let known = known(flavour, &values, &[b"beside"]).expect("it may be kept");

@@ -5,12 +5,13 @@
 //! starts a new generation.
 
 use super::effect::{self, Effect};
-use super::question::{self, Known};
+use super::parsed::Parsed;
+use super::question::{self, KnownSession};
 use crate::digest;
 use flavour::Flavour;
 use sql::{
-    Assignment, CHARACTER_SETS, Charset, Kind, LexMode, SetTransaction, Statement, Target, TransactionScope, Value,
-    classify, may_ask_for_found_rows,
+    Assignment, CHARACTER_SETS, Charset, Kind, LexMode, SetTransaction, Target, TransactionScope, Value, classify,
+    may_ask_for_found_rows,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,28 +32,28 @@ pub struct State {
     charset: Charset,
     /// The mode in which the session's texts are parsed, as far as it is known.
     pub mode: LexMode,
-    /// The text that was parsed last, with its mode and statement: each command is examined several times on its way.
-    read: Option<(Vec<u8>, LexMode, Arc<Statement>)>,
+    /// The text that was parsed last: each command is examined several times on its way.
+    last_parsed: Option<Arc<Parsed>>,
     /// The number of commands so far that may have changed the session.
     generation: u64,
     /// The generation to which the last question about the session belongs.
-    asked: Option<u64>,
+    asked_generation: Option<u64>,
     /// The server's last description of the session, with the generation to which it belongs. The inner value is none if nothing
     /// may be stored or served in that generation.
-    told: Option<(u64, Option<Arc<Known>>)>,
+    description: Option<(u64, Option<Arc<KnownSession>>)>,
     /// True if the session has state that the server cannot be asked for, such as a temporary table. Nothing is stored or served
     /// then.
-    is_own: bool,
+    has_unknown_state: bool,
     /// The generation in which the session was reset to its initial state, while the answer to that command is pending.
-    begins: Option<u64>,
+    reset_generation: Option<u64>,
     /// True if SET TRANSACTION has given the next transaction its own characteristics.
     is_next_special: bool,
     /// True if a prepared statement of the session may write.
     may_execute_writes: bool,
     /// True if a statement that was prepared by a PREPARE text may evaluate FOUND_ROWS().
-    asks_by_text: bool,
+    asks_for_found_rows_by_text: bool,
     /// True if a statement that was prepared by COM_STMT_PREPARE may evaluate FOUND_ROWS().
-    asks_by_command: bool,
+    asks_for_found_rows_by_command: bool,
     /// True if something may have been written that is not answered or not committed.
     is_writing: bool,
     /// True if a statement that may change accounts was sent and is not answered.
@@ -74,16 +75,16 @@ impl State {
             may_be_several: capabilities & capability::MULTI_STATEMENTS != 0,
             charset,
             mode: LexMode { charset, ..LexMode::new(flavour) },
-            read: None,
+            last_parsed: None,
             generation: 0,
-            asked: None,
-            told: None,
-            is_own: false,
-            begins: None,
+            asked_generation: None,
+            description: None,
+            has_unknown_state: false,
+            reset_generation: None,
             is_next_special: false,
             may_execute_writes: false,
-            asks_by_text: false,
-            asks_by_command: false,
+            asks_for_found_rows_by_text: false,
+            asks_for_found_rows_by_command: false,
             is_writing: false,
             is_about_accounts: false,
             may_execute_about_accounts: false,
@@ -96,14 +97,12 @@ impl State {
         self.mode.flavour
     }
 
-    /// Returns the parsed statement of a text in this mode.
-    pub fn classify(&mut self, text: &[u8], mode: LexMode) -> Arc<Statement> {
-        if let Some((_, _, statement)) = self.read.as_ref().filter(|(last, under, _)| last == text && *under == mode) {
-            return statement.clone();
+    /// Returns what follows from a text in this mode.
+    pub fn parse(&mut self, text: &[u8], mode: LexMode) -> Arc<Parsed> {
+        if let Some(last) = self.last_parsed.as_ref().filter(|last| last.is_of(text, mode)) {
+            return last.clone();
         }
-        let statement = Arc::new(classify(text, mode));
-        self.read = Some((text.to_vec(), mode, statement.clone()));
-        statement
+        self.last_parsed.insert(Parsed::of(text, mode)).clone()
     }
 
     /// Returns the present generation: a number that grows with each command that may change the session.
@@ -113,33 +112,33 @@ impl State {
 
     /// Returns the server's description of the session as it is now. `None`: nothing may be stored or served; `Some(None)`: the
     /// server has to be asked first.
-    pub fn known_session(&self) -> Option<Option<Arc<Known>>> {
-        if self.is_own {
+    pub fn known_session(&self) -> Option<Option<Arc<KnownSession>>> {
+        if self.has_unknown_state {
             return None;
         }
-        match self.told_in(self.generation) {
+        match self.description_in(self.generation) {
             Some(known) => Some(Some(known)),
-            None if self.asked == Some(self.generation) => None,
+            None if self.asked_generation == Some(self.generation) => None,
             None => Some(None),
         }
     }
 
     /// Returns the server's description of the session in this generation. None if there is none, or if nothing may be stored or
     /// served.
-    pub fn told_in(&self, generation: u64) -> Option<Arc<Known>> {
-        let told = self.told.as_ref().filter(|(of, _)| *of == generation);
-        told.and_then(|(_, known)| known.clone())
+    pub fn description_in(&self, generation: u64) -> Option<Arc<KnownSession>> {
+        let description = self.description.as_ref().filter(|(of, _)| *of == generation);
+        description.and_then(|(_, known)| known.clone())
     }
 
     /// Returns true if a read in the open transaction may be answered from memory: the transaction has written nothing, and SET
     /// TRANSACTION has given it no characteristics.
-    pub fn may_serve_inside(&self) -> bool {
+    pub fn may_serve_in_transaction(&self) -> bool {
         !self.is_writing && !self.is_next_special
     }
 
     /// Notes that everything is answered and that no transaction is open, so that no write is pending any more. Only the caller
     /// knows this.
-    pub fn rest(&mut self) {
+    pub fn note_at_rest(&mut self) {
         (self.is_writing, self.is_about_accounts) = (false, false);
     }
 
@@ -160,63 +159,63 @@ impl State {
     }
 
     /// Returns true if a statement that was prepared by a PREPARE text may evaluate FOUND_ROWS().
-    pub fn asks_by_text(&self) -> bool {
-        self.asks_by_text
+    pub fn asks_for_found_rows_by_text(&self) -> bool {
+        self.asks_for_found_rows_by_text
     }
 
     /// Returns true if a statement that was prepared by COM_STMT_PREPARE may evaluate FOUND_ROWS().
-    pub fn asks_by_command(&self) -> bool {
-        self.asks_by_command
+    pub fn asks_for_found_rows_by_command(&self) -> bool {
+        self.asks_for_found_rows_by_command
     }
 
     /// From now on, results that were read before `now_us`, in microseconds, are stale for the session.
-    pub fn outdate(&mut self, now_us: u64) {
+    pub fn invalidate_before(&mut self, now_us: u64) {
         self.wrote_at = now_us;
     }
 
     /// Returns true if SET TRANSACTION has given the next transaction characteristics of its own, and forgets them. The read that
     /// the caller decides on may have to run with them.
-    pub fn take_special(&mut self) -> bool {
+    pub fn take_next_characteristics(&mut self) -> bool {
         std::mem::take(&mut self.is_next_special)
     }
 
     /// Returns true if the server was asked about the session and has not answered.
     pub fn is_asking(&self) -> bool {
-        self.asked.is_some() && self.told.as_ref().map(|(of, _)| *of) != self.asked
+        self.asked_generation.is_some() && self.description.as_ref().map(|(of, _)| *of) != self.asked_generation
     }
 
     /// Notes that the server is now asked about the session in the present generation.
-    pub fn ask(&mut self) {
-        self.asked = Some(self.generation);
+    pub fn note_question_sent(&mut self) {
+        self.asked_generation = Some(self.generation);
     }
 
     /// Takes the values in the answer to the last question about the session; none if the answer is not understood, so that
     /// nothing may be stored or served. The last argument contains further values that distinguish the session. An answer that
     /// came too late, because settings may have changed since the question, counts as not understood.
-    pub fn learn(&mut self, values: Option<&[Vec<u8>]>, beside: &[&[u8]]) {
+    pub fn learn(&mut self, values: Option<&[Vec<u8>]>, extra: &[&[u8]]) {
         let set: Vec<&[u8]> = self.set.iter().flat_map(|(name, value)| [name.as_slice(), value]).collect();
-        let of_question = self.asked.unwrap_or_default();
+        let of_question = self.asked_generation.unwrap_or_default();
         let is_now = of_question == self.generation;
         // Settings may have changed since the question, so its answer no longer describes the session.
         let values = values.filter(|_| is_now);
-        let known = values.and_then(|values| question::known(self.flavour(), values, &[beside, &set].concat()));
+        let known = values.and_then(|values| question::known(self.flavour(), values, &[extra, &set].concat()));
         if let Some(known) = &known {
             self.mode = known.mode;
         }
-        self.told = Some((of_question, known.map(Arc::new)));
+        self.description = Some((of_question, known.map(Arc::new)));
     }
 
     /// Takes the outcome of a complete answer to a command of the client. `now_us` is the time in microseconds.
     pub fn answered(&mut self, outcome: &Outcome, now_us: u64) {
-        self.read = None;
+        self.last_parsed = None;
         if self.is_writing {
             self.wrote_at = now_us;
         }
-        let begins = self.begins.take().is_some_and(|generation| generation == self.generation);
+        let begins = self.reset_generation.take().is_some_and(|generation| generation == self.generation);
         if begins && outcome.kind == OutcomeKind::Ok {
-            (self.is_own, self.is_next_special) = (false, false);
+            (self.has_unknown_state, self.is_next_special) = (false, false);
             (self.may_execute_writes, self.may_execute_about_accounts) = (false, false);
-            (self.asks_by_text, self.asks_by_command) = (false, false);
+            (self.asks_for_found_rows_by_text, self.asks_for_found_rows_by_command) = (false, false);
             self.set.clear();
             self.mode = LexMode { charset: self.charset, ..LexMode::new(self.flavour()) };
         }
@@ -225,14 +224,14 @@ impl State {
     /// Notes a command that is about to be sent, and the changes that it may make to the session. `payload` is not empty;
     /// `is_whole` is false if it is only the beginning. `is_at_rest` is true if everything before was answered and no transaction
     /// is open.
-    pub fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) {
+    pub fn note_command(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) {
         let body = &payload[1..];
         match Command::from_byte(payload[0]) {
             Some(Command::Query) => match Query::parse(body, self.capabilities) {
-                Some(query) if is_whole => self.hear_statement(query.text),
+                Some(query) if is_whole => self.note_statement(query.text),
                 query => self.change(effect::of_beginning(query.map_or(body, |query| query.text), self.may_be_several)),
             },
-            Some(Command::StmtPrepare) => self.hear_prepared(body, is_whole),
+            Some(Command::StmtPrepare) => self.note_prepared(body, is_whole),
             Some(Command::StmtExecute | Command::StmtBulkExecute) if !self.may_execute_writes => {}
             Some(Command::StmtExecute | Command::StmtBulkExecute) => {
                 self.is_about_accounts |= self.may_execute_about_accounts;
@@ -243,7 +242,7 @@ impl State {
             Some(Command::CreateDb | Command::DropDb | Command::Refresh) => self.change(Effect::Rows),
             Some(Command::ResetConnection | Command::ChangeUser) => {
                 self.change(Effect::Rows);
-                self.begins = is_at_rest.then_some(self.generation);
+                self.reset_generation = is_at_rest.then_some(self.generation);
             }
             Some(
                 Command::Quit
@@ -263,8 +262,9 @@ impl State {
     }
 
     /// Notes the statement of a query that is about to be sent.
-    fn hear_statement(&mut self, text: &[u8]) {
-        let statement = self.classify(text, self.mode);
+    fn note_statement(&mut self, text: &[u8]) {
+        let parsed = self.parse(text, self.mode);
+        let statement = &parsed.statement;
         let kind = &statement.kind;
         if effect::may_set_variables(kind, text) {
             let before = self.set.get(VARIABLES).map_or(&[][..], Vec::as_slice);
@@ -272,7 +272,7 @@ impl State {
             self.set.insert(VARIABLES.to_vec(), now.to_vec());
             self.change(Effect::Settings);
         }
-        self.asks_by_text |= matches!(kind, Kind::Prepare(_)) && may_ask_for_found_rows(text);
+        self.asks_for_found_rows_by_text |= matches!(kind, Kind::Prepare(_)) && may_ask_for_found_rows(text);
         let is_about_accounts = effect::is_about_accounts(kind, text);
         let executes = matches!(kind, Kind::Execute(_) | Kind::Executed(_)) && self.may_execute_about_accounts;
         self.is_about_accounts |= is_about_accounts || executes;
@@ -282,17 +282,17 @@ impl State {
                 if statement.may_write_by_the_way {
                     self.change(Effect::Rows);
                 }
-                assignments.iter().for_each(|one| self.hear_assignment(one));
+                assignments.iter().for_each(|one| self.note_assignment(one));
             }
             Kind::SetTransaction(SetTransaction { scope: TransactionScope::Next, .. }) => self.is_next_special = true,
-            _ => self.change(effect::of(&statement)),
+            _ => self.change(effect::of(statement)),
         }
     }
 
     /// Notes the text of a statement that is about to be prepared. If its executions could change settings, the session's state
     /// counts as unknown from now on.
-    fn hear_prepared(&mut self, text: &[u8], is_whole: bool) {
-        self.asks_by_command |= !is_whole || may_ask_for_found_rows(text);
+    fn note_prepared(&mut self, text: &[u8], is_whole: bool) {
+        self.asks_for_found_rows_by_command |= !is_whole || may_ask_for_found_rows(text);
         let statement = is_whole.then(|| classify(text, self.mode));
         let effect = match statement {
             Some(statement) if effect::may_set_variables(&statement.kind, text) => Effect::Anything,
@@ -315,17 +315,17 @@ impl State {
             self.generation += 1;
         }
         self.is_writing |= effect >= Effect::Rows;
-        self.is_own |= effect == Effect::Anything;
+        self.has_unknown_state |= effect == Effect::Anything;
     }
 
-    fn hear_assignment(&mut self, assignment: &Assignment) {
+    fn note_assignment(&mut self, assignment: &Assignment) {
         match &assignment.target {
             Target::UserVariable => {}
             Target::OneShot(_) => self.is_next_special = true,
-            Target::Session(name) => self.hear_session(name, &assignment.value),
+            Target::Session(name) => self.note_session_variable(name, &assignment.value),
             Target::Names { .. } | Target::Charset => {
                 CHARACTER_SETS.iter().for_each(|name| drop(self.set.remove(*name)));
-                self.read_by(&assignment.value);
+                self.set_charset(&assignment.value);
                 let collation = match &assignment.target {
                     Target::Names { collation } => collation.as_deref(),
                     _ => None,
@@ -339,15 +339,15 @@ impl State {
         }
     }
 
-    fn hear_session(&mut self, name: &[u8], value: &Value) {
+    fn note_session_variable(&mut self, name: &[u8], value: &Value) {
         let is_character_set = CHARACTER_SETS.contains(&name);
-        let is_asked = question::asks_for(self.flavour(), name);
+        let is_asked = question::covers_variable(self.flavour(), name);
         if !is_asked && self.flavour().variables.has_no_effect(name) {
             return;
         }
         self.change(Effect::Settings);
         if name == b"character_set_client" {
-            self.read_by(value);
+            self.set_charset(value);
         }
         // The server does not report the collation that results have.
         if !is_asked || is_character_set {
@@ -360,7 +360,7 @@ impl State {
     }
 
     /// Sets the character set in which texts are parsed until the server reports it.
-    fn read_by(&mut self, charset: &Value) {
+    fn set_charset(&mut self, charset: &Value) {
         self.mode.charset = match charset {
             Value::Default => self.charset,
             _ => Charset::of_value(charset, &self.flavour().charsets),

@@ -1,12 +1,12 @@
 //! Reads the cache filters of MaxScale's configuration file, and the JSON files with rules that they name.
 
-use super::{Imported, Part, seconds, text};
+use super::{ConvertedRules, Part, seconds, text};
 use near_core::rules::expression;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Settings of a cache filter that cannot be converted, and the note about each.
-const TOLD: &[(&str, &str)] = &[
+const NOTED: &[(&str, &str)] = &[
     ("cached_data", "results are shared by all threads here"),
     ("cache_in_transactions", "nothing is kept or served in a transaction here"),
     ("cache_inside_transactions", "nothing is kept or served in a transaction here"),
@@ -61,8 +61,8 @@ struct Section {
 
 /// Converts the cache filters in `file`, the text of a configuration file of MaxScale. `read` is called for each file with rules that it
 /// names, and returns the path and the content. An error if there is no cache filter, or a file is malformed.
-pub fn import(file: &str, read: impl Fn(&str) -> Result<(String, String), String>) -> Result<Imported, String> {
-    let mut out = Imported::default();
+pub fn import(file: &str, read: impl Fn(&str) -> Result<(String, String), String>) -> Result<ConvertedRules, String> {
+    let mut out = ConvertedRules::default();
     let sections = sections(file)?;
     let filters = sections.iter().filter(|section| section.get("module") == Some("cache"));
     let filters: Vec<_> = filters.collect();
@@ -70,7 +70,7 @@ pub fn import(file: &str, read: impl Fn(&str) -> Result<(String, String), String
         return Err("there is no section with module=cache in the file".into());
     }
     for filter in filters {
-        filter.carry(&mut out, &read)?;
+        filter.convert(&mut out, &read)?;
     }
     Ok(out)
 }
@@ -82,19 +82,19 @@ impl Section {
     }
 
     /// Adds a note about a key of this section, with its line; without that key, with the line of the section.
-    fn note(&self, out: &mut Imported, key: &str, what: &str) {
+    fn note(&self, out: &mut ConvertedRules, key: &str, what: &str) {
         let line = self.values.get(key).map_or(self.line, |(_, line)| *line);
         out.note(format!("line {line}, [{}]", self.name), what);
     }
 
     /// Converts this section, which is a cache filter, and adds its rules and notes to `out`. `read`: as for [`import`].
-    fn carry(
+    fn convert(
         &self,
-        out: &mut Imported,
+        out: &mut ConvertedRules,
         read: &impl Fn(&str) -> Result<(String, String), String>,
     ) -> Result<(), String> {
         for key in self.values.keys() {
-            match TOLD.iter().find(|(told, _)| told == key) {
+            match NOTED.iter().find(|(noted, _)| noted == key) {
                 Some((_, what)) => self.note(out, key, &format!("{key} is not carried over: {what}")),
                 None if !WITHOUT_EFFECT.contains(&key.as_str()) => self.note(out, key, &format!("{key} is not known")),
                 None => {}
@@ -116,14 +116,14 @@ impl Section {
             File::Several(sets) => sets,
         };
         for (number, set) in sets.iter().enumerate() {
-            self.carry_set(&format!("{name}, set {}", number + 1), number + 1, set, &times, out);
+            self.convert_set(&format!("{name}, set {}", number + 1), number + 1, set, &times, out);
         }
         Ok(())
     }
 
     /// Returns the keys of a rule for the filter's times to live. None if the filter has no `hard_ttl`, so that its results would never
     /// expire; that is then noted in `out`.
-    fn times(&self, out: &mut Imported) -> Result<Option<Vec<Part>>, String> {
+    fn times(&self, out: &mut ConvertedRules) -> Result<Option<Vec<Part>>, String> {
         let time = |key: &str| {
             let read = self.get(key).map(|value| milliseconds(value).ok_or(value)).transpose();
             read.map_err(|value| format!("[{}]: {key}={value} is no duration", self.name))
@@ -143,8 +143,8 @@ impl Section {
 
     /// Adds a rule for each pair of a condition on reads and a condition on accounts in the set. Conditions that cannot be converted are
     /// noted and left out. `place`: the file and the set, for notes; `number`: that of the set; `times`: the times to live of all rules.
-    fn carry_set(&self, place: &str, number: usize, set: &Set, times: &[Part], out: &mut Imported) {
-        let mut carry = |conditions: &[Condition], kind: &str| -> Vec<Option<Part>> {
+    fn convert_set(&self, place: &str, number: usize, set: &Set, times: &[Part], out: &mut ConvertedRules) {
+        let mut convert = |conditions: &[Condition], kind: &str| -> Vec<Option<Part>> {
             if conditions.is_empty() {
                 return vec![None];
             }
@@ -157,7 +157,7 @@ impl Section {
             }
             parts
         };
-        let (stores, uses) = (carry(&set.store, "store"), carry(&set.uses, "use"));
+        let (stores, uses) = (convert(&set.store, "store"), convert(&set.uses, "use"));
         let mut count = 0;
         for store in &stores {
             for user in &uses {
@@ -257,7 +257,7 @@ mod tests {
     ]"#;
 
     /// Converts a configuration file, in which every file with rules has the content `JSON`.
-    fn imported(file: &str) -> Result<Imported, String> {
+    fn imported(file: &str) -> Result<ConvertedRules, String> {
         import(file, |name| Ok((name.to_owned(), JSON.to_owned())))
     }
 

@@ -5,7 +5,7 @@
 //! the others in reverse order. If a read matches rules of both kinds, it may be kept for a shorter time than by ProxySQL, but never
 //! longer.
 
-use super::{Imported, Part, seconds, text};
+use super::{ConvertedRules, Part, seconds, text};
 use near_core::rules::expression;
 use std::collections::BTreeMap;
 
@@ -37,20 +37,20 @@ const CONDITIONS: &[&str] = &["client_addr", "proxy_addr", "proxy_port", "digest
 const ACTIONS: &[&str] = &["replace_pattern", "error_msg", "ok_msg", "flagout"];
 
 /// A rule of ProxySQL's file. `line`: where it begins. `values`: by the key in lower case, the value and its line.
-struct Rule {
+struct ProxySqlRule {
     line: usize,
     values: BTreeMap<String, (String, usize)>,
 }
 
 /// Converts the rules in `file`, the text of a configuration file of ProxySQL. An error if it has no `mysql_query_rules`, or these are
 /// malformed.
-pub fn import(file: &str) -> Result<Imported, String> {
+pub fn import(file: &str) -> Result<ConvertedRules, String> {
     let mut rules = rules(file)?;
     rules.sort_by_key(|rule| rule.number("rule_id"));
-    let mut out = Imported::default();
+    let mut out = ConvertedRules::default();
     let (mut last, mut first) = (Vec::new(), Vec::new());
     for rule in &rules {
-        if let Some(parts) = rule.carried(&mut out) {
+        if let Some(parts) = rule.converted(&mut out) {
             if rule.is_on("apply", false) { first.push((rule, parts)) } else { last.push((rule, parts)) }
         }
     }
@@ -61,7 +61,7 @@ pub fn import(file: &str) -> Result<Imported, String> {
     Ok(out)
 }
 
-impl Rule {
+impl ProxySqlRule {
     /// Returns the value of a key in this rule. None if the rule does not have the key.
     fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|(value, _)| value.as_str())
@@ -83,14 +83,14 @@ impl Rule {
     }
 
     /// Adds a note about a key of this rule, with its line; without that key, with the line of the rule.
-    fn note(&self, out: &mut Imported, key: &str, what: &str) {
+    fn note(&self, out: &mut ConvertedRules, key: &str, what: &str) {
         let line = self.values.get(key).map_or(self.line, |(_, line)| *line);
         out.note(format!("line {line}, rule {}", self.get("rule_id").unwrap_or("without a number")), what);
     }
 
     /// Returns the keys of the converted rule. None if the rule has no effect on caching, or cannot be converted; the latter is noted in
     /// `out`.
-    fn carried(&self, out: &mut Imported) -> Option<Vec<Part>> {
+    fn converted(&self, out: &mut ConvertedRules) -> Option<Vec<Part>> {
         if !self.is_on("active", true) {
             self.note(out, "active", "left out, since it is not active");
             return None;
@@ -114,7 +114,7 @@ impl Rule {
 
     /// Returns the keys of the converted rule. `ttl`: its time to live in milliseconds; none if the reads that it matches are not to be
     /// kept. None if the rule must be left out, which is noted in `out`.
-    fn parts(&self, ttl: Option<u64>, out: &mut Imported) -> Option<Vec<Part>> {
+    fn parts(&self, ttl: Option<u64>, out: &mut ConvertedRules) -> Option<Vec<Part>> {
         let (mut parts, mut is_whole) = (Vec::new(), true);
         let unknown = CONDITIONS.iter().copied().filter(|key| self.get(key).is_some());
         for key in unknown.chain(self.is_on("negate_match_pattern", false).then_some("negate_match_pattern")) {
@@ -160,7 +160,13 @@ impl Rule {
 
     /// Adds what the rule decides to its conditions `parts`. `is_whole`: all conditions could be converted. If not, a rule that caches is
     /// left out, and the result is none; a rule that forbids caching forbids it for more reads.
-    fn decided(&self, ttl: Option<u64>, mut parts: Vec<Part>, is_whole: bool, out: &mut Imported) -> Option<Vec<Part>> {
+    fn decided(
+        &self,
+        ttl: Option<u64>,
+        mut parts: Vec<Part>,
+        is_whole: bool,
+        out: &mut ConvertedRules,
+    ) -> Option<Vec<Part>> {
         match ttl {
             Some(_) if !is_whole => {
                 self.note(out, "cache_ttl", "left out; a later rule may fit its reads");
@@ -193,7 +199,7 @@ impl Rule {
 
 /// Returns true if a key of ProxySQL's rules is converted, noted or without effect. Any other key gets a note.
 fn is_known(key: &str) -> bool {
-    const CARRIED: &[&str] = &[
+    const CONVERTED: &[&str] = &[
         "username",
         "schemaname",
         "match_digest",
@@ -203,7 +209,7 @@ fn is_known(key: &str) -> bool {
         "cache_ttl",
         "cache_empty_result",
     ];
-    [CARRIED, WITHOUT_EFFECT, CONDITIONS, ACTIONS].iter().any(|keys| keys.contains(&key))
+    [CONVERTED, WITHOUT_EFFECT, CONDITIONS, ACTIONS].iter().any(|keys| keys.contains(&key))
 }
 
 /// A token of ProxySQL's configuration file.
@@ -216,7 +222,7 @@ enum Token {
 }
 
 /// Returns the rules in the list `mysql_query_rules`, in the order of the file. The error names the line.
-fn rules(file: &str) -> Result<Vec<Rule>, String> {
+fn rules(file: &str) -> Result<Vec<ProxySqlRule>, String> {
     let tokens = tokens(file)?;
     let start = tokens.iter().position(|(token, _)| *token == Token::Word("mysql_query_rules".into()));
     let start = start.ok_or("there is no mysql_query_rules in the file")?;
@@ -237,7 +243,7 @@ fn rules(file: &str) -> Result<Vec<Rule>, String> {
 }
 
 /// Reads one rule. `tokens`: those between its braces; `line`: where it begins.
-fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<Rule, String> {
+fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<ProxySqlRule, String> {
     let mut values = BTreeMap::new();
     let mut words = tokens.iter().filter(|(token, _)| !matches!(token, Token::Mark(',' | ';')));
     while let Some((key, line)) = words.next() {
@@ -248,7 +254,7 @@ fn rule(tokens: &[&(Token, usize)], line: usize) -> Result<Rule, String> {
             _ => return Err(format!("line {line}: `key = value` is expected")),
         }
     }
-    Ok(Rule { line, values })
+    Ok(ProxySqlRule { line, values })
 }
 
 /// Splits the text of a configuration file into tokens, each with its line. Comments are left out, and adjacent strings joined.

@@ -30,17 +30,17 @@ pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::
     stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await?;
     stream.flush().await?;
     let (status, body) = answer(&mut stream).await?;
-    let told: Option<Value> = serde_json::from_slice(&body).ok();
-    match (status, told) {
-        (200, Some(told)) => Ok(told),
-        (_, told) => Err(refusal(status, told.as_ref())),
+    let json: Option<Value> = serde_json::from_slice(&body).ok();
+    match (status, json) {
+        (200, Some(json)) => Ok(json),
+        (_, json) => Err(refusal(status, json.as_ref())),
     }
 }
 
-/// Explains an answer of the control plane that is no success. `told`: the answer's JSON, if it is JSON; the reason is in its field
+/// Explains an answer of the control plane that is no success. `json`: the answer's JSON, if it is JSON; the reason is in its field
 /// `detail`.
-fn refusal(status: u16, told: Option<&Value>) -> io::Error {
-    let detail = told.and_then(|told| told.get("detail")).and_then(Value::as_str).unwrap_or("no reason was given");
+fn refusal(status: u16, json: Option<&Value>) -> io::Error {
+    let detail = json.and_then(|json| json.get("detail")).and_then(Value::as_str).unwrap_or("no reason was given");
     io::Error::other(format!("it answers {status}: {}", one_line(detail, LONGEST_DETAIL)))
 }
 

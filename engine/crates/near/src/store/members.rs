@@ -1,10 +1,10 @@
 //! The servers of a store, and which one has a key. The configured servers form a hash ring, unless they belong to a cluster: then the
 //! cluster's slots decide.
 
-use super::Id;
-use super::line::{Common, Line};
-use super::reply::{Range, Reply, Wants, key};
+use super::StoreKey;
+use super::reply::{ExpectedReply, Reply, SlotRange, key};
 use super::ring::Ring;
+use super::store_server::{Common, StoreServer};
 use super::valkey;
 use crate::server::Server;
 use locks::RwLock;
@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub struct Members {
     common: Arc<Common>,
     /// The servers that the configuration names.
-    named: Vec<Arc<Line>>,
+    named: Vec<Arc<StoreServer>>,
     /// The hash ring of the servers in `named`, by their index there.
     ring: Ring,
     /// The cluster's slots; none if the servers form no cluster, or it has not answered yet.
@@ -34,14 +34,14 @@ pub struct Members {
 #[derive(Clone, Default)]
 struct Cluster {
     /// The servers that have slots.
-    primaries: Vec<Arc<Line>>,
+    primaries: Vec<Arc<StoreServer>>,
     /// The last slot of a range, its first slot, and the index of the primary that has it. Sorted by the last slot.
     ranges: Vec<(u16, u16, usize)>,
 }
 
 impl Cluster {
     /// Returns the primary that has this slot. None if no server has it.
-    fn line(&self, slot: u16) -> Option<&Arc<Line>> {
+    fn server_for(&self, slot: u16) -> Option<&Arc<StoreServer>> {
         let at = self.ranges.partition_point(|(last, ..)| *last < slot);
         let (_, _, owner) = self.ranges.get(at).filter(|(_, first, _)| *first <= slot)?;
         Some(&self.primaries[*owner])
@@ -51,10 +51,10 @@ impl Cluster {
 impl Members {
     /// Makes the members, and starts the task that reads a cluster's slots whenever they may have changed. Connects to no server yet. Must
     /// be called in a tokio runtime.
-    pub fn begin(common: Common, servers: Vec<Server>) -> Arc<Members> {
+    pub fn start(common: Common, servers: Vec<Server>) -> Arc<Members> {
         let common = Arc::new(common);
-        let ring = Ring::of(servers.iter().map(Server::to_string));
-        let named = servers.into_iter().map(|server| Line::new(&common, server)).collect();
+        let ring = Ring::new(servers.iter().map(Server::to_string));
+        let named = servers.into_iter().map(|server| StoreServer::new(&common, server)).collect();
         let members = Arc::new(Members { common, named, ring, cluster: RwLock::default() });
         tokio::spawn(follow(members.clone()));
         members
@@ -71,7 +71,7 @@ impl Members {
     }
 
     /// Returns all servers in use: the primaries of the cluster, or the configured servers.
-    pub fn lines(&self) -> Vec<Arc<Line>> {
+    pub fn servers(&self) -> Vec<Arc<StoreServer>> {
         let cluster = self.cluster();
         let members = cluster.as_ref().map_or(&self.named, |cluster| &cluster.primaries);
         members.clone()
@@ -80,13 +80,13 @@ impl Members {
     /// Returns the server that the caller is to ask for this key: in a cluster the primary of its slot, otherwise the first one on the ring
     /// that may be asked. None if no server may be asked; one that does not answer is returned once a second. If the key's own server comes
     /// back later, it may have older entries, which does no harm, since every entry is checked before it is used.
-    pub fn line(&self, id: &Id) -> Option<Arc<Line>> {
+    pub fn server_for(&self, id: &StoreKey) -> Option<Arc<StoreServer>> {
         let now = clock::now();
-        let may_ask = |line: &&Arc<Line>| line.may_ask(now);
+        let may_ask = |server: &&Arc<StoreServer>| server.may_ask(now);
         if let Some(cluster) = &*self.cluster.read().unwrap_or_else(PoisonError::into_inner) {
-            return cluster.line(slot(&key(id))).filter(may_ask).cloned();
+            return cluster.server_for(slot(&key(id))).filter(may_ask).cloned();
         }
-        self.ring.from(id).map(|index| &self.named[index]).find(may_ask).cloned()
+        self.ring.candidates(id).map(|index| &self.named[index]).find(may_ask).cloned()
     }
 
     /// Reads the cluster's slots. Asks the known servers in turn, until one reports the slots; servers that do not answer at present come
@@ -99,27 +99,27 @@ impl Members {
         known.rotate_left(first);
         known.sort_by_cached_key(|member| !member.answers());
         for member in &known {
-            let answer = member.ask(valkey::slots(), Wants::Slots).await;
+            let answer = member.ask(valkey::slots(), ExpectedReply::Slots).await;
             if let Some((Reply::Slots(ranges), _)) = answer
                 && !ranges.is_empty()
             {
-                let cluster = self.of_ranges(ranges, member.server(), &known);
+                let cluster = self.of_ranges(ranges, member.address(), &known);
                 *self.cluster.write().unwrap_or_else(PoisonError::into_inner) = Some(cluster);
                 return;
             }
         }
     }
 
-    /// Makes the cluster of the ranges that a server has reported. `teller`: that server, which is meant if a range has no host. `known`:
+    /// Makes the cluster of the ranges that a server has reported. `reporter`: that server, which is meant if a range has no host. `known`:
     /// servers whose connections are kept.
-    fn of_ranges(&self, told: Vec<Range>, teller: &Server, known: &[Arc<Line>]) -> Cluster {
+    fn of_ranges(&self, ranges: Vec<SlotRange>, reporter: &Server, known: &[Arc<StoreServer>]) -> Cluster {
         let (mut cluster, mut indexes) = (Cluster::default(), HashMap::new());
-        for Range { first, last, host, port } in told {
-            let host = if host.is_empty() { teller.host().to_owned() } else { host };
+        for SlotRange { first, last, host, port } in ranges {
+            let host = if host.is_empty() { reporter.host().to_owned() } else { host };
             let server = Server::Tcp { host, port };
             let owner = *indexes.entry(server.to_string()).or_insert_with(|| {
-                let is_known = known.iter().find(|member| *member.server() == server).cloned();
-                cluster.primaries.push(is_known.unwrap_or_else(|| Line::new(&self.common, server)));
+                let is_known = known.iter().find(|member| *member.address() == server).cloned();
+                cluster.primaries.push(is_known.unwrap_or_else(|| StoreServer::new(&self.common, server)));
                 cluster.primaries.len() - 1
             });
             cluster.ranges.push((last, first, owner));
@@ -163,7 +163,7 @@ const CRC: [u16; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Dialect, Options};
+    use crate::store::{Dialect, StoreOptions};
 
     /// Checks the slots of some keys. The expected ones are those that the command `CLUSTER KEYSLOT` returns.
     #[test]
@@ -178,12 +178,12 @@ mod tests {
         let named = Server::Tcp { host: "seed".into(), port: 1 };
         let (servers, timeout) = (vec![named.clone()], Duration::from_millis(10));
         let [name, user, password] = [const { String::new() }; 3];
-        let options = Options { dialect: Dialect::Valkey, servers, timeout, name, user, password, tls: None };
-        let members = Members::begin(Common::new(&options), options.servers);
-        let range = |first, last, host: &str, port| Range { first, last, host: host.into(), port };
-        let told = vec![range(100, 16_383, "b", 2), range(0, 49, "", 1), range(50, 50, "b", 2)];
-        let cluster = members.of_ranges(told, &named, &members.named);
-        let of = |slot| cluster.line(slot).map(|line| line.server().to_string());
+        let options = StoreOptions { dialect: Dialect::Valkey, servers, timeout, name, user, password, tls: None };
+        let members = Members::start(Common::new(&options), options.servers);
+        let range = |first, last, host: &str, port| SlotRange { first, last, host: host.into(), port };
+        let ranges = vec![range(100, 16_383, "b", 2), range(0, 49, "", 1), range(50, 50, "b", 2)];
+        let cluster = members.of_ranges(ranges, &named, &members.named);
+        let of = |slot| cluster.server_for(slot).map(|server| server.address().to_string());
         assert_eq!(
             [0, 49, 50, 51, 99, 100, 16_383].map(of),
             [

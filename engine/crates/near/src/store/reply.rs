@@ -1,17 +1,17 @@
 //! The answers of a store, independent of its protocol.
 
-use super::Id;
+use super::StoreKey;
 use std::time::Duration;
 
 /// One answer of a server of the store.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The entry of a key in memcached.
-    Item(Item),
+    Entry(MemcachedEntry),
     /// The value of a key in Valkey, or that there is none.
-    Read(Read),
+    Value(TimedValue),
     /// The server's number of entries and its memory.
-    Counted(Counted),
+    Totals(Totals),
     /// The request was carried out.
     Done,
     /// The request was not carried out: its condition did not hold, there is no value, the server has no room, or it serves nothing at
@@ -20,14 +20,14 @@ pub enum Reply {
     /// Another server of the cluster has the key's slot, or no server has it.
     Moved,
     /// A description of the server; every connection to Valkey begins with it.
-    About(About),
+    ServerInfo(ServerInfo),
     /// The slots of the cluster, as far as the answer could be read. Empty if the server knows of none.
-    Slots(Vec<Range>),
+    Slots(Vec<SlotRange>),
 }
 
 /// The entry of a key in memcached, which reports how long the entry may still live. Also one that the request has only just created.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Item {
+pub struct MemcachedEntry {
     /// The stored value. Empty if the entry was reserved and its value is not stored yet.
     pub value: Vec<u8>,
     /// The entry's unique version (memcached's CAS value). It changes with every change of the entry.
@@ -40,7 +40,7 @@ pub struct Item {
 
 /// The value of a key in Valkey, together with the server's time just before the value was read.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct TimedValue {
     /// The stored value. Empty if the key has none.
     pub value: Vec<u8>,
     /// The server's time, in microseconds since 1970 by its own clock; 0 if the time was not asked for.
@@ -52,7 +52,7 @@ pub type Process = [u8; 40];
 
 /// The facts about a server that each connection to Valkey begins with.
 #[derive(Debug, PartialEq, Eq)]
-pub struct About {
+pub struct ServerInfo {
     pub process: Process,
     /// True if the server runs in cluster mode.
     pub is_of_cluster: bool,
@@ -60,7 +60,7 @@ pub struct About {
 
 /// A range of a cluster's slots, both ends included, and the primary that has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct SlotRange {
     pub first: u16,
     pub last: u16,
     /// The host name or address of the primary. Empty if it is the host of the server that has sent this answer.
@@ -70,7 +70,7 @@ pub struct Range {
 
 /// The totals of one server of the store, including the entries of other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct Totals {
     pub entries: u64,
     /// The memory in use on the server, in bytes.
     pub used: u64,
@@ -80,16 +80,16 @@ pub struct Counted {
 
 /// The kind of answer that a request expects, so that the answer can be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wants {
+pub enum ExpectedReply {
     /// A value and its age.
-    Item,
+    Entry,
     /// A value alone.
     Value,
     /// A server's description of itself.
-    About,
+    ServerInfo,
     Slots,
     /// A server's totals.
-    Counts,
+    Totals,
     /// Only whether the request was carried out.
     Outcome,
 }
@@ -97,13 +97,13 @@ pub enum Wants {
 /// The answer cannot be understood, so where the next one begins is unknown, or the server refuses to serve. The connection must be closed.
 /// The text says why, for the log.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unfit(pub String);
+pub struct ProtocolError(pub String);
 
 /// The first answer in a buffer, and its length in bytes; none if it is not complete yet. After an error the connection must be closed.
-pub type Parsed = Result<Option<(Reply, usize)>, Unfit>;
+pub type Parsed = Result<Option<(Reply, usize)>, ProtocolError>;
 
 /// Returns the key as the servers of the store know it: `fqc:` and the hash in hexadecimal digits.
-pub fn key(id: &Id) -> String {
+pub fn key(id: &StoreKey) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |bits: u8| char::from(DIGITS[usize::from(bits)]);
     "fqc:".chars().chain(id.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])).collect()

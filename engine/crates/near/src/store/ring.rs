@@ -1,6 +1,6 @@
 //! Consistent hashing: decides which of several servers has a key. If a server is added or removed, few keys move.
 
-use super::Id;
+use super::StoreKey;
 use near_core::digest;
 
 /// The number of points of each server on the ring. More points spread the keys more evenly.
@@ -16,12 +16,12 @@ pub struct Ring {
 impl Ring {
     /// Makes the ring of these servers, by their addresses. Their order does not matter: near caches that name the same servers find the
     /// same one for a key.
-    pub fn of(servers: impl Iterator<Item = String>) -> Ring {
+    pub fn new(servers: impl Iterator<Item = String>) -> Ring {
         let mut points = Vec::new();
         let mut count = 0;
         for (index, server) in servers.enumerate() {
-            let place = |number: u32| place(&digest::of([server.as_bytes(), &number.to_le_bytes()].into_iter()));
-            points.extend((0..POINTS).map(|number| (place(number), index)));
+            let position = |number: u32| position(&digest::of([server.as_bytes(), &number.to_le_bytes()].into_iter()));
+            points.extend((0..POINTS).map(|number| (position(number), index)));
             count = index + 1;
         }
         points.sort_unstable();
@@ -29,9 +29,9 @@ impl Ring {
     }
 
     /// Returns the index of each server once: first that of the server that has the key, then those of the servers that replace it in turn.
-    /// The indexes are those of the servers in the list given to [`of`](Self::of).
-    pub fn from(&self, id: &Id) -> impl Iterator<Item = usize> {
-        let first = self.points.partition_point(|(at, _)| *at < place(id));
+    /// The indexes are those of the servers in the list given to [`new`](Self::new).
+    pub fn candidates(&self, id: &StoreKey) -> impl Iterator<Item = usize> {
+        let first = self.points.partition_point(|(at, _)| *at < position(id));
         let mut seen = vec![false; self.servers];
         let points = self.points[first..].iter().chain(&self.points[..first]);
         points.filter(move |(_, server)| !std::mem::replace(&mut seen[*server], true)).map(|(_, server)| *server)
@@ -39,7 +39,7 @@ impl Ring {
 }
 
 /// Returns the position of a hash on the ring.
-fn place(id: &Id) -> u64 {
+fn position(id: &StoreKey) -> u64 {
     id.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
@@ -48,14 +48,14 @@ mod tests {
     use super::*;
 
     /// Returns the key with this number.
-    fn id(number: u32) -> Id {
+    fn id(number: u32) -> StoreKey {
         digest::of([&number.to_le_bytes()[..]].into_iter())
     }
 
     /// Returns the server that has the key with this number.
     fn first<'a>(names: &[&'a str], number: u32) -> &'a str {
-        let ring = Ring::of(names.iter().map(|name| name.to_string()));
-        names[ring.from(&id(number)).next().expect("a server")]
+        let ring = Ring::new(names.iter().map(|name| name.to_string()));
+        names[ring.candidates(&id(number)).next().expect("a server")]
     }
 
     #[test]
@@ -74,9 +74,9 @@ mod tests {
 
     #[test]
     fn who_takes_the_place_of_another_is_the_one_that_would_have_it_alone() {
-        let ring = Ring::of(["a:1", "b:1", "c:1"].iter().map(|name| name.to_string()));
+        let ring = Ring::new(["a:1", "b:1", "c:1"].iter().map(|name| name.to_string()));
         for number in 0..100 {
-            let order: Vec<_> = ring.from(&id(number)).collect();
+            let order: Vec<_> = ring.candidates(&id(number)).collect();
             assert_eq!(order.len(), 3);
             let rest: Vec<_> =
                 ["a:1", "b:1", "c:1"].into_iter().enumerate().filter(|(at, _)| *at != order[0]).collect();
@@ -88,6 +88,6 @@ mod tests {
 
     #[test]
     fn without_servers_nobody_is_asked() {
-        assert_eq!(Ring::of(std::iter::empty()).from(&id(1)).next(), None);
+        assert_eq!(Ring::new(std::iter::empty()).candidates(&id(1)).next(), None);
     }
 }

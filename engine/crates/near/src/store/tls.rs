@@ -20,14 +20,14 @@ pub struct Tls {
     pub connector: TlsConnector,
     /// The values of the options that the connector was made from: `store-tls`, `store-ca` and `store-tls-name`. They decide whether two
     /// are equal.
-    pub said: [String; 3],
+    pub options_used: [String; 3],
     /// The name that the certificates of all servers must be for. None: each certificate must be for the host of its server.
     pub name: Option<String>,
 }
 
 impl PartialEq for Tls {
     fn eq(&self, other: &Tls) -> bool {
-        self.said == other.said
+        self.options_used == other.options_used
     }
 }
 
@@ -36,7 +36,7 @@ impl Eq for Tls {}
 impl Tls {
     /// Does the TLS handshake with the server `host` on a new connection. Takes a second at most. The error explains what an operator
     /// should check.
-    pub async fn begin(&self, stream: Stream, host: &str) -> io::Result<Stream> {
+    pub async fn handshake(&self, stream: Stream, host: &str) -> io::Result<Stream> {
         let name = tls::name(self.name.as_deref().unwrap_or(host)).map_err(io::Error::other)?;
         match timeout(LONGEST, self.connector.connect(name, stream)).await {
             Ok(Ok(stream)) => Ok(Box::new(stream)),
@@ -44,19 +44,19 @@ impl Tls {
                 Err(io::Error::other("it ends the connection where TLS should begin: is this its port for TLS?"))
             }
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(late()),
+            Err(_) => Err(handshake_timeout()),
         }
     }
 }
 
 /// Returns the error for a TLS handshake that takes too long.
-pub fn late() -> io::Error {
+pub fn handshake_timeout() -> io::Error {
     io::Error::other("TLS with it does not begin in time: is this its port for TLS?")
 }
 
 /// Explains the error of a connection that has ended before the first answer: the server may expect TLS, or a certificate. Returns other
 /// errors unchanged. `has_tls`: TLS is used.
-pub fn unanswered(error: io::Error, has_tls: bool) -> io::Error {
+pub fn explain_no_answer(error: io::Error, has_tls: bool) -> io::Error {
     match (is_end(&error), has_tls) {
         (false, _) => error,
         (true, false) => io::Error::other("it ends the connection without an answer: does it want TLS (store-tls)?"),
@@ -73,10 +73,10 @@ fn is_end(error: &io::Error) -> bool {
 }
 
 /// Returns an error about a server in one line, for logs and metrics, with a hint what to check where the cause is known.
-pub fn trouble(error: &io::Error) -> String {
+pub fn explain_in_one_line(error: &io::Error) -> String {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     let words = match of_tls {
-        Some(error) => told(error),
+        Some(error) => explain(error),
         None if error.kind() == io::ErrorKind::TimedOut => "nothing comes from it within store-timeout-ms".into(),
         None => error.to_string(),
     };
@@ -84,9 +84,9 @@ pub fn trouble(error: &io::Error) -> String {
 }
 
 /// Explains an error of TLS to an operator.
-fn told(error: &Error) -> String {
+fn explain(error: &Error) -> String {
     match error {
-        Error::InvalidCertificate(error) => of_certificate(error),
+        Error::InvalidCertificate(error) => explain_certificate(error),
         Error::InvalidMessage(_) => "it does not speak TLS: is this its port for TLS?".into(),
         Error::AlertReceived(AlertDescription::CertificateRequired | AlertDescription::HandshakeFailure) => {
             "it refuses TLS with fqc-near, which has no certificate: does it demand certificates of its clients (tls-auth-clients)?"
@@ -97,7 +97,7 @@ fn told(error: &Error) -> String {
 }
 
 /// Explains what is wrong with the server's certificate.
-fn of_certificate(error: &CertificateError) -> String {
+fn explain_certificate(error: &CertificateError) -> String {
     use CertificateError::{
         BadSignature, Expired, ExpiredContext, NotValidForNameContext, NotValidYet, NotValidYetContext, Other,
         UnknownIssuer,
@@ -132,8 +132,8 @@ mod tests {
 
     #[test]
     fn what_a_store_says_is_one_line_of_text() {
-        let said = io::Error::other(format!("ERR \u{1b}[2Jno\nway {}", "x".repeat(5000)));
-        let told = trouble(&said);
+        let options_used = io::Error::other(format!("ERR \u{1b}[2Jno\nway {}", "x".repeat(5000)));
+        let told = explain_in_one_line(&options_used);
         assert!(told.starts_with("ERR [2Jno way x"), "{told}");
         assert_eq!(told.len(), LONGEST_LINE);
     }

@@ -694,3 +694,62 @@ fn the_curve_takes_no_read_that_was_not_kept_for_a_hit() {
     let is_none = |row: &[Option<Vec<u8>>]| row[1].as_deref() < Some(b"0.02");
     assert!(curve.iter().all(|row| is_none(row)), "{curve:?}");
 }
+
+/// Checks that `/metrics`, `SHOW FQC STATUS` and the log of the near cache, and `SHOW FQC NEAR` of the server, all give the same reason while
+/// the near cache is attached and the server's cache reports no results; and that none of them does while it reports results.
+#[test]
+fn a_near_cache_says_that_the_servers_cache_only_observes_or_has_no_memory() {
+    let scene = Scene::of(1);
+    let (mut admin, mut client) = (scene.direct(), scene.near().client());
+    let size = ask(&mut admin, "SELECT @@query_cache_size");
+    let back = format!("SET GLOBAL query_cache_size = {size}");
+    let cases = [
+        (
+            &["SET GLOBAL fqc_observe = ON", "SET GLOBAL query_cache_type = OFF"][..],
+            "the server's cache only observes",
+            &["SET GLOBAL query_cache_type = ON", "SET GLOBAL fqc_observe = OFF"][..],
+        ),
+        (&["SET GLOBAL query_cache_size = 0"], "the server's cache is off", &[&back]),
+    ];
+    let obstacle_of_server = || ask(&mut scene.direct(), "SHOW FQC NEAR").rsplit(',').next().map(str::to_owned);
+    for (obstruct, why, restore) in cases {
+        obstruct.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        scene.near().wait_for_metric("serving", |serving| serving == 0);
+        let status = ask(&mut client, "SHOW FQC STATUS WHERE Item = 'Cache'");
+        assert_eq!(status, format!("Cache,OFF: {why}"), "{}", scene.near().log());
+        let metrics = scene.near().get("/metrics");
+        assert!(metrics.contains(&format!("fqc_near_obstacle{{reason=\"{why}\"}} 1")), "{metrics}");
+        let logged = format!("attached, but nothing is answered from memory: {why}");
+        assert!(scene.near().log().contains(&logged), "{}", scene.near().log());
+        assert_eq!(obstacle_of_server().as_deref(), Some(why));
+        restore.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        scene.near().wait_for_metric("serving", |serving| serving == 1);
+        let status = ask(&mut client, "SHOW FQC STATUS WHERE Item = 'Cache'");
+        assert!(status.starts_with("Cache,ON"), "{status}");
+        assert_eq!(obstacle_of_server().as_deref(), Some(""));
+    }
+}
+
+/// Checks that a feed that breaks again and again is attached again soon each time, although nothing is answered from memory in between. If
+/// each attempt were taken for a failed one, the pauses before the attempts would add up to more than twenty seconds.
+#[test]
+fn a_feed_that_breaks_is_attached_again_soon_while_the_server_only_observes() {
+    let scene = Scene::of(1);
+    let mut admin = scene.direct();
+    ["SET GLOBAL fqc_observe = ON", "SET GLOBAL query_cache_type = OFF"]
+        .iter()
+        .for_each(|one| drop(admin.must(one).expect(one)));
+    scene.near().wait_for_metric("serving", |serving| serving == 0);
+    let begun = Instant::now();
+    for _ in 0..8 {
+        let attachment = |admin: &mut Client| {
+            let row = ask(admin, "SHOW FQC NEAR");
+            row.rsplit(',').nth(1).map(str::to_owned)
+        };
+        let before = attachment(&mut admin);
+        let feed = ask(&mut admin, "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'feed'");
+        ask(&mut admin, &format!("KILL {feed}"));
+        wait_until("the next feed", || attachment(&mut admin).is_some_and(|now| Some(&now) != before.as_ref()));
+    }
+    assert!(begun.elapsed() < Duration::from_secs(12), "{:?}: {}", begun.elapsed(), scene.near().log());
+}

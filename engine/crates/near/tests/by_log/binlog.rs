@@ -7,7 +7,7 @@ use crate::beside::followed::{
 };
 use crate::beside::scene::{READ, ask, hits, said, until_served};
 use crate::beside::store::Store;
-use crate::beside::{Folder, LIMIT, Near, wait_until};
+use crate::beside::{Folder, LIMIT, Near, near_with, wait_until};
 use fqc_tests::client::{Client, Endpoint, Param, Prepared, command};
 use fqc_tests::server::Server;
 use fqc_tests::wire::Wire;
@@ -1023,5 +1023,34 @@ fn leave_out_numbers(admin: &mut Client, round: u64) {
     run(admin, &[empty.as_str(), "BEGIN", "COMMIT", "SET gtid_next = AUTOMATIC"]);
     if round.is_multiple_of(4) {
         run(admin, &[&purged]);
+    }
+}
+
+/// Checks that a reload of a file that does not name `binlog-user` any more changes nothing until a restart, as the log says: the binary log
+/// is still followed, also after its connection has ended, and results that a write has invalidated are not served.
+#[test]
+fn a_reload_without_the_account_for_the_log_goes_on_following_it() {
+    let server = mariadb().logging();
+    let folder = Folder::fresh();
+    let password = folder.write("password", "secret\n");
+    let place = format!("server = '127.0.0.1:{}'\n", server.port());
+    let follows = format!("binlog-user = 'follower'\nbinlog-password-file = '{password}'\nmax-staleness-ms = {LONG}\n");
+    let file = folder.write("near.toml", &format!("{place}{follows}"));
+    let near = near_with(&["--config", &file]);
+    near.wait_for_metric("serving", |serving| serving == 1);
+    let (mut client, mut admin) = (near.client(), direct(&server));
+    for (round, rest) in ["", "hints = true\n"].into_iter().enumerate() {
+        folder.write("near.toml", &format!("{place}{rest}"));
+        near.signal(libc::SIGHUP);
+        wait_until("the reload", || near.log().matches("reloaded; new connections").count() == round + 1);
+        assert_eq!(near.log().matches("stay as they are until a restart").count(), round + 1, "{}", near.log());
+        let dump = ask(&mut admin, "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Binlog Dump'");
+        ask(&mut admin, &format!("KILL {dump}"));
+        wait_until("the next connection", || near.log().matches("following the log of").count() == round + 2);
+        near.wait_for_metric("serving", |serving| serving == 1);
+        let value = format!("7{round}");
+        run(&mut admin, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
+        is_said(&near, &mut client, READ, &value);
+        assert_eq!(until_served(&near, &mut client, READ), value);
     }
 }

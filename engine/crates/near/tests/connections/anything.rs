@@ -3,11 +3,11 @@
 
 use feed::{CommandReport, Frame, ToNear, command_check};
 use fqc_tests::random::Random;
-use near::pump::seen_of_server;
+use near::pump::server_bytes;
 use near_core::follow::Follower;
-use near_core::leases::Leases;
+use near_core::leases::ByLeases;
 use near_core::memory::Memory;
-use near_core::session::{Session, Then};
+use near_core::session::{Route, Session};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use wire::{ErrPacket, Header, capability, ok_packet, push_packet, status};
@@ -108,7 +108,7 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
         let memory = Arc::new(Memory::new(SIZE));
         let capabilities = if random.percent(90) { capability::DEPRECATE_EOF } else { random.draw() };
         let mut follower = Follower::new(capabilities);
-        let leases = Leases::new(&memory, CONNECTION, GREETING, capabilities, true);
+        let leases = ByLeases::new(&memory, CONNECTION, GREETING, capabilities, true);
         let mut session = Some(Session::new(&memory, leases));
         let (mut sent, mut number) = (Vec::new(), 1);
         let mut is_due = false;
@@ -120,20 +120,20 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
                     let mut bytes = command(&mut random);
                     let is_whole = random.percent(99);
                     bytes.truncate(if is_whole { bytes.len() } else { random.below(bytes.len() + 1) });
-                    let then = match session.is_holding() {
+                    let route = match session.is_holding() {
                         true => session.take_held(&mut Context::from_waker(Waker::noop()), &mut follower),
-                        false => Some(session.of_client(&mut follower, &bytes, true)),
+                        false => Some(session.client_bytes(&mut follower, &bytes, true)),
                     };
-                    match then {
-                        Some(Then::Answer(answer) | Then::Both { answer, .. }) => {
+                    match route {
+                        Some(Route::Answer(answer) | Route::ReplaceAndAnswer { answer, .. }) => {
                             let whole: usize = wire::packets(&answer).map(|one| one.payload.len() + Header::SIZE).sum();
                             assert_eq!(whole, answer.len(), "round {round}");
                         }
-                        Some(Then::Pass) => {
+                        Some(Route::Pass) => {
                             is_due = ![Some(&24), Some(&25), Some(&1)].contains(&bytes.get(Header::SIZE));
                             sent.push(bytes);
                         }
-                        Some(Then::Instead(bytes) | Then::Hold(bytes)) => {
+                        Some(Route::Replace(bytes) | Route::Hold(bytes)) => {
                             is_due = true;
                             sent.push(bytes);
                         }
@@ -145,13 +145,13 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
                         continue;
                     }
                     let to = sent.last().filter(|_| random.percent(99));
-                    seen_of_server(&mut follower, &mut session, &answer(&mut random, to));
+                    server_bytes(&mut follower, &mut session, &answer(&mut random, to));
                 }
                 _ => {
-                    let is_heard = memory.hear(frame(&mut random, number, &sent)).is_ok();
+                    let is_heard = memory.receive(frame(&mut random, number, &sent)).is_ok();
                     number = if is_heard { number + 1 } else { 1 };
                     if !is_heard {
-                        memory.lose();
+                        memory.detach();
                     }
                 }
             }

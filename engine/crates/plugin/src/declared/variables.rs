@@ -19,7 +19,7 @@ const LIMIT_DEFAULT: u64 = 1_048_576;
 static SIZE: Shared<c_ulonglong> = Shared::new(0);
 static LIMIT: Shared<c_ulonglong> = Shared::new(LIMIT_DEFAULT);
 static MIN_RES_UNIT: Shared<c_ulonglong> = Shared::new(4096);
-static MINOR: Shared<c_ulonglong> = Shared::new(version::MINOR);
+static RELEASE_DATE: Shared<c_ulonglong> = Shared::new(version::RELEASE_DATE);
 static VERSION: Shared<*const c_char> = Shared::new(version::TEXT.as_ptr());
 static COMPATIBILITY: Shared<*const c_char> = Shared::new(c"5.7".as_ptr());
 static VERIFY_PPM: Shared<c_ulonglong> = Shared::new(0);
@@ -81,8 +81,8 @@ static VAR_MINOR: Shared<GlobalNumber> = Shared::new(GlobalNumber {
         c"minor_version",
         c"Release date of the engine as a number",
     ),
-    value: MINOR.get(),
-    default: version::MINOR,
+    value: RELEASE_DATE.get(),
+    default: version::RELEASE_DATE,
     min: 0,
     max: u64::MAX,
     block: 1,
@@ -200,7 +200,7 @@ switches! {
         c"adaptation", 1,
         c"Store only a few results of statements whose results are removed before they are read again"
     );
-    DOZE, set_dozes: global_bool(
+    DOZE, set_allows_light_mode: global_bool(
         c"doze", 0,
         c"While the cache saves less than it costs: store nothing and follow sessions by their bytes alone, until more statements are repeated"
     );
@@ -208,7 +208,7 @@ switches! {
         c"observe", 0,
         c"While fqc_type is OFF: note what fqc_size would hold, to tell the hits and the time that it would save; nothing is served or stored"
     );
-    ROW_FOOTPRINTS, set_tells_rows: global_bool(
+    ROW_FOOTPRINTS, set_tracks_rows: global_bool(
         c"row_footprints", 1,
         c"Tell rows of a table apart where statements name them by key, so that a write outdates only results that read its rows"
     );

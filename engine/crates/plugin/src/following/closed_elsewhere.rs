@@ -15,18 +15,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
 /// A session whose connection another thread has closed, and the descriptor number that it had.
-struct Cut {
+struct ClosedSession {
     fd: c_int,
     session: Session,
 }
 
 /// The sessions of closed connections, by the server's thread id.
-static CUT: Mutex<BTreeMap<u64, Cut>> = Mutex::new(BTreeMap::new());
-/// The number of sessions in `CUT`. Usually 0, so that the map need not be locked.
+static CLOSED: Mutex<BTreeMap<u64, ClosedSession>> = Mutex::new(BTreeMap::new());
+/// The number of sessions in `CLOSED`. Usually 0, so that the map need not be locked.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-fn all() -> MutexGuard<'static, BTreeMap<u64, Cut>> {
-    CUT.lock().unwrap_or_else(PoisonError::into_inner)
+fn all() -> MutexGuard<'static, BTreeMap<u64, ClosedSession>> {
+    CLOSED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Keeps the session of a connection that another thread has closed, until the server reports the session's end. The engine no longer
@@ -34,7 +34,7 @@ fn all() -> MutexGuard<'static, BTreeMap<u64, Cut>> {
 pub fn keep(thread_id: u64, fd: c_int, mut session: Session) {
     session.abandon(engine());
     let mut all = all();
-    all.insert(thread_id, Cut { fd, session });
+    all.insert(thread_id, ClosedSession { fd, session });
     COUNT.store(all.len(), Ordering::Release);
 }
 
@@ -70,6 +70,6 @@ pub fn forget() {
     forgotten.into_values().for_each(close);
 }
 
-fn close(mut cut: Cut) {
+fn close(mut cut: ClosedSession) {
     cut.session.close(engine());
 }

@@ -10,7 +10,7 @@ use crate::server;
 use crate::sockets::descriptors;
 use crate::sockets::io;
 use locks::Mutex;
-use session::Unheard;
+use session::UnreportedConnection;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::c_int;
@@ -20,22 +20,22 @@ use wire::Header;
 
 /// A command that this thread runs on a connection that the server has not reported yet in this load. While it exists, no stored result
 /// counts as current.
-struct Unreported {
+struct UnreportedCommand {
     fd: c_int,
-    unheard: Unheard,
+    unreported: UnreportedConnection,
     has_answered: bool,
 }
 
-impl Unreported {
-    fn new(fd: c_int) -> Unreported {
+impl UnreportedCommand {
+    fn new(fd: c_int) -> UnreportedCommand {
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Unreported { fd, unheard: Unheard::new(engine()), has_answered: false }
+        UnreportedCommand { fd, unreported: UnreportedConnection::new(engine()), has_answered: false }
     }
 }
 
-impl Drop for Unreported {
+impl Drop for UnreportedCommand {
     fn drop(&mut self) {
-        self.unheard.ends(engine());
+        self.unreported.end(engine());
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -48,7 +48,7 @@ thread_local! {
     /// The packet that this thread is reading from a connection that the server has not reported yet in this load. Its header has arrived.
     static PACKET: Cell<Option<Packet>> = const { Cell::new(None) };
     /// The command that this thread runs on a connection that the server has not reported yet in this load.
-    static COMMAND: RefCell<Option<Unreported>> = const { RefCell::new(None) };
+    static COMMAND: RefCell<Option<UnreportedCommand>> = const { RefCell::new(None) };
 }
 
 /// The ports that the server listened on when the plugin was loaded; 0 for a path. A socket with another port is one that the server opened
@@ -58,13 +58,13 @@ static PORTS: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
 static HAS_TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work` on this thread's command, if any. None if the thread is ending, or is inside of another such call.
-fn with_command<T>(work: impl FnOnce(&mut Option<Unreported>) -> T) -> Option<T> {
+fn with_command<T>(work: impl FnOnce(&mut Option<UnreportedCommand>) -> T) -> Option<T> {
     COMMAND.try_with(|command| command.try_borrow_mut().ok().map(|mut command| work(&mut command))).ok().flatten()
 }
 
 /// Takes this thread's unreported command, if there is one. When the caller drops it, stored results may count as current again.
 #[inline]
-fn take() -> Option<Unreported> {
+fn take() -> Option<UnreportedCommand> {
     (UNDER_WAY.load(Ordering::Relaxed) > 0).then(|| with_command(Option::take)).flatten().flatten()
 }
 
@@ -87,7 +87,8 @@ fn is_client(fd: c_int) -> bool {
 /// and the server has not reported the connection yet in this load, no stored result counts as current until the command ends.
 pub fn on_read(fd: c_int, bytes: &[u8]) {
     let Some(load) = load() else { return };
-    let Some(descriptor) = descriptors::made(fd).filter(|descriptor| descriptor.heard.load(Ordering::Relaxed) != load)
+    let Some(descriptor) =
+        descriptors::get_or_create(fd).filter(|descriptor| descriptor.heard.load(Ordering::Relaxed) != load)
     else {
         return;
     };
@@ -95,7 +96,7 @@ pub fn on_read(fd: c_int, bytes: &[u8]) {
         descriptor.heard.store(load, Ordering::Relaxed);
     } else if may_matter(fd, bytes) {
         // Done even if the engine is suspended, because it may wake before the command has ended.
-        with_command(|command| *command = Some(Unreported::new(fd)));
+        with_command(|command| *command = Some(UnreportedCommand::new(fd)));
     }
 }
 
@@ -108,7 +109,7 @@ fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     let left = packet.left.saturating_sub(payload.len());
     let has_more = left > 0 && PACKET.try_with(|last| last.set(Some(Packet { left, ..packet }))).is_ok();
     let is_header = begun.is_none() && payload.is_empty() && has_more;
-    !is_header && Unheard::matters(engine(), packet.header, payload)
+    !is_header && UnreportedConnection::may_change_others(engine(), packet.header, payload)
 }
 
 /// A packet whose header has arrived, and how many bytes of it are still to come.
@@ -131,14 +132,14 @@ impl Packet {
 pub fn on_write(fd: c_int) {
     with_command(|command| {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
-            command.unheard.answers(engine());
+            command.unreported.note_response_bytes(engine());
             command.has_answered = true;
             if server::get().has_thread_pool() {
                 // In a thread pool, the next command may be read by another thread, and this thread may read nothing for long. So the
                 // command ends here.
                 waking::wait_for_all(engine());
                 waking::doubt(engine(), None);
-                command.unheard.ends(engine());
+                command.unreported.end(engine());
             }
         }
     });
@@ -162,8 +163,8 @@ pub fn on_wait() {
 }
 
 #[cold]
-fn end(ended: Unreported) {
-    if !ended.has_answered || !engine().vigil().is_awake() {
+fn end(ended: UnreportedCommand) {
+    if !ended.has_answered || !engine().mode().is_awake() {
         return;
     }
     // With a thread pool, `on_write` has done this.

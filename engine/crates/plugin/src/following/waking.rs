@@ -1,17 +1,17 @@
-//! Decides when the engine wakes and when it is suspended, and what the server reports in each state. Light mode is in `dozing`.
+//! Decides when the engine wakes and when it is suspended, and what the server reports in each state. Light mode is in `light_mode`.
 //!
 //! While suspended or in light mode, the server need not report statements. If this plugin is the only audit plugin, its mask of event
 //! classes is reduced to connections, so that statements pay nothing for the plugin. Another plugin that is installed sets the bits
 //! that it needs itself.
 
 use crate::engine::{engine, since_load, was_loaded_before};
-use crate::following::bystanders;
+use crate::following::unfollowed_threads;
 use crate::log;
 use crate::server::{self, Reports};
 use crate::signal;
 use host::{Link, number};
 use locks::Mutex;
-use session::{Engine, Older, Past, Unheard};
+use session::{EarlierStatement, EarlierStatements, Engine, UnreportedConnection};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ struct State {
     /// From this time on, the server's statement reports may be switched off.
     quiet_from: Instant,
     /// Statements older than the last waking that have not ended yet, as far as that is known; none once all have ended.
-    past: Option<Past>,
+    earlier_statements: Option<EarlierStatements>,
     /// When the engine last woke, was suspended or entered light mode.
     since: Instant,
     /// Since when no setting or session has wanted the cache.
@@ -45,7 +45,7 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 /// Plugins are being installed or removed, or may have been. The server stops reporting to a plugin that is removed while its hooks are
 /// still in place, so no stored result counts as current until it is certain that this plugin stays.
 struct Doubt {
-    unheard: Unheard,
+    unreported: UnreportedConnection,
     /// The number of changes of plugins that have started in this doubt.
     changes: u64,
     /// Threads whose statements are about to change plugins, or are doing so.
@@ -62,20 +62,20 @@ fn present_doubt() -> MutexGuard<'static, Option<Doubt>> {
 }
 
 /// Starts a doubt whether this plugin stays: until it has ended, no stored result counts as current. Wakes the worker to find out
-/// (`settle`). `thread_id` is that of the session whose statement is about to change plugins. None: a statement that was not seen may have
-/// done so.
+/// (`settle_doubt`). `thread_id` is that of the session whose statement is about to change plugins. None: a statement that was not seen may
+/// have done so.
 pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let mut doubt = present_doubt();
     let doubt = doubt.get_or_insert_with(|| new_doubt(engine));
     doubt.changes += 1;
     doubt.changing.extend(thread_id);
-    engine.departure().doubt();
+    engine.uninstallation().doubt();
     IS_IN_DOUBT.store(true, Ordering::Release);
     signal::wake();
 }
 
 fn new_doubt(engine: &Engine) -> Doubt {
-    Doubt { unheard: Unheard::new(engine), changes: 0, changing: Vec::new(), is_leaving: false }
+    Doubt { unreported: UnreportedConnection::new(engine), changes: 0, changing: Vec::new(), is_leaving: false }
 }
 
 /// Called when a statement of this thread, or its connection, has ended. If the statement was changing plugins, it no longer is.
@@ -91,7 +91,7 @@ fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     let mut present = present_doubt();
     if let Some(mut doubt) = present.take_if(applies) {
         IS_IN_DOUBT.store(false, Ordering::Release);
-        doubt.unheard.ends(engine);
+        doubt.unreported.end(engine);
     }
 }
 
@@ -108,9 +108,9 @@ pub fn is_leaving() -> bool {
 /// Queries whether this plugin stays, if that is in doubt: after a change of plugins, because a session asks, or because queries fail
 /// (`is_unknown`), as they do if the server does not know the plugin's variables. Then ends the doubt, or suspends the engine for good. An
 /// error is that of a failed query, and leaves the doubt as it is.
-pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<(), String> {
+pub fn settle_doubt(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<(), String> {
     let changes = present_doubt().as_ref().filter(|doubt| doubt.changing.is_empty()).map(|doubt| doubt.changes);
-    let doubts = engine.departure().doubts().filter(|_| !is_changing());
+    let doubts = engine.uninstallation().doubts().filter(|_| !is_changing());
     if changes.is_none() && !is_unknown && doubts.is_none() {
         return Ok(());
     }
@@ -137,13 +137,13 @@ fn own_status(engine: &Engine, link: &mut dyn Link) -> Result<Option<Vec<u8>>, S
 /// Ends the doubt, because the plugin stays, unless another change has started since `changes` and `doubts` were read.
 fn stay(engine: &Engine, changes: Option<u64>, doubts: Option<u64>) {
     forget_doubt(engine, |doubt| Some(doubt.changes) == changes);
-    doubts.into_iter().for_each(|doubts| engine.departure().stays(doubts));
+    doubts.into_iter().for_each(|doubts| engine.uninstallation().note_staying(doubts));
 }
 
 /// Has the server report everything again if the engine is awake. The server changes its reports when plugins are installed, without a lock
 /// against concurrent changes, so the setting of another thread may be lost.
 fn keep_reports(engine: &Engine) {
-    if engine.vigil().is_awake() {
+    if engine.mode().is_awake() {
         server::get().set_reports(Reports::All);
     }
 }
@@ -152,7 +152,7 @@ fn keep_reports(engine: &Engine) {
 /// release it with their next command.
 fn leave(engine: &Engine, link: &mut dyn Link) {
     present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
-    engine.departure().leaves();
+    engine.uninstallation().note_leaving();
     lie_down(engine, &mut state());
     if has_other_listeners(link) == Ok(false) {
         server::get().set_reports(Reports::Nothing);
@@ -165,16 +165,16 @@ fn state() -> MutexGuard<'static, Option<State>> {
 }
 
 impl State {
-    fn new(past: Option<Past>) -> State {
+    fn new(earlier_statements: Option<EarlierStatements>) -> State {
         let now = Instant::now();
-        State { quiet_from: now + DROWSY, past, since: now, unwanted: None, has_warned: false }
+        State { quiet_from: now + DROWSY, earlier_statements, since: now, unwanted: None, has_warned: false }
     }
 }
 
 /// Wakes the engine if a setting or a session wants the cache. Does nothing if it is awake or in light mode, or the plugin is being
 /// removed. Connections accepted after that are followed from their first byte.
-pub fn attend(engine: &Engine) {
-    let is_up = || engine.vigil().is_awake() || engine.vigil().is_dozing();
+pub fn wake_if_wanted(engine: &Engine) {
+    let is_up = || engine.mode().is_awake() || engine.mode().is_in_light_mode();
     if is_up() || !engine.is_wanted() {
         return;
     }
@@ -186,9 +186,9 @@ pub fn attend(engine: &Engine) {
 }
 
 /// Ends light mode and wakes the engine: statements are worth following again. Does nothing if the engine is not in light mode.
-pub fn end_doze(engine: &Engine) {
+pub fn end_light_mode(engine: &Engine) {
     let mut state = state();
-    if engine.vigil().is_dozing() && !is_leaving() {
+    if engine.mode().is_in_light_mode() && !is_leaving() {
         log::note("awake again: statements are followed, and their results stored");
         wake(engine, &mut state);
     }
@@ -196,32 +196,36 @@ pub fn end_doze(engine: &Engine) {
 
 /// Enters light mode, in which sessions are followed by their packets only and nothing is stored. Does nothing if the engine is not awake,
 /// or still waits for statements that are older than its waking.
-pub fn doze(engine: &Engine) {
+pub fn enter_light_mode(engine: &Engine) {
     let mut state = state();
-    if !engine.vigil().is_awake() || state.as_ref().is_some_and(|state| state.past.is_some()) || is_leaving() {
+    if !engine.mode().is_awake()
+        || state.as_ref().is_some_and(|state| state.earlier_statements.is_some())
+        || is_leaving()
+    {
         return;
     }
     log::note("the cache saves less than it costs: it dozes until more statements are repeated");
-    engine.doze();
+    engine.enter_light_mode();
     *state = Some(State { quiet_from: Instant::now(), ..State::new(None) });
     drop(state);
-    bystanders::forget();
+    unfollowed_threads::forget();
 }
 
 /// True if no statement that is older than the engine's waking is waited for, and there is no doubt that this plugin stays. Says nothing
 /// about whether the engine is awake.
 pub fn is_settled() -> bool {
-    state().as_ref().is_some_and(|state| state.past.is_none()) && !IS_IN_DOUBT.load(Ordering::Acquire)
+    state().as_ref().is_some_and(|state| state.earlier_statements.is_none()) && !IS_IN_DOUBT.load(Ordering::Acquire)
 }
 
 /// Wakes the engine: from here on every statement that starts is followed. Nothing is stored until those that are running now have ended.
+/// `state` gets a new state; one that it contains is dropped.
 fn wake(engine: &Engine, state: &mut Option<State>) {
     server::get().set_reports(Reports::All);
     // While the server starts, no session exists yet. Otherwise the worker queries which sessions there are.
-    bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
-    *state = Some(State::new(Some(Past::wake(engine))));
+    unfollowed_threads::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
+    *state = Some(State::new(Some(EarlierStatements::wake(engine))));
     // Sessions that connected while the engine was suspended were not reported either.
-    bystanders::forget();
+    unfollowed_threads::forget();
     signal::wake();
 }
 
@@ -229,39 +233,39 @@ fn wake(engine: &Engine, state: &mut Option<State>) {
 /// report.
 pub fn wait_for_all(engine: &Engine) {
     let mut state = state();
-    let Some(present) = state.as_mut().filter(|_| engine.vigil().is_awake()) else { return };
-    match &mut present.past {
-        Some(past) => past.restart(),
-        none => *none = Some(Past::begin(engine)),
+    let Some(present) = state.as_mut().filter(|_| engine.mode().is_awake()) else { return };
+    match &mut present.earlier_statements {
+        Some(earlier_statements) => earlier_statements.restart(),
+        none => *none = Some(EarlierStatements::begin(engine)),
     }
     signal::wake();
 }
 
 /// Suspends the engine, and ends all doubts. Called at load and at the end of the plugin.
-pub fn sleep(engine: &Engine) {
+pub fn suspend(engine: &Engine) {
     let mut state = state();
     lie_down(engine, &mut state);
     *state = Some(State::new(None));
     forget_doubt(engine, |_| true);
-    engine.departure().forget();
+    engine.uninstallation().forget();
 }
 
 /// Suspends the engine if it is awake or in light mode, which also ends the wait for statements that are older than its last waking.
 fn lie_down(engine: &Engine, state: &mut Option<State>) {
-    if engine.vigil().is_awake() || engine.vigil().is_dozing() {
-        engine.rest();
+    if engine.mode().is_awake() || engine.mode().is_in_light_mode() {
+        engine.suspend();
     }
-    if let Some(past) = state.as_mut().and_then(|state| state.past.take()) {
-        past.end(engine);
+    if let Some(earlier_statements) = state.as_mut().and_then(|state| state.earlier_statements.take()) {
+        earlier_statements.end(engine);
     }
 }
 
 /// The part of a worker's round that sends no query: wakes the engine if the cache is wanted, or suspends it when it has been unwanted for
 /// a second.
-pub fn tend(engine: &Engine) {
-    attend(engine);
+pub fn update_without_queries(engine: &Engine) {
+    wake_if_wanted(engine);
     let mut state = state();
-    let is_up = engine.vigil().is_awake() || engine.vigil().is_dozing();
+    let is_up = engine.mode().is_awake() || engine.mode().is_in_light_mode();
     let Some(present) = state.as_mut().filter(|_| is_up) else { return };
     if engine.is_wanted() {
         present.unwanted = None;
@@ -269,26 +273,26 @@ pub fn tend(engine: &Engine) {
         lie_down(engine, &mut state);
         *state = Some(State::new(None));
         drop(state);
-        bystanders::forget();
+        unfollowed_threads::forget();
     }
 }
 
-/// `dozing::judge`, which reports to the engine whether everything in the last period of light mode could be followed.
+/// `light_mode::judge`, which reports to the engine whether everything in the last period of light mode could be followed.
 type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 
 /// The part of a worker's round that queries the server. Call when the catalogue is known. If the engine is awake, looks whether statements
 /// older than its waking have ended, and calls `judge` if it was in light mode before. Otherwise switches the server's statement reports
 /// off if no plugin needs them.
-pub fn consult(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
-    if engine.vigil().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
+pub fn update_by_queries(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
+    if engine.mode().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
 }
 
 /// Looks which statements older than the engine's waking are still running. When none is left, results are stored and served.
 fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
-    if state().as_ref().is_none_or(|state| state.past.is_none()) {
+    if state().as_ref().is_none_or(|state| state.earlier_statements.is_none()) {
         return Ok(());
     }
-    if !bystanders::knows_all_sessions() {
+    if !unfollowed_threads::knows_all_sessions() {
         learn_sessions(link)?;
     }
     let is_at_risk = was_loaded_before() || has_other_listeners(link)?;
@@ -300,49 +304,49 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     keep_reports(engine);
     let mut running = server::get().running(link)?;
     if is_at_risk {
-        running.extend(unheard(link)?);
+        running.extend(unreported_threads(link)?);
     }
     let mut state = state();
     let Some(present) = state.as_mut() else { return Ok(()) };
-    let Some(mut past) = present.past.take() else { return Ok(()) };
-    past.look(engine, running);
-    if past.is_over() && engine.vigil().is_last_doze_open() {
-        present.past = Some(past);
+    let Some(mut earlier_statements) = present.earlier_statements.take() else { return Ok(()) };
+    earlier_statements.look(engine, running);
+    if earlier_statements.is_over() && engine.mode().is_last_light_mode_unjudged() {
+        present.earlier_statements = Some(earlier_statements);
         drop(state);
         signal::wake();
         return judge(engine, link);
     }
-    if past.is_over() {
-        past.end(engine);
+    if earlier_statements.is_over() {
+        earlier_statements.end(engine);
         return Ok(());
     }
     if present.since.elapsed() > LONG && !std::mem::replace(&mut present.has_warned, true) {
         log::note(&format!(
             "nothing is cached yet: statements that started before the cache was turned on are still running, on connections {:?}",
-            past.threads()
+            earlier_statements.threads()
         ));
     }
-    present.past = Some(past);
+    present.earlier_statements = Some(earlier_statements);
     Ok(())
 }
 
 /// Looks up the newest thread id: sessions up to it may have started before the engine woke.
 fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
     let rows = link.query(engine().flavour().catalogue.newest_thread)?;
-    bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
+    unfollowed_threads::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
     Ok(())
 }
 
 /// Returns the threads without a client that have not been reported yet. They are waited for until they are reported or gone.
-fn unheard(link: &mut dyn Link) -> Result<Vec<Older>, String> {
+fn unreported_threads(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let lasting = server::get().lasting_threads(link)?;
-    Ok(lasting.into_iter().filter(|older| !bystanders::has_heard(older.thread)).collect())
+    Ok(lasting.into_iter().filter(|older| !unfollowed_threads::has_reported(older.thread)).collect())
 }
 
 /// Switches the server's statement reports off if no plugin needs them. Does nothing for some seconds after the engine was suspended.
 fn quieten(link: &mut dyn Link) -> Result<(), String> {
     let is_drowsy = state().as_ref().is_none_or(|state| Instant::now() < state.quiet_from);
-    if is_drowsy || server::get().is_deaf() {
+    if is_drowsy || server::get().reports_no_statements() {
         return Ok(());
     }
     if has_other_listeners(link)? {
@@ -353,7 +357,7 @@ fn quieten(link: &mut dyn Link) -> Result<(), String> {
     server::get().set_reports(Reports::Connections);
     // Another plugin may have been installed in between.
     let has_others = has_other_listeners(link);
-    if engine().vigil().is_awake() || has_others != Ok(false) {
+    if engine().mode().is_awake() || has_others != Ok(false) {
         server::get().set_reports(Reports::All);
     }
     has_others.map(drop)

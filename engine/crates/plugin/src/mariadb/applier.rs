@@ -4,10 +4,10 @@ use crate::containment::contain;
 use crate::engine::{engine, is_loaded};
 use crate::facts::Facts;
 use crate::faults::Point;
-use crate::following::bystanders;
+use crate::following::unfollowed_threads;
 use crate::mariadb::abi::Thd;
 use crate::mariadb::symbols::ThdRef;
-use session::Bystander;
+use session::UnfollowedThread;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
@@ -24,15 +24,15 @@ pub fn note(thd: &ThdRef) {
 
 /// Runs `work` if this thread is a known replication applier. Returns false if it is not, or if a panic was contained. True does not mean
 /// that `work` ran: it is skipped while the plugin is unloaded or the engine suspended.
-pub fn with_applier(work: impl FnOnce(&ThdRef, &mut Bystander)) -> bool {
+pub fn with_applier(work: impl FnOnce(&ThdRef, &mut UnfollowedThread)) -> bool {
     contain(Point::Event, false, || {
-        if !is_loaded() || !engine().vigil().is_awake() {
+        if !is_loaded() || !engine().mode().is_awake() {
             return true;
         }
         let Some(thd) = APPLIER.try_with(Cell::get).ok().filter(|thd| !thd.is_null()) else { return false };
         // SAFETY: the session of an applier lives as long as its thread, which is this one.
         let thd = unsafe { ThdRef::of(thd) };
-        bystanders::with(thd.thread_id(), |bystander| work(&thd, bystander));
+        unfollowed_threads::with_thread(thd.thread_id(), |thread| work(&thd, thread));
         true
     })
 }

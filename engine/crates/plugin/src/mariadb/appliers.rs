@@ -16,7 +16,7 @@ use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::vtables;
 use crate::pointers::Exchanged;
 use locks::Mutex;
-use session::{Report, Unheard};
+use session::{Report, UnreportedConnection};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::PoisonError;
@@ -63,7 +63,7 @@ unsafe extern "C" fn on_load(event: *mut c_void, group: *mut c_void) -> c_int {
 
 /// Applies changed rows. While this runs, `rows` observes the rows.
 unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
-    let _inside = contain(Point::Event, None, || Some(rows::Inside::begin()));
+    let _inside = contain(Point::Event, None, || Some(rows::RowEventGuard::begin()));
     ROWS.call(event, group)
 }
 
@@ -71,10 +71,11 @@ unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
 /// ends. If the thread is not known to be an applier, no stored result counts as current until the event is applied.
 fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
     let is_told = tell(|thd| Report::Applies { state: thd.transaction_state() });
-    let unheard = if is_told { None } else { contain(Point::Event, None, || Some(Unheard::new(engine()))) };
+    let unreported =
+        if is_told { None } else { contain(Point::Event, None, || Some(UnreportedConnection::new(engine()))) };
     let failed = original.call(event, group);
-    if let Some(mut unheard) = unheard {
-        contain(Point::Event, (), || unheard.ends(engine()));
+    if let Some(mut unreported) = unreported {
+        contain(Point::Event, (), || unreported.end(engine()));
     }
     if failed == 0 {
         tell(|thd| Report::Ended { state: thd.transaction_state(), executed: b"" });
@@ -85,7 +86,7 @@ fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int 
 /// Passes a report to the applier on this thread. Returns false if this thread is not known to be an applier, or a panic was contained.
 /// True does not mean that the report was passed on (see `with_applier`).
 fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
-    with_applier(|thd, bystander| bystander.report(engine(), report(thd)))
+    with_applier(|thd, thread| thread.report(engine(), report(thd)))
 }
 
 /// A method in the virtual function table of an event class, both by exported name, and the plugin's function that replaces it.

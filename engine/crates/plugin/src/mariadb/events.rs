@@ -6,7 +6,7 @@ use crate::engine::{engine, is_loaded};
 use crate::facts::Facts;
 use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
-use crate::following::{bystanders, earlier_connections, waking};
+use crate::following::{earlier_connections, unfollowed_threads, waking};
 use crate::mariadb::abi::*;
 use crate::mariadb::applier;
 use crate::mariadb::native;
@@ -15,7 +15,7 @@ use crate::mariadb::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
 use crate::sockets::descriptors::{self, Descriptor};
-use crate::worker_may_ask;
+use crate::worker_permission;
 use session::{Account, Report};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
@@ -26,7 +26,7 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
     with_connection(thread_id, |_| true, |connection| connection.session.report(engine(), Report::CacheType(value)));
-    waking::attend(engine());
+    waking::wake_if_wanted(engine());
 }
 
 /// Receives each audit event from the server, on the thread of the session that it is about.
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     }
     contain(Point::Event, (), || {
         connections::admit();
-        if class != CONNECTION_CLASS && !engine().vigil().is_awake() {
+        if class != CONNECTION_CLASS && !engine().mode().is_awake() {
             return on_unfollowed(class, data);
         }
         // SAFETY: the server passes the running session and an event of the class's structure.
@@ -79,8 +79,8 @@ fn on_unfollowed(class: c_uint, data: *const c_void) {
 
 /// Has the worker look at the settings of the server's own query cache if this statement may have set them.
 fn note_native(query: &[u8]) {
-    if sql::says(query, b"query_cache") {
-        native::touched();
+    if sql::contains_ignoring_case(query, b"query_cache") {
+        native::settings_may_have_changed();
     }
 }
 
@@ -92,7 +92,7 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     let is_lock = event.subclass == TABLE_LOCK;
     if is_lock && !is_read_only && db == b"mysql" && name == b"plugin" {
         waking::doubt(engine, Some(event.thread_id));
-        worker_may_ask::await_end();
+        worker_permission::await_end();
     }
     let tell = |report: &mut dyn FnMut(Report)| match event.subclass {
         TABLE_LOCK => report(Report::Locked { db, name, is_read_only }),
@@ -110,14 +110,14 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     }
     let handler = rows::take_locked().filter(|_| is_lock && !is_read_only && thd.is_applier());
     if found.is_none() && !(is_lock && is_read_only) {
-        bystanders::with(event.thread_id, |bystander| match handler {
-            Some(handler) => bystander.report(engine, Report::LocksRows { db, name, handler }),
-            None => tell(&mut |report| bystander.report(engine, report)),
+        unfollowed_threads::with_thread(event.thread_id, |thread| match handler {
+            Some(handler) => thread.report(engine, Report::LocksRows { db, name, handler }),
+            None => tell(&mut |report| thread.report(engine, report)),
         });
     }
     // The write counts as in progress by now. Every change of privileges locks one of these tables, so privileges that were looked up
     // before may no longer be valid.
-    if is_lock && engine.flavour().schemas.tells_grants(db, name) && !signal::is_this_thread() {
+    if is_lock && engine.flavour().schemas.holds_grants(db, name) && !signal::is_worker_thread() {
         engine.settings().note_grants();
     }
 }
@@ -149,11 +149,10 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
         return;
     }
     applier::note(thd);
-    bystanders::with(event.thread_id, |bystander| match event.subclass {
-        GENERAL_LOG => bystander.report(engine, Report::Statement { text: query }),
+    unfollowed_threads::with_thread(event.thread_id, |thread| match event.subclass {
+        GENERAL_LOG => thread.report(engine, Report::Statement { text: query }),
         GENERAL_STATUS => {
-            bystander
-                .report(engine, Report::Ended { state: thd.transaction_state(), executed: executed(event, query) });
+            thread.report(engine, Report::Ended { state: thd.transaction_state(), executed: executed(event, query) });
             note_native(query);
         }
         _ => {}
@@ -189,7 +188,7 @@ fn on_connection(thd: &ThdRef, event: &EventConnection) {
         }
         _ => {
             waking::on_end(event.thread_id);
-            bystanders::ended(event.thread_id);
+            unfollowed_threads::ended(event.thread_id);
         }
     }
 }
@@ -200,7 +199,7 @@ fn account(thd: &ThdRef, event: &EventConnection) -> Account {
 }
 
 /// Connects a session that has logged in with the connection whose bytes this thread handled last. If its packets cannot be followed, it
-/// becomes a bystander.
+/// becomes an unfollowed thread.
 fn connect(thd: &ThdRef, event: &EventConnection) {
     let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;
     let Some(mut taken) = descriptors::take_current(is_new) else { return };
@@ -215,7 +214,7 @@ fn connect(thd: &ThdRef, event: &EventConnection) {
     }
     connection.session.abandon(engine());
     NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
-    bystanders::join(event.thread_id);
+    unfollowed_threads::add(event.thread_id);
 }
 
 /// Returns the bytes of a string of the server; empty if there is none.

@@ -43,15 +43,16 @@ pub fn doubt() {
 }
 
 /// Makes the worker read the settings of the server's own query cache at once: a session may just have changed them.
-pub fn touched() {
+pub fn settings_may_have_changed() {
     doubt();
     signal::wake();
 }
 
-/// Takes over the settings of the server's own query cache if they may have changed, and returns true if it has read them. `is_deaf`: the
-/// server reports no statements, so the settings are read every second. An error is that of a failed query. For the worker's thread only.
-pub fn look(engine: &Engine, link: &mut dyn Link, is_deaf: bool) -> Result<bool, String> {
-    if is_deaf && LOOKED.get().is_none_or(|looked| looked.elapsed() >= PAUSE) {
+/// Takes over the settings of the server's own query cache if they may have changed, and returns true if it has read them.
+/// `reports_no_statements`: the server reports no statements, so the settings are read every second. An error is that of a failed query.
+/// For the worker's thread only.
+pub fn adopt_settings(engine: &Engine, link: &mut dyn Link, reports_no_statements: bool) -> Result<bool, String> {
+    if reports_no_statements && LOOKED.get().is_none_or(|looked| looked.elapsed() >= PAUSE) {
         LOOKED.set(Some(Instant::now()));
         doubt();
     }
@@ -73,7 +74,7 @@ fn adopt(engine: &Engine, link: &mut dyn Link, last: Option<Native>) -> Result<N
     let [cache_type, size, limit, lower_case, own_size] = numbers[..] else {
         return Err("the server did not tell the settings of its query cache".into());
     };
-    engine.settings().set_tells_case(lower_case == 0);
+    engine.settings().set_has_case_sensitive_names(lower_case == 0);
     let native = Native { cache_type, size, limit };
     let last = last.unwrap_or(if own_size == 0 { Native::default() } else { native });
     if size != last.size {

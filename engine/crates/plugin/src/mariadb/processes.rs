@@ -1,11 +1,11 @@
 //! Queries what the threads of a MariaDB server are doing.
 
 use host::{Link, Row, number};
-use session::Older;
+use session::EarlierStatement;
 
 /// Returns the statements and open transactions that are running, apart from the one that asks. Threads without a client show no statement,
 /// so their transactions are listed instead, with an empty text.
-pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
+pub fn running(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let rows = link.query(
         "SELECT ID, QUERY_ID, INFO FROM information_schema.PROCESSLIST \
          WHERE ID <> CONNECTION_ID() AND COMMAND NOT IN ('Sleep', 'Daemon', 'Connect', 'Binlog Dump') \
@@ -18,7 +18,7 @@ pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
 
 /// Returns the threads without a client that write: replication appliers and those of delayed inserts. They keep the list of plugins that
 /// they started with.
-pub fn lasting_threads(link: &mut dyn Link) -> Result<Vec<Older>, String> {
+pub fn lasting_threads(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let rows = link.query(
         "SELECT ID, 0, NULL FROM information_schema.PROCESSLIST \
          WHERE COMMAND IN ('Slave_SQL', 'Slave_worker', 'Delayed insert')",
@@ -26,7 +26,7 @@ pub fn lasting_threads(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     Ok(rows.iter().filter_map(older_of).collect())
 }
 
-fn older_of(row: &Row) -> Option<Older> {
+fn older_of(row: &Row) -> Option<EarlierStatement> {
     let text = row.get(2).cloned().flatten().unwrap_or_default();
-    Some(Older { thread: number(row.first()?), number: number(row.get(1)?), text })
+    Some(EarlierStatement { thread: number(row.first()?), number: number(row.get(1)?), text })
 }

@@ -18,7 +18,7 @@ use crate::server::{Level, Reports, Server};
 use crate::settings;
 use flavour::Flavour;
 use host::Link;
-use session::{Engine, Older, Settings};
+use session::{EarlierStatement, Engine, Settings};
 use std::sync::atomic::Ordering;
 
 /// Checks that the plugin may be loaded into this server and finds every symbol that it needs. The error says why not, or names the first
@@ -114,7 +114,7 @@ impl Server for Symbols {
     }
 
     fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String> {
-        native::look(engine, link, self.is_deaf())
+        native::adopt_settings(engine, link, self.reports_no_statements())
     }
 
     fn doubt_settings(&self) {
@@ -136,7 +136,7 @@ impl Server for Symbols {
         }))
     }
 
-    fn is_deaf(&self) -> bool {
+    fn reports_no_statements(&self) -> bool {
         const STATEMENTS: u64 = 1 << GENERAL_CLASS | 1 << TABLE_CLASS;
         self.reported_classes().is_some_and(|mask| mask.load(Ordering::Relaxed) & STATEMENTS == 0)
     }
@@ -155,11 +155,11 @@ impl Server for Symbols {
         Symbols::renew_plugins(self);
     }
 
-    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
         processes::running(link)
     }
 
-    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
         processes::lasting_threads(link)
     }
 }

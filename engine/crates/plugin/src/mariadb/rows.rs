@@ -64,19 +64,19 @@ thread_local! {
 }
 
 /// While this value lives, its thread applies a row event: locks and rows of InnoDB tables are observed.
-pub struct Inside(());
+pub struct RowEventGuard(());
 
-impl Inside {
+impl RowEventGuard {
     /// Starts to observe this thread. If the plugin's functions are not in InnoDB's virtual function table yet, puts them there.
-    pub fn begin() -> Inside {
+    pub fn begin() -> RowEventGuard {
         install();
         take_locked();
         IS_INSIDE.set(true);
-        Inside(())
+        RowEventGuard(())
     }
 }
 
-impl Drop for Inside {
+impl Drop for RowEventGuard {
     fn drop(&mut self) {
         let _ = IS_INSIDE.try_with(|inside| inside.set(false));
     }
@@ -161,13 +161,13 @@ fn tell(handler: Handler, rows: &[*const u8]) {
     if !is_inside() {
         return;
     }
-    with_applier(|_, bystander| {
-        if !bystander.tells_rows_of(handler as usize) {
+    with_applier(|_, thread| {
+        if !thread.needs_rows_of(handler as usize) {
             return;
         }
         for row in rows {
             let key = key_of(handler, *row);
-            bystander.report(engine(), Report::Row { handler: handler as usize, key });
+            thread.report(engine(), Report::Row { handler: handler as usize, key });
         }
     });
 }

@@ -5,7 +5,7 @@
 
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
-use crate::mysql::selftest::{self, Seam, Seen};
+use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -66,7 +66,7 @@ fn original(coordinator: *mut c_void, which: usize) -> End {
 /// Commits by the server's own function. Reports beginning and end for threads whose connection is not followed.
 unsafe extern "C" fn on_commit(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
     let commit = original(coordinator, COMMIT);
-    selftest::note(|| Seen { seam: Seam::Commit, name: None, writes: true });
+    selftest::note(|| SeamReport { seam: Seam::Commit, name: None, writes: true });
     let is_of_session = reach::on_call(thd, reach::begins_to_commit);
     // SAFETY: the class's own function, with the server's arguments.
     let outcome = unsafe { commit(coordinator, thd, is_whole) };

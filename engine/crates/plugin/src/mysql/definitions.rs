@@ -5,7 +5,7 @@
 
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
-use crate::mysql::selftest::{self, Seam, Seen};
+use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slots, Vtable};
 use session::Report;
 use std::ffi::c_void;
@@ -51,7 +51,7 @@ impl Key {
 unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool) -> bool {
     // SAFETY: the server's own key, which lives as long as the call.
     let table = unsafe { key.as_ref() }.and_then(Key::table);
-    selftest::note(|| Seen {
+    selftest::note(|| SeamReport {
         seam: Seam::Definition,
         name: table.map(|(db, name)| (db.to_vec(), name.to_vec())),
         writes: true,
@@ -59,7 +59,7 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
     reach::on_call(thd, |actor| {
         // An object that is no table may be a routine or a schema: for a background thread either marks everything as being written.
         let (db, name) = table.unwrap_or((b"mysql", b"a definition"));
-        reach::tell(actor, false, |report| report(Report::Defined { db, name }));
+        reach::deliver(actor, false, |report| report(Report::Defined { db, name }));
     });
     // SAFETY: the function that `install` has stored, with the server's arguments.
     unsafe { std::mem::transmute::<*mut c_void, Before>(BEFORE.load(Ordering::Acquire))(thd, key, is_victim) }

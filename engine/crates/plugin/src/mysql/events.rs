@@ -6,7 +6,7 @@ use crate::engine::{engine, is_loaded};
 use crate::facts::Facts;
 use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
-use crate::following::{bystanders, earlier_connections, waking};
+use crate::following::{earlier_connections, unfollowed_threads, waking};
 use crate::mysql::abi::*;
 use crate::mysql::reach;
 use crate::mysql::symbols::ThdRef;
@@ -38,7 +38,7 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
     with_connection(thread_id, |_| true, |connection| connection.session.report(engine(), Report::CacheType(value)));
-    waking::attend(engine());
+    waking::wake_if_wanted(engine());
 }
 
 /// Receives each audit event from the server, on the thread of the session that it is about. Returns 0: the server goes on.
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     if is_loaded() && !data.is_null() && !thd.is_null() {
         contain(Point::Event, (), || {
             connections::admit();
-            if class != CONNECTION_CLASS && !engine().vigil().is_awake() {
+            if class != CONNECTION_CLASS && !engine().mode().is_awake() {
                 return;
             }
             // SAFETY: the server passes the running session and an event of the class's structure.
@@ -76,14 +76,14 @@ unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
     tell_statement(thd, text);
 }
 
-/// Reports to the engine that a statement starts, for the session of this thread or for a bystander.
+/// Reports to the engine that a statement starts, for the session of this thread or for an unfollowed thread.
 fn tell_statement(thd: &ThdRef, text: &[u8]) {
     let thread_id = reach::number(thd);
-    reach::told_text(thread_id);
+    reach::note_reported_text(thread_id);
     let engine = engine();
     let found = with_session(thread_id, |connection| connection.session.report(engine, Report::Statement { text }));
     if found.is_none() {
-        bystanders::with(thread_id, |bystander| bystander.report(engine, Report::Statement { text }));
+        unfollowed_threads::with_thread(thread_id, |thread| thread.report(engine, Report::Statement { text }));
     }
 }
 
@@ -127,7 +127,9 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
                 });
             } else if found.is_none() {
                 let state = thd.transaction_state();
-                bystanders::with(thread_id, |bystander| bystander.report(engine, Report::Ended { state, executed }));
+                unfollowed_threads::with_thread(thread_id, |thread| {
+                    thread.report(engine, Report::Ended { state, executed })
+                });
             }
         }
         _ => {}
@@ -168,7 +170,7 @@ unsafe fn on_connection(thd: &ThdRef, event: &EventConnection) {
         CONNECTION_CONNECT | CONNECTION_DISCONNECT => {
             waking::on_end(thread_id);
             connections::ended(thread_id);
-            bystanders::ended(thread_id);
+            unfollowed_threads::ended(thread_id);
         }
         _ => {}
     }
@@ -180,8 +182,8 @@ fn account(thd: &ThdRef, address: &[u8]) -> Option<Account> {
     Some(Account { user, host, address: address.to_vec() })
 }
 
-/// Connects a session that has logged in with the connection whose bytes this thread handled last. If it cannot be followed, it becomes a
-/// bystander.
+/// Connects a session that has logged in with the connection whose bytes this thread handled last. If it cannot be followed, it becomes
+/// an unfollowed thread.
 fn connect(thd: &ThdRef, thread_id: u64, address: &[u8]) {
     let (account, state) = (account(thd, address), thd.session_state(None));
     let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;
@@ -196,5 +198,5 @@ fn connect(thd: &ThdRef, thread_id: u64, address: &[u8]) {
     }
     connection.session.abandon(engine());
     NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
-    bystanders::join(thread_id);
+    unfollowed_threads::add(thread_id);
 }

@@ -39,7 +39,7 @@ static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
 /// member joined the group.
 static IS_PROVED: AtomicBool = AtomicBool::new(false);
 /// The last reason for which the library could not be followed. The same one is not logged again.
-static TOLD: Mutex<String> = Mutex::new(String::new());
+static LAST_LOGGED: Mutex<String> = Mutex::new(String::new());
 
 static ELECTION: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static ELECTION_END: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -91,7 +91,7 @@ fn hooks() -> [Hook; 7] {
 /// Passes every read to the server from here on, until `release` with the same reason.
 fn hold(reason: Reason) {
     contain(Point::Event, (), || {
-        if faults::wish("group").is_some() {
+        if faults::argument("group").is_some() {
             return;
         }
         let mut reasons = REASONS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,7 +239,7 @@ pub fn may_serve(link: &mut dyn Link) -> Result<bool, String> {
         Ok(is_new) if is_new => IS_PROVED.store(false, Ordering::Release),
         Ok(_) => {}
         Err(error) => {
-            tell(&error);
+            log_once(&error);
             return Ok(false);
         }
     }
@@ -313,11 +313,11 @@ pub fn unfollow() -> Result<(), String> {
 }
 
 /// Logs why the group's library cannot be followed, unless that was the last reason logged.
-fn tell(error: &str) {
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    if *told != error {
+fn log_once(error: &str) {
+    let mut last = LAST_LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if *last != error {
         log::warning(&format!("nothing is served in a replication group, because it cannot be followed: {error}"));
-        error.clone_into(&mut told);
+        error.clone_into(&mut last);
     }
 }
 

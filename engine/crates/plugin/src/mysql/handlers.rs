@@ -84,43 +84,43 @@ fn original(handler: *mut c_void, which: usize) -> *mut c_void {
 }
 
 /// The table that a handler, the server's object for an open table, was opened for.
-enum Place {
+enum OpenTable {
     Table {
         db: Vec<u8>,
         name: Vec<u8>,
     },
     /// A temporary table, which no other session can read.
-    Elsewhere,
+    Temporary,
 }
 
 const SHARDS: usize = 64;
-type Places = RwLock<HashMap<usize, Arc<Place>, FixedState>>;
+type OpenTables = RwLock<HashMap<usize, Arc<OpenTable>, FixedState>>;
 /// A part of the map from handlers to tables. Padded to two cache lines, because processors prefetch them in pairs.
 #[repr(align(128))]
 #[derive(Default)]
-struct Shard(Places);
+struct Shard(OpenTables);
 
 /// Returns the part of the map in which a handler is. `handler` is its address.
-fn shard(handler: usize) -> &'static Places {
-    static PLACES: OnceLock<Vec<Shard>> = OnceLock::new();
-    let places = PLACES.get_or_init(|| (0..SHARDS).map(|_| Shard::default()).collect());
-    &places[(handler >> 6) % SHARDS].0
+fn shard(handler: usize) -> &'static OpenTables {
+    static TABLES: OnceLock<Vec<Shard>> = OnceLock::new();
+    let tables = TABLES.get_or_init(|| (0..SHARDS).map(|_| Shard::default()).collect());
+    &tables[(handler >> 6) % SHARDS].0
 }
 
 /// Returns the table that the handler at this address stands for. None if the handler was opened before the load.
-fn place_of(handler: usize) -> Option<Arc<Place>> {
+fn table_of(handler: usize) -> Option<Arc<OpenTable>> {
     shard(handler).read().unwrap_or_else(PoisonError::into_inner).get(&handler).cloned()
 }
 
 /// Returns the table that is stored at a path. One outside of the data directory is a temporary table.
-fn read_path(path: &[u8]) -> Place {
+fn read_path(path: &[u8]) -> OpenTable {
     let parts = path.strip_prefix(b"./").and_then(|path| {
         let slash = path.iter().position(|byte| *byte == b'/')?;
         Some((&path[..slash], &path[slash + 1..])).filter(|(_, name)| !name.contains(&b'/'))
     });
-    let Some((db, name)) = parts else { return Place::Elsewhere };
+    let Some((db, name)) = parts else { return OpenTable::Temporary };
     let decode = |part| symbols::get().decode(part);
-    Place::Table { db: decode(db), name: decode(name) }
+    OpenTable::Table { db: decode(db), name: decode(name) }
 }
 
 /// Opens a table by the server's own function, and notes which table the handler stands for.
@@ -138,9 +138,9 @@ unsafe extern "C" fn on_open(
     if failed == 0 && !path.is_null() {
         let _ = std::panic::catch_unwind(|| {
             // SAFETY: the server's path, terminated by a NUL.
-            let place = read_path(unsafe { CStr::from_ptr(path) }.to_bytes());
+            let table = read_path(unsafe { CStr::from_ptr(path) }.to_bytes());
             let handler = handler as usize;
-            shard(handler).write().unwrap_or_else(PoisonError::into_inner).insert(handler, Arc::new(place));
+            shard(handler).write().unwrap_or_else(PoisonError::into_inner).insert(handler, Arc::new(table));
         });
     }
     failed
@@ -166,14 +166,14 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
             selftest::note(|| seen(Seam::Lock, handler, kind == WRITE_LOCK));
             reach::on_call(thd, |actor| locks(actor, handler as usize, kind == WRITE_LOCK));
         }
-        _ if reach::lets_go(thd, handler as usize) => reach::on_call(thd, |actor| reach::has_ended(actor, false)),
+        _ if reach::note_unlock(thd, handler as usize) => reach::on_call(thd, |actor| reach::has_ended(actor, false)),
         _ => {}
     }
     // SAFETY: as above.
     let refused = unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) };
     if refused != 0 && kind == WRITE_LOCK {
         // The lock failed, so it will not be unlocked.
-        reach::lets_go(thd, handler as usize);
+        reach::note_unlock(thd, handler as usize);
     }
     refused
 }
@@ -182,33 +182,33 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
 unsafe extern "C" fn on_statement(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
     let function = original(handler, STATEMENT);
     selftest::note(|| seen(Seam::Statement, handler, kind >= LEAST_WRITE));
-    reach::on_call(thd, |actor| tell(actor, handler as usize, kind >= LEAST_WRITE));
+    reach::on_call(thd, |actor| report_lock(actor, handler as usize, kind >= LEAST_WRITE));
     // SAFETY: as above.
     unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) }
 }
 
 fn locks(actor: Actor, handler: usize, writes: bool) {
     if writes {
-        reach::holds(actor, handler, keeps_positions(handler));
+        reach::note_lock(actor, handler, keeps_positions(handler));
     }
-    tell(actor, handler, writes);
+    report_lock(actor, handler, writes);
 }
 
 /// True if the handler's table stores how far replication has come.
 fn keeps_positions(handler: usize) -> bool {
-    let place = place_of(handler);
-    matches!(place.as_deref(), Some(Place::Table { db, name }) if db == b"mysql" && POSITIONS.contains(&name.as_slice()))
+    let table = table_of(handler);
+    matches!(table.as_deref(), Some(OpenTable::Table { db, name }) if db == b"mysql" && POSITIONS.contains(&name.as_slice()))
 }
 
 /// Reports that a handler's table is locked for reading or writing.
-fn tell(actor: Actor, handler: usize, writes: bool) {
-    let place = place_of(handler);
-    let (db, name) = match place.as_deref() {
-        Some(Place::Table { db, name }) => (db.as_slice(), name.as_slice()),
+fn report_lock(actor: Actor, handler: usize, writes: bool) {
+    let table = table_of(handler);
+    let (db, name) = match table.as_deref() {
+        Some(OpenTable::Table { db, name }) => (db.as_slice(), name.as_slice()),
         // No other session can read a temporary table.
-        Some(Place::Elsewhere) if writes => return,
+        Some(OpenTable::Temporary) if writes => return,
         // Reads of a temporary table are not stored, like those of a system table.
-        Some(Place::Elsewhere) => (b"mysql".as_slice(), b"a temporary table".as_slice()),
+        Some(OpenTable::Temporary) => (b"mysql".as_slice(), b"a temporary table".as_slice()),
         // Reads are not stored either, and a write marks everything as being written.
         None => (b"mysql".as_slice(), b"an unknown table".as_slice()),
     };
@@ -216,19 +216,19 @@ fn tell(actor: Actor, handler: usize, writes: bool) {
     if writes && db == b"mysql" && matches!(name, b"plugin" | b"component") {
         waking::doubt(engine, Some(actor.id));
     }
-    reach::tell(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
-    if place.is_none() && writes || engine.flavour().schemas.tells_grants(db, name) {
+    reach::deliver(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
+    if table.is_none() && writes || engine.flavour().schemas.holds_grants(db, name) {
         engine.settings().note_grants();
     }
 }
 
 /// Returns what the self-test records about a handler.
-fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::Seen {
-    let name = match place_of(handler as usize).as_deref() {
-        Some(Place::Table { db, name }) => Some((db.clone(), name.clone())),
+fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::SeamReport {
+    let name = match table_of(handler as usize).as_deref() {
+        Some(OpenTable::Table { db, name }) => Some((db.clone(), name.clone())),
         _ => None,
     };
-    selftest::Seen { seam, name, writes }
+    selftest::SeamReport { seam, name, writes }
 }
 
 static SLOTS: Slots = Slots::none();

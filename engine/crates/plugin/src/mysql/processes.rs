@@ -1,14 +1,13 @@
 //! Queries what the threads of a MySQL server are doing.
 
 use host::{Link, Row, number};
-use session::Older;
+use session::EarlierStatement;
 
 /// Returns the statements and open transactions that are running, apart from the one that asks. A replication applier's thread shows no
 /// statement while it applies rows, so its open transaction is listed instead. When it ends a prepared transaction, it has none open, but
-/// shows the statement. Connections between the members of a
-/// replication group are left out: their command lasts as long as the membership. The number of a statement is 0 if the performance schema
-/// is off.
-pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
+/// shows the statement. Connections between the members of a replication group are left out: their command lasts as long as the membership.
+/// The number of a statement is 0 if the performance schema is off.
+pub fn running(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let rows = link.query(
         "SELECT P.ID, CONVERT(COALESCE(S.EVENT_ID, 0), CHAR), P.INFO FROM information_schema.PROCESSLIST AS P \
          LEFT JOIN performance_schema.threads AS T ON T.PROCESSLIST_ID = P.ID \
@@ -24,7 +23,7 @@ pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     Ok(rows.iter().filter_map(older_of).collect())
 }
 
-fn older_of(row: &Row) -> Option<Older> {
+fn older_of(row: &Row) -> Option<EarlierStatement> {
     let text = row.get(2).cloned().flatten().unwrap_or_default();
-    Some(Older { thread: number(row.first()?), number: number(row.get(1)?), text })
+    Some(EarlierStatement { thread: number(row.first()?), number: number(row.get(1)?), text })
 }

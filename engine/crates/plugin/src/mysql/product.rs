@@ -14,7 +14,7 @@ use crate::settings;
 use flavour::Flavour;
 use host::{Link, Row, number};
 use locks::Mutex;
-use session::{Engine, Older, Settings};
+use session::{EarlierStatement, Engine, Settings};
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::sync::PoisonError;
@@ -145,7 +145,7 @@ impl Server for Symbols {
         LOOKED.set(Some(Instant::now()));
         let rows = link.query("SELECT @@GLOBAL.lower_case_table_names")?;
         let lower_case = rows.first().and_then(|row| row.first()).ok_or("the server did not tell its settings")?;
-        engine.settings().set_tells_case(number(lower_case) == 0);
+        engine.settings().set_has_case_sensitive_names(number(lower_case) == 0);
         self.examine(link)?;
         Ok(true)
     }
@@ -183,7 +183,7 @@ impl Server for Symbols {
         Ok(None)
     }
 
-    fn is_deaf(&self) -> bool {
+    fn reports_no_statements(&self) -> bool {
         let is_silent = |mask: &[AtomicU64; CLASSES]| {
             events::STATEMENTS.iter().all(|(class, kinds)| mask[*class].load(Ordering::Relaxed) & kinds == 0)
         };
@@ -211,12 +211,12 @@ impl Server for Symbols {
 
     fn renew_plugins(&self) {}
 
-    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
         processes::running(link)
     }
 
     /// Returns an empty list: on MySQL every thread, old or new, reports tables and commits from the moment the plugin is loaded.
-    fn lasting_threads(&self, _: &mut dyn Link) -> Result<Vec<Older>, String> {
+    fn lasting_threads(&self, _: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
         Ok(Vec::new())
     }
 }

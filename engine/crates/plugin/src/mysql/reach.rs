@@ -8,7 +8,7 @@ use crate::engine::{engine, is_loaded};
 use crate::facts::{self, Facts};
 use crate::faults::Point;
 use crate::following::sessions::with_session;
-use crate::following::{bystanders, earlier_connections};
+use crate::following::{earlier_connections, unfollowed_threads};
 use crate::mysql::abi::Thd;
 use crate::mysql::symbols::ThdRef;
 use crate::signal::{self, wake_if_wanted};
@@ -47,11 +47,11 @@ pub fn number(thd: &ThdRef) -> u64 {
 /// Runs `work` for a call of the server, and contains panics. Returns the default without running it while the plugin is unloaded or the
 /// engine suspended, and on the worker's thread; and also after a panic.
 pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
-    if thd.is_null() || !is_loaded() || !engine().vigil().is_awake() {
+    if thd.is_null() || !is_loaded() || !engine().mode().is_awake() {
         return T::default();
     }
     let work = || {
-        if signal::is_this_thread() {
+        if signal::is_worker_thread() {
             return T::default();
         }
         let outcome = work(Actor::of(thd));
@@ -63,19 +63,19 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
 }
 
 /// Delivers reports about a session: `report` gets a function to pass each of them to. They go to the followed session, or else to the
-/// thread's bystander. Reads are reported to sessions only.
-pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
+/// entry of an unfollowed thread. Reads are reported to sessions only.
+pub fn deliver(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
     let engine = engine();
     let found = with_session(actor.id, |connection| {
         report(&mut |one| connection.session.report(engine, one));
     });
     if found.is_none() && !is_read {
-        bystanders::with(actor.id, |bystander| report(&mut |one| bystander.report(engine, one)));
+        unfollowed_threads::with_thread(actor.id, |thread| report(&mut |one| thread.report(engine, one)));
     }
 }
 
 /// A handler, the server's object for an open table, that a session has locked for writing.
-struct Held {
+struct LockedHandler {
     thd: usize,
     handler: usize,
     keeps_positions: bool,
@@ -83,48 +83,50 @@ struct Held {
 
 thread_local! {
     /// The handlers, the server's objects for open tables, that sessions on this thread have locked for writing.
-    static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<Vec<LockedHandler>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs `work` on the list of handlers that sessions on this thread have locked for writing. None if the thread is ending, or is inside of
 /// another such call.
-fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
+fn with_locked_handlers<T>(work: impl FnOnce(&mut Vec<LockedHandler>) -> T) -> Option<T> {
     HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
 }
 
 /// Records that the session has locked a handler, the server's object for an open table, for writing. `handler` is its address.
 /// `keeps_positions`: its table stores how far replication has come.
-pub fn holds(actor: Actor, handler: usize, keeps_positions: bool) {
-    with_held(|held| held.push(Held { thd: actor.thd.pointer() as usize, handler, keeps_positions }));
+pub fn note_lock(actor: Actor, handler: usize, keeps_positions: bool) {
+    with_locked_handlers(|held| {
+        held.push(LockedHandler { thd: actor.thd.pointer() as usize, handler, keeps_positions })
+    });
 }
 
 /// Records that the session unlocks a handler, the server's object for an open table. True if it was the last one that this session had
 /// locked for writing. Tracked even while the engine is suspended.
-pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
+pub fn note_unlock(thd: *mut Thd, handler: usize) -> bool {
     let thd = thd as usize;
-    let of_session = |held: &mut Vec<Held>| {
+    let of_session = |held: &mut Vec<LockedHandler>| {
         let Some(at) = held.iter().rposition(|one| one.thd == thd && one.handler == handler) else { return false };
         held.swap_remove(at);
         !held.iter().any(|one| one.thd == thd)
     };
-    with_held(of_session).unwrap_or(false)
+    with_locked_handlers(of_session).unwrap_or(false)
 }
 
 /// True if the session has any table locked for writing, or if that is not known.
 fn holds_any(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
-    with_held(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)
+    with_locked_handlers(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)
 }
 
 /// True if all tables that the session has locked for writing store how far replication has come, and there are some, and LOCK TABLES is
 /// not in force. A statement that ends another session's prepared transaction holds no such table while it does so.
 fn notes_positions(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
-    let alone = |held: &mut Vec<Held>| {
+    let alone = |held: &mut Vec<LockedHandler>| {
         let mut own = held.iter().filter(|one| one.thd == thd).peekable();
         own.peek().is_some() && own.all(|one| one.keeps_positions)
     };
-    !actor.thd.in_lock_tables() && with_held(alone).unwrap_or(false)
+    !actor.thd.in_lock_tables() && with_locked_handlers(alone).unwrap_or(false)
 }
 
 /// True if autocommit is off, or the session has started a transaction explicitly: the end of a statement then ends no transaction.
@@ -138,7 +140,7 @@ thread_local! {
 }
 
 /// Records that the audit interface has reported a statement of the session with this id, on this thread.
-pub fn told_text(id: u64) {
+pub fn note_reported_text(id: u64) {
     let _ = TOLD.try_with(|told| told.set(id));
 }
 
@@ -153,11 +155,11 @@ pub fn begins_to_commit(actor: Actor) -> bool {
         return true;
     }
     let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == actor.id;
-    bystanders::with(actor.id, |bystander| {
-        let is_unclear = (!is_told && !bystander.has_written() || actor.is_nameless()) && !notes_positions(actor);
+    unfollowed_threads::with_thread(actor.id, |thread| {
+        let is_unclear = (!is_told && !thread.has_written() || actor.is_nameless()) && !notes_positions(actor);
         // A text that cannot be parsed stands for any write.
         let text: &[u8] = if is_unclear { b"?" } else { b"COMMIT" };
-        bystander.report(engine(), Report::Statement { text });
+        thread.report(engine(), Report::Statement { text });
     });
     false
 }
@@ -173,7 +175,9 @@ pub fn begins_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(thd as usize));
     on_call(thd, |actor| {
         if with_session(actor.id, |_| ()).is_none() {
-            bystanders::with(actor.id, |one| one.report(engine(), Report::Statement { text: b"XA COMMIT" }));
+            unfollowed_threads::with_thread(actor.id, |one| {
+                one.report(engine(), Report::Statement { text: b"XA COMMIT" })
+            });
         }
     });
 }
@@ -199,5 +203,5 @@ pub fn has_ended(actor: Actor, is_whole: bool) {
         autocommit: !goes_on,
         ..SessionState::default()
     };
-    bystanders::with(actor.id, |bystander| bystander.report(engine(), Report::Ended { state, executed: b"" }));
+    unfollowed_threads::with_thread(actor.id, |thread| thread.report(engine(), Report::Ended { state, executed: b"" }));
 }

@@ -7,7 +7,7 @@
 
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
-use crate::mysql::selftest::{self, Seam, Seen};
+use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -51,7 +51,7 @@ unsafe extern "C" fn on_rollback(command: *mut c_void, thd: *mut Thd) -> bool {
 
 /// Runs the command by the server's own function, and reports its beginning and end.
 fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> bool {
-    selftest::note(|| Seen { seam: Seam::SecondPhase, name: None, writes: true });
+    selftest::note(|| SeamReport { seam: Seam::SecondPhase, name: None, writes: true });
     reach::begins_second_phase(thd);
     // SAFETY: the function that `install` has stored, with the server's arguments.
     let failed = unsafe { std::mem::transmute::<*mut c_void, Execute>(original.load(Ordering::Acquire))(command, thd) };

@@ -20,7 +20,7 @@ pub enum Seam {
 
 /// A report, during the self-test, of a function that the plugin has put into a table of the server.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeamReport {
     pub seam: Seam,
     /// Database and table. None if the report has none.
     pub name: Option<(Vec<u8>, Vec<u8>)>,
@@ -30,13 +30,13 @@ pub struct Seen {
 
 thread_local! {
     /// The reports of the seams on this thread since the present step began; none outside of the test.
-    static SEEN: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
+    static SEEN: RefCell<Option<Vec<SeamReport>>> = const { RefCell::new(None) };
 }
 
 /// Records a report of a seam, that is, of a function that the plugin has put into a table of the server. Does nothing, and does not call
 /// `seen`, unless the self-test runs on this thread.
 #[inline]
-pub fn note(seen: impl FnOnce() -> Seen) {
+pub fn note(seen: impl FnOnce() -> SeamReport) {
     let tests = SEEN.try_with(|all| all.try_borrow().is_ok_and(|all| all.is_some())).unwrap_or(false);
     if tests {
         let seen = seen();
@@ -121,13 +121,13 @@ fn tell(link: &mut dyn Link, db: &str, statement: &str, wanted: &[(Seam, &str, b
     SEEN.set(Some(Vec::new()));
     let ran = link.query(statement);
     let mut seen = SEEN.take().unwrap_or_default();
-    if let Some(silent) = faults::wish("silent") {
-        let table = |one: &Seen| one.name.as_ref().map(|(_, table)| String::from_utf8_lossy(table).into_owned());
+    if let Some(silent) = faults::argument("silent") {
+        let table = |one: &SeamReport| one.name.as_ref().map(|(_, table)| String::from_utf8_lossy(table).into_owned());
         seen.retain(|one| format!("{:?}", one.seam) != silent && table(one).as_ref() != Some(&silent));
     }
     ran?;
     for (seam, table, writes) in wanted {
-        let is_it = |one: &Seen| {
+        let is_it = |one: &SeamReport| {
             let name = one.name.as_ref().map(|(db, name)| (db.as_slice(), name.as_slice()));
             one.seam == *seam
                 && one.writes == *writes

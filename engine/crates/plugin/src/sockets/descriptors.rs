@@ -33,7 +33,7 @@ pub struct Descriptor {
     connection: UnsafeCell<Option<Connection>>,
 }
 
-// SAFETY: `connection` is only reached through `Taken`, and `holder` allows one of these at a time.
+// SAFETY: `connection` is only reached through `DescriptorGuard`, and `holder` allows one of these at a time.
 unsafe impl Sync for Descriptor {}
 
 const DESCRIPTORS: usize = 1 << 20;
@@ -45,12 +45,12 @@ static TABLE: [AtomicPtr<Descriptor>; DESCRIPTORS] = [const { AtomicPtr::new(std
 #[inline]
 pub fn get(fd: c_int) -> Option<&'static Descriptor> {
     let pointer = TABLE.get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
-    // SAFETY: null, or a leaked descriptor published with Release in `made`.
+    // SAFETY: null, or a leaked descriptor published with Release in `get_or_create`.
     unsafe { pointer.as_ref() }
 }
 
 /// Returns the descriptor with this number, and creates it if there is none. None if the number is negative or too large.
-pub fn made(fd: c_int) -> Option<&'static Descriptor> {
+pub fn get_or_create(fd: c_int) -> Option<&'static Descriptor> {
     let place = usize::try_from(fd).ok().and_then(|fd| TABLE.get(fd))?;
     if place.load(Ordering::Acquire).is_null() {
         let descriptor = Box::into_raw(Box::new(Descriptor {
@@ -72,7 +72,7 @@ pub fn made(fd: c_int) -> Option<&'static Descriptor> {
 /// Stores a connection that was just accepted, in this load of the plugin, under its descriptor. Does nothing, so that the connection is
 /// not followed, if the descriptor is in use.
 pub fn open(fd: c_int, load: u64, connection: Connection) {
-    if let Some(mut taken) = made(fd).and_then(Descriptor::take) {
+    if let Some(mut taken) = get_or_create(fd).and_then(Descriptor::take) {
         taken.descriptor.thread_id.store(0, Ordering::Relaxed);
         taken.descriptor.turn.fetch_add(1, Ordering::Relaxed);
         taken.descriptor.load.store(load, Ordering::Relaxed);
@@ -94,7 +94,7 @@ pub fn all_clean() -> bool {
 }
 
 /// Runs `work` on each descriptor that becomes free within `BACK_AFTER`, and skips the others. A descriptor may hold no connection.
-pub fn visit(mut work: impl FnMut(&mut Taken)) {
+pub fn visit(mut work: impl FnMut(&mut DescriptorGuard)) {
     let until = Instant::now() + BACK_AFTER;
     all().filter_map(|descriptor| descriptor.visited_by(until)).for_each(|mut taken| work(&mut taken));
 }
@@ -110,21 +110,21 @@ impl Descriptor {
     /// Takes the right to use the descriptor's connection, until the returned value is dropped. May wait for another thread. None if
     /// another thread, or an outer frame of this one, has it and must not be waited for.
     #[inline]
-    pub fn take(&'static self) -> Option<Taken> {
-        // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
+    pub fn take(&'static self) -> Option<DescriptorGuard> {
+        // Acquire: pairs with the Release in `DescriptorGuard::drop`, so that the last thread's changes are seen.
         match self.holder.compare_exchange(NOBODY, OWNER, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => Some(Taken { descriptor: self }),
+            Ok(_) => Some(DescriptorGuard { descriptor: self }),
             Err(_) => self.take_later(),
         }
     }
 
     #[cold]
-    fn take_later(&'static self) -> Option<Taken> {
+    fn take_later(&'static self) -> Option<DescriptorGuard> {
         let mut until = None;
         loop {
             // Acquire: as above.
             match self.holder.compare_exchange(NOBODY, OWNER, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Some(Taken { descriptor: self }),
+                Ok(_) => return Some(DescriptorGuard { descriptor: self }),
                 Err(VISITOR) => thread::yield_now(),
                 Err(_) if server::get().session_here().is_none() => return None,
                 // The other thread is working, or waits on a socket that has been shut down.
@@ -153,7 +153,7 @@ impl Descriptor {
     }
 
     /// Takes the descriptor to examine it. Waits at most until this time, and then returns none.
-    fn visited_by(&'static self, until: Instant) -> Option<Taken> {
+    fn visited_by(&'static self, until: Instant) -> Option<DescriptorGuard> {
         // Acquire: as above.
         while self.holder.compare_exchange(NOBODY, VISITOR, Ordering::Acquire, Ordering::Relaxed).is_err() {
             if Instant::now() >= until {
@@ -161,16 +161,16 @@ impl Descriptor {
             }
             thread::sleep(Duration::from_millis(1));
         }
-        Some(Taken { descriptor: self })
+        Some(DescriptorGuard { descriptor: self })
     }
 }
 
 /// The exclusive right to use a descriptor's connection, for as long as this value lives.
-pub struct Taken {
+pub struct DescriptorGuard {
     pub descriptor: &'static Descriptor,
 }
 
-impl Taken {
+impl DescriptorGuard {
     /// Returns the connection; none if there is none, or the engine no longer follows it.
     pub fn content(&mut self) -> &mut Option<Connection> {
         // SAFETY: no other holder existed when this value was created; `&mut self` excludes a second reference.
@@ -178,7 +178,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for DescriptorGuard {
     fn drop(&mut self) {
         self.descriptor.holder.store(NOBODY, Ordering::Release);
     }
@@ -190,14 +190,14 @@ thread_local! {
 }
 
 /// Notes that this thread handles the bytes of the descriptor's present connection.
-pub fn set_current(fd: c_int, taken: &Taken) {
+pub fn set_current(fd: c_int, taken: &DescriptorGuard) {
     let turn = taken.descriptor.turn.load(Ordering::Relaxed);
     let _ = CURRENT.try_with(|current| current.set((fd, turn)));
 }
 
 /// Takes the descriptor whose bytes this thread handled last. None if it belongs to another connection by now, `is_wanted` is false, or it
 /// is in use. `is_wanted` may be called twice.
-pub fn take_current(is_wanted: impl Fn(&Descriptor) -> bool) -> Option<Taken> {
+pub fn take_current(is_wanted: impl Fn(&Descriptor) -> bool) -> Option<DescriptorGuard> {
     let (fd, turn) = CURRENT.try_with(Cell::get).unwrap_or((-1, 0));
     let is_it = |descriptor: &Descriptor| descriptor.turn.load(Ordering::Relaxed) == turn && is_wanted(descriptor);
     // Checked again after taking it, because another thread may have closed it in between.

@@ -20,18 +20,18 @@ const LONGEST: usize = 1 << 20;
 const PAUSE_MS: c_int = 500;
 
 /// An event that the engine raises to wake the thread of a feed out of its wait.
-struct Bell(File);
+struct WakeEvent(File);
 
-impl Bell {
-    fn new() -> Option<Bell> {
+impl WakeEvent {
+    fn new() -> Option<WakeEvent> {
         // SAFETY: no pointers; the result is a new descriptor, or negative.
         let fd = unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) };
         // SAFETY: just created, and not visible to any other thread.
-        (fd >= 0).then(|| Bell(unsafe { File::from_raw_fd(fd) }))
+        (fd >= 0).then(|| WakeEvent(unsafe { File::from_raw_fd(fd) }))
     }
 
     /// Resets the event, so that the next wait blocks again.
-    fn silence(&self) {
+    fn reset(&self) {
         let _ = (&self.0).read(&mut [0; 8]);
     }
 }
@@ -42,26 +42,26 @@ impl Bell {
 #[inline(never)] // otherwise its buffer would be in the stack frame of every read
 pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {
     if let Some(id) = id {
-        let _end = End(id);
-        if let Some(bell) = Bell::new() {
-            exchange(fd, io, id, &bell);
+        let _end = DetachOnDrop(id);
+        if let Some(wake_event) = WakeEvent::new() {
+            exchange(fd, io, id, &wake_event);
         }
     }
     0
 }
 
 /// Detaches the near cache when the feed ends, also after a panic.
-struct End(NearId);
+struct DetachOnDrop(NearId);
 
-impl Drop for End {
+impl Drop for DetachOnDrop {
     fn drop(&mut self) {
         engine().detach_near(self.0);
     }
 }
 
 /// Moves frames to the near cache and messages from it, until it is detached or the connection breaks.
-fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, bell: &Bell) {
-    let Ok(rung) = bell.0.try_clone() else { return };
+fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, wake_event: &WakeEvent) {
+    let Ok(rung) = wake_event.0.try_clone() else { return };
     engine().begin_feed(id, Arc::new(move || _ = (&rung).write(&1u64.to_ne_bytes())));
     let (mut input, mut output, mut sequence) = (Vec::new(), Vec::new(), 0);
     while engine().is_near_attached(id) {
@@ -74,9 +74,9 @@ fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, bell: &Bell) {
             }
         }
         let wanted = if output.is_empty() { libc::POLLIN } else { libc::POLLIN | libc::POLLOUT };
-        let (ready, is_rung) = wait(fd, wanted, bell.0.as_raw_fd());
-        if is_rung {
-            bell.silence();
+        let (ready, is_woken) = wait(fd, wanted, wake_event.0.as_raw_fd());
+        if is_woken {
+            wake_event.reset();
         }
         if ready & libc::POLLOUT != 0 && !send(io, &mut output) {
             return;
@@ -113,7 +113,7 @@ fn receive(io: &mut dyn Io, id: NearId, input: &mut Vec<u8>) -> bool {
             return false;
         }
         let Some(payload) = input.get(Header::SIZE..Header::SIZE + header.length) else { return true };
-        if engine().hear_near(id, payload).is_err() {
+        if engine().receive_from_near(id, payload).is_err() {
             return false;
         }
         input.drain(..Header::SIZE + header.length);
@@ -128,11 +128,13 @@ fn may_go_on() -> bool {
         || error.raw_os_error() == Some(0)
 }
 
-/// Waits for the events `wanted` of the socket `fd` or for `bell`, at most for `PAUSE_MS`. Returns the socket's events, and whether the
-/// bell has rung.
-fn wait(fd: c_int, wanted: i16, bell: c_int) -> (i16, bool) {
-    let mut both =
-        [libc::pollfd { fd, events: wanted, revents: 0 }, libc::pollfd { fd: bell, events: libc::POLLIN, revents: 0 }];
+/// Waits for the events `wanted` of the socket `fd` or for `wake_event`, at most for `PAUSE_MS`. Returns the socket's events, and whether
+/// the bell has rung.
+fn wait(fd: c_int, wanted: i16, wake_event: c_int) -> (i16, bool) {
+    let mut both = [
+        libc::pollfd { fd, events: wanted, revents: 0 },
+        libc::pollfd { fd: wake_event, events: libc::POLLIN, revents: 0 },
+    ];
     // SAFETY: two descriptors, described by `both`.
     unsafe { libc::poll(both.as_mut_ptr(), 2, PAUSE_MS) };
     (both[0].revents, both[1].revents != 0)

@@ -118,17 +118,17 @@ unsafe extern "C" fn look_at_name(info: *mut libc::dl_phdr_info, _size: usize, d
 /// with lazy binding, an entry that was never called points into the server's own code. That code looks the function up and overwrites the
 /// entry, and with it any function that was put there. Returns `entry` if nothing else is found.
 pub fn resolved(function: &CStr, entry: *mut c_void) -> *mut c_void {
-    if !is_servers_own(entry) {
+    if !is_in_server_executable(entry) {
         return entry;
     }
     // SAFETY: the name is NUL-terminated; the loader only reads it.
     let everywhere =
         [libc::RTLD_DEFAULT, libc::RTLD_NEXT].map(|scope| unsafe { libc::dlsym(scope, function.as_ptr()) });
-    everywhere.into_iter().find(|found| !found.is_null() && !is_servers_own(*found)).unwrap_or(entry)
+    everywhere.into_iter().find(|found| !found.is_null() && !is_in_server_executable(*found)).unwrap_or(entry)
 }
 
 /// True if an address is in the main executable.
-fn is_servers_own(address: *mut c_void) -> bool {
+fn is_in_server_executable(address: *mut c_void) -> bool {
     let mut main = Main { address: address as u64, holds: false };
     // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut main).cast()) };
@@ -143,7 +143,7 @@ struct Main {
 /// Notes whether the main executable holds the address in `data`. The loader calls this for every loaded object until it returns 1; the
 /// first is the main executable.
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader passes a valid description; `data` is the `Main` of `is_servers_own`.
+    // SAFETY: the loader passes a valid description; `data` is the `Main` of `is_in_server_executable`.
     unsafe {
         let main = &mut *data.cast::<Main>();
         let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum as usize);

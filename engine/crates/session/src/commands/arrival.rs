@@ -1,17 +1,17 @@
 //! Entry points for the client's commands. A command is answered from the cache, or the cells of what it may change are
 //! closed and it goes to the server.
 
-use crate::commands::hits::{Asked, Served};
+use crate::commands::hits::{ReadRequest, ServeOutcome};
 use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
-use crate::reason::{Own, Reason};
-use crate::reports::resting::passes_unseen;
+use crate::reason::{ContextReason, Reason};
+use crate::reports::unserved::passes_unseen;
 use crate::session::Session;
-use crate::session::diagnostics::Counted;
-use crate::session::granted::reads_the_same;
+use crate::session::diagnostics::CountedRead;
+use crate::session::granted::parses_alike_everywhere;
 use crate::statement::prepared::{Metadata, Prepared};
 use crate::surface::intercept::{intercept, understood};
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use flavour::Flavour;
 use sql::{Kind, Refusal};
 use std::sync::Arc;
@@ -58,22 +58,22 @@ impl Session {
         &mut self,
         engine: &Engine,
         packet: &[u8],
-        counted: Option<&Counted>,
+        counted: Option<&CountedRead>,
         outlet: &mut dyn Outlet,
     ) -> Decision {
-        self.settle(engine);
+        self.end_previous_command(engine);
         let payload = &packet[4..];
         let Arrived { command, body, has_attributes } = self.arrived(payload);
-        if let Some(decision) = self.passes_in_doze(engine, command, body, payload) {
+        if let Some(decision) = self.passes_in_light_mode(engine, command, body, payload) {
             return decision;
         }
-        if self.loses_track(engine, command, body) {
+        if self.has_lost_track(engine, command, body) {
             if let Some(first) = self.before_pieces(engine) {
                 return Decision::Inject(first);
             }
-            self.rest(engine);
+            self.stop_serving(engine);
         }
-        if self.is_resting() && passes_unseen(command, body, self.identity.mode()) {
+        if self.is_unserved() && passes_unseen(command, body, self.identity.mode()) {
             return Decision::Forward;
         }
         let hidden_error = self.work.hidden_error.take();
@@ -81,7 +81,7 @@ impl Session {
             outlet.deliver(&[&error.answer]);
             return Decision::Answered;
         }
-        self.give_up_unseen(hidden_error);
+        self.give_up_pending_read(hidden_error);
         match command {
             Some(Command::Query) => self.on_query(engine, packet, body, has_attributes, counted, outlet),
             Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, outlet),
@@ -99,13 +99,13 @@ impl Session {
     }
 
     fn observe(&mut self, engine: &Engine, packet: &[u8]) {
-        self.settle(engine);
+        self.end_previous_command(engine);
         let payload = &packet[4..];
         let Arrived { command, body, .. } = self.arrived(payload);
-        if self.loses_track(engine, command, body) {
-            self.rest(engine);
+        if self.has_lost_track(engine, command, body) {
+            self.stop_serving(engine);
         }
-        if self.is_resting() && passes_unseen(command, body, self.identity.mode()) {
+        if self.is_unserved() && passes_unseen(command, body, self.identity.mode()) {
             return;
         }
         match command {
@@ -117,20 +117,20 @@ impl Session {
             Some(Command::StmtExecute) => {
                 let execute = Execute::parse(payload, self.identity.capabilities());
                 let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
-                let reading = prepared.as_ref().map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
+                let analysis = prepared.as_ref().map_or_else(Analysis::opaque, |prepared| prepared.analysis.clone());
                 // A client sends parameter types once, and later executions go by them. So they are kept even if this
                 // execution is not served.
                 if let Some((prepared, execute)) = prepared.zip(execute) {
                     bind(engine.flavour(), prepared, &execute);
                     prepared.note_forwarded(&execute);
                 }
-                self.forward(engine, &reading.statement, Expect::Execute, None);
+                self.forward(engine, &analysis.statement, Expect::Execute, None);
             }
             command => {
                 self.forward_other(engine, payload, command);
             }
         }
-        self.note_refusal(engine, Own::Fragmented);
+        self.note_refusal(engine, ContextReason::Fragmented);
     }
 
     /// Follows a command that is too long to be buffered. Its text is not known, so it counts as one that may do
@@ -138,13 +138,13 @@ impl Session {
     pub fn on_oversized(&mut self, engine: &Engine) {
         self.diagnostics.counted = None;
         self.near.count(engine, &[]);
-        self.settle(engine);
-        if self.loses_track(engine, None, b"") {
-            self.rest(engine);
+        self.end_previous_command(engine);
+        if self.has_lost_track(engine, None, b"") {
+            self.stop_serving(engine);
         }
         self.temporary.note_hidden();
-        self.identity.doubt_habits();
-        self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
+        self.identity.assume_all_side_effects();
+        self.forward(engine, &Analysis::opaque().statement, Expect::Query, None);
         self.writes.announce(engine);
     }
 
@@ -154,56 +154,56 @@ impl Session {
         packet: &[u8],
         text: &[u8],
         has_attributes: bool,
-        counted: Option<&Counted>,
+        counted: Option<&CountedRead>,
         outlet: &mut dyn Outlet,
     ) -> Decision {
         let counted = counted.filter(|counted| !has_attributes && self.asks_for_count(engine, counted, text));
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
         // The cache is looked up by the bytes of the text, before the text is classified. Only after a read that was
         // passed over is it classified first, because then a hit is not expected.
-        let early = self.reuse.expects_none().then(|| self.read(engine, text));
-        let shape = early.as_ref().and_then(|reading| self.adaptive_shape(engine, reading));
-        self.reuse.ask(engine, shape);
+        let early = self.reuse.expects_no_reuse().then(|| self.analyse(engine, text));
+        let shape = early.as_ref().and_then(|analysis| self.adaptive_shape(engine, analysis));
+        self.reuse.decide_lookup(engine, shape);
         if let Some(context) = context.filter(|_| !has_attributes) {
             let (read, parameters): (&[u8], &[u8]) = counted.map_or((text, &[]), |counted| (&counted.text, text));
-            let asked = Asked { context, text: read, parameters, packet, types: &[], columns: None };
-            match self.serve(engine, &asked, outlet) {
-                Served::Answered => return Decision::Answered,
-                Served::Inject(packet) => return Decision::Inject(packet),
-                Served::No if counted.is_some() => self.reuse.forget_hash(),
-                Served::No => {}
+            let request = ReadRequest { context, text: read, parameters, packet, types: &[], columns: None };
+            match self.serve(engine, &request, outlet) {
+                ServeOutcome::Answered => return Decision::Answered,
+                ServeOutcome::Inject(packet) => return Decision::Inject(packet),
+                ServeOutcome::No if counted.is_some() => self.reuse.forget_hash(),
+                ServeOutcome::No => {}
             }
         }
-        let reading = early.unwrap_or_else(|| self.read(engine, text));
-        let numbers = self.numbers_of_write(&reading);
-        let reading = self.as_prepared(reading);
-        if let Some(decision) = self.before_server(engine, &reading, text, packet, outlet) {
+        let analysis = early.unwrap_or_else(|| self.analyse(engine, text));
+        let numbers = self.numbers_of_write(&analysis);
+        let analysis = self.as_prepared(analysis);
+        if let Some(decision) = self.before_server(engine, &analysis, text, packet, outlet) {
             return decision;
         }
-        let is_far = reading.is_far_from_surface();
-        if !is_far && let Some(decision) = intercept(self, engine, &reading.statement, text) {
-            self.note_stay(engine, &reading, text);
+        let passes_unchanged = analysis.is_far_from_surface();
+        if !passes_unchanged && let Some(decision) = intercept(self, engine, &analysis.statement, text) {
+            self.note_stay(engine, &analysis, text);
             return decision;
         }
-        let mut recording = self.recording(engine, &reading, context, text, &[], self.own_terms());
+        let mut recording = self.recording(engine, &analysis, context, text, &[], self.own_parse_context());
         if let Some(recording) = recording.as_mut().filter(|_| has_attributes) {
-            recording.refuse(Own::Attributes);
+            recording.refuse(ContextReason::Attributes);
         }
         if let Some((recording, counted)) = recording.as_mut().zip(counted) {
             self.record_count(engine, recording, counted, context, text);
         }
-        self.note_temporary(&reading.statement.kind, text);
-        self.forward(engine, &reading.statement, Expect::Query, recording);
+        self.note_temporary(&analysis.statement.kind, text);
+        self.forward(engine, &analysis.statement, Expect::Query, recording);
         if let Some(running) = &mut self.work.running {
-            running.is_plain = !reading.names_system();
+            running.is_plain = !analysis.names_system();
         }
-        self.note_stay(engine, &reading, text);
-        self.note_wording(engine, &reading, (text, self.own_terms()), numbers);
-        self.note_preparation(&reading.statement.kind);
-        if is_far {
+        self.note_stay(engine, &analysis, text);
+        self.note_running_write(engine, &analysis, (text, self.own_parse_context()), numbers);
+        self.note_preparation(&analysis.statement.kind);
+        if passes_unchanged {
             return Decision::Forward;
         }
-        let understood = understood(text, &reading.statement.kind, self.identity.mode());
+        let understood = understood(text, &analysis.statement.kind, self.identity.mode());
         understood.map_or(Decision::Forward, |other| Decision::Replace(respelled(packet, text, &other)))
     }
 
@@ -215,47 +215,49 @@ impl Session {
         let (Some(execute), Some(prepared)) = (execute, prepared) else {
             return self.on_unknown_execute(engine, packet, outlet);
         };
-        let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), prepared.columns);
+        let (analysis, text, columns) = (prepared.analysis.clone(), prepared.text.clone(), prepared.columns);
         let parameters = bind(engine.flavour(), prepared, &execute);
         let refusal = prepared.refusal(&execute, context);
-        let is_due = prepared.given.is_due();
+        let is_due = prepared.type_history.is_due();
         let metadata = Metadata { definitions: engine.catalogue().definitions(), types: prepared.types.clone() };
         let keeps_metadata = self.identity.has(capability::MARIADB_CACHE_METADATA);
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
-        let is_read = matches!(reading.statement.kind, Kind::Read(_));
-        let shape = self.adaptive_shape(engine, &reading).filter(|_| is_read);
-        self.reuse.ask(engine, shape);
+        let is_read = matches!(analysis.statement.kind, Kind::Read(_));
+        let shape = self.adaptive_shape(engine, &analysis).filter(|_| is_read);
+        self.reuse.decide_lookup(engine, shape);
         let is_certain = has_metadata && columns.is_some();
         if let (true, Some(context), Some(parameters), None, true) =
             (is_read, context, &parameters, refusal, is_certain)
         {
-            let asked = Asked { context, text: &text, parameters, packet, types: &metadata.types, columns };
-            match self.serve(engine, &asked, outlet) {
-                Served::Answered => {
+            let request = ReadRequest { context, text: &text, parameters, packet, types: &metadata.types, columns };
+            match self.serve(engine, &request, outlet) {
+                ServeOutcome::Answered => {
                     if let Some(prepared) = self.statements.get_mut(execute.id) {
-                        prepared.given.note_served(|| wire::with_types(packet, &metadata.types, capabilities));
+                        prepared.type_history.note_served(|| wire::with_types(packet, &metadata.types, capabilities));
                     }
                     return Decision::Answered;
                 }
-                Served::Inject(packet) => return Decision::Inject(packet),
-                Served::No => {}
+                ServeOutcome::Inject(packet) => return Decision::Inject(packet),
+                ServeOutcome::No => {}
             }
         }
-        if let Some(decision) = self.before_server(engine, &reading, &text, packet, outlet) {
+        if let Some(decision) = self.before_server(engine, &analysis, &text, packet, outlet) {
             return decision;
         }
-        if is_due && let Some(first) = self.tell_given(engine, execute.id) {
+        if is_due && let Some(first) = self.inject_skipped_execution(engine, execute.id) {
             return Decision::Inject(first);
         }
         let parameters = parameters.unwrap_or_default();
-        let terms = self.bound_terms(&execute);
-        let is_here = terms.as_ref().map(|terms| terms.database.as_deref() == Some(self.identity.database()));
+        let parse_context = self.bound_parse_context(&execute);
+        let is_here = parse_context
+            .as_ref()
+            .map(|parse_context| parse_context.database.as_deref() == Some(self.identity.database()));
         if is_here == Some(false) {
-            self.identity.go_elsewhere();
+            self.identity.note_privilege_rechecks();
         }
-        let names_system = reading.names_system();
-        let own = terms.clone().unwrap_or_else(|| self.own_terms());
-        let mut recording = self.recording(engine, &reading, context, &text, &parameters, own);
+        let names_system = analysis.names_system();
+        let own = parse_context.clone().unwrap_or_else(|| self.own_parse_context());
+        let mut recording = self.recording(engine, &analysis, context, &text, &parameters, own);
         if let Some(recording) = &mut recording {
             (recording.is_binary, recording.omits_metadata) = (true, keeps_metadata);
             if sql::may_count_found_rows(&text) {
@@ -265,12 +267,12 @@ impl Session {
             }
             refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }
-        self.forward(engine, &reading.statement, Expect::Execute, recording);
+        self.forward(engine, &analysis.statement, Expect::Execute, recording);
         if is_here == Some(true) {
-            self.note_stay(engine, &reading, &text);
+            self.note_stay(engine, &analysis, &text);
         }
-        if let Some(terms) = terms {
-            self.note_wording(engine, &reading, (text, terms), None);
+        if let Some(parse_context) = parse_context {
+            self.note_running_write(engine, &analysis, (text, parse_context), None);
         }
         let told =
             self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet, capabilities));
@@ -282,11 +284,11 @@ impl Session {
     }
 
     fn on_unknown_execute(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
-        let reading = Reading::opaque();
-        if let Some(decision) = self.before_server(engine, &reading, b"", packet, outlet) {
+        let analysis = Analysis::opaque();
+        if let Some(decision) = self.before_server(engine, &analysis, b"", packet, outlet) {
             return decision;
         }
-        self.forward(engine, &reading.statement, Expect::Execute, None);
+        self.forward(engine, &analysis.statement, Expect::Execute, None);
         Decision::Forward
     }
 
@@ -295,27 +297,27 @@ impl Session {
     fn before_server(
         &mut self,
         engine: &Engine,
-        reading: &Reading,
+        analysis: &Analysis,
         text: &[u8],
         packet: &[u8],
         outlet: &mut dyn Outlet,
     ) -> Option<Decision> {
-        if let Some(question) = self.ask(engine, &reading.statement, text) {
+        if let Some(question) = self.inject_settings_query(engine, &analysis.statement, text) {
             return Some(Decision::Inject(question));
         }
-        if let Some(answer) = self.begin_later(engine, &reading.statement, packet, outlet) {
+        if let Some(answer) = self.begin_later(engine, &analysis.statement, packet, outlet) {
             return Some(answer);
         }
-        self.before_forward(engine, reading, text, packet).map(Decision::Inject)
+        self.before_forward(engine, analysis, text, packet).map(Decision::Inject)
     }
 
     /// Returns what the text shows about its statement. While it is not certain how the session's texts are parsed,
     /// only plain kinds of statements are trusted, and any other text counts as one that may do anything, unless every
     /// mode reads it alike.
-    pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
-        let reading = engine.readings().read(text, self.identity.mode(), &mut self.recent);
+    pub(crate) fn analyse(&mut self, engine: &Engine, text: &[u8]) -> Arc<Analysis> {
+        let analysis = engine.shared_analyses().analyse(text, self.identity.mode(), &mut self.recent_analyses);
         let is_plain = matches!(
-            reading.statement.kind,
+            analysis.statement.kind,
             Kind::Read(_)
                 | Kind::Write
                 | Kind::Set(_)
@@ -324,8 +326,8 @@ impl Session {
                 | Kind::Commit(_)
                 | Kind::Rollback(_)
         );
-        let is_believed = is_plain || reads_the_same(engine.flavour(), text);
-        if self.identity.variables().is_doubtful() && !is_believed { Reading::opaque() } else { reading }
+        let is_believed = is_plain || parses_alike_everywhere(engine.flavour(), text);
+        if self.identity.variables().is_doubtful() && !is_believed { Analysis::opaque() } else { analysis }
     }
 }
 
@@ -352,9 +354,9 @@ fn bind(flavour: &Flavour, prepared: &mut Prepared, execute: &Execute) -> Option
         return (!has_attributes).then(Vec::new);
     }
     let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !has_attributes);
-    if flavour.statements.heeds_earlier_types {
-        prepared.given.take(params.as_ref());
+    if flavour.statements.depends_on_earlier_types {
+        prepared.type_history.note_types(params.as_ref());
     }
     let params = params?;
-    Some([params.nulls, params.types, &prepared.given.basis(), params.values].concat())
+    Some([params.nulls, params.types, &prepared.type_history.basis(), params.values].concat())
 }

@@ -34,7 +34,7 @@ impl Session {
             && !self.transaction.is_set_once
             && !self.writes.is_locked
             // With a limit on idle transactions, the server must know that the session is idle in one.
-            && !self.identity.habits().limits_idleness
+            && !self.identity.side_effects().limits_idleness
             && self.transaction.isolation <= Isolation::RepeatableRead
             && *begin == Begin::default();
         if !can_wait {
@@ -47,13 +47,13 @@ impl Session {
         }
         // The served read has cleared the warnings, but a BEGIN on the server would not. So the server runs the read first.
         if self.diagnostics.has_warnings
-            && let Some(first) = self.tell_unseen(engine, |pending| pending.is_latest)
+            && let Some(first) = self.inject_pending_read(engine, |pending| pending.is_latest)
         {
             return Some(Decision::Inject(first));
         }
         // A prepared BEGIN may be closed before the server gets it, so its text is sent instead.
         let is_text = packet.get(4) == Some(&(Command::Query as u8));
-        self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { self.own_query(b"BEGIN") });
+        self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { self.query_packet(b"BEGIN") });
         self.diagnostics.note_other();
         outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.transaction.status_now(), 0)]);
         Some(Decision::Answered)
@@ -62,7 +62,7 @@ impl Session {
     /// True if the engine may choose when the server begins a transaction: the setting allows it and the client does not track
     /// transactions.
     pub(crate) fn may_begin_itself(&self, engine: &Engine) -> bool {
-        engine.settings().defers_begin() && !self.identity.is_told_of_transactions()
+        engine.settings().defers_begin() && !self.identity.client_tracks_transactions()
     }
 
     /// True if this command executes a statement that was prepared in another database than the current one.
@@ -70,16 +70,16 @@ impl Session {
         let execute = Execute::parse(payload, self.identity.capabilities())
             .filter(|_| payload.first() == Some(&(Command::StmtExecute as u8)));
         let prepared = execute.and_then(|execute| self.statements.get_mut(execute.id));
-        prepared.is_some_and(|prepared| prepared.terms.database.as_deref() != Some(self.identity.database()))
+        prepared.is_some_and(|prepared| prepared.parse_context.database.as_deref() != Some(self.identity.database()))
     }
 
     /// Returns the packet that sends a deferred BEGIN to the server; None if there is none. An earlier served read that the
     /// server must replay comes first: inside the transaction, it would open the snapshot or take locks. The caller repeats
     /// this until it returns None.
-    pub(crate) fn tell_begin(&mut self, engine: &Engine) -> Option<Vec<u8>> {
+    pub(crate) fn inject_deferred_begin(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.transaction.deferred_begin.as_ref()?;
         // The latest served read came after the BEGIN, so it is not replayed before it.
-        if let Some(replay) = self.tell_unseen(engine, |pending| pending.is_replayed() && !pending.is_latest) {
+        if let Some(replay) = self.inject_pending_read(engine, |pending| pending.is_replayed() && !pending.is_latest) {
             return Some(replay);
         }
         let packet = self.transaction.deferred_begin.take()?;
@@ -94,14 +94,14 @@ impl Session {
     /// Called when a BEGIN of the engine's own has failed. The client believes that it is in a transaction, so nothing may run
     /// before a new BEGIN succeeds. With autocommit off the client has sent no BEGIN, and nothing has to be repeated.
     pub(crate) fn begin_once_more(&mut self) {
-        self.transaction.deferred_begin = self.transaction.autocommit.then(|| self.own_query(b"BEGIN"));
+        self.transaction.deferred_begin = self.transaction.autocommit.then(|| self.query_packet(b"BEGIN"));
     }
 
     /// Returns the packet that makes the server begin the transaction and open its snapshot, and notes it as running. It takes
     /// the place of a deferred BEGIN. The stamp of the snapshot is read first.
     pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
         self.transaction.deferred_begin = None;
-        let packet = self.own_query(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        let packet = self.query_packet(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");
         self.inject(engine, Purpose::OpenSnapshot(engine.versions().now()), (packet, Expect::Query))
     }
 }

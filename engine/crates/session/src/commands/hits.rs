@@ -2,11 +2,11 @@
 
 use crate::decision::Outlet;
 use crate::engine::Engine;
-use crate::entries::cells::any_of;
-use crate::entries::lasting::Basis;
+use crate::entries::basis::Basis;
+use crate::entries::cells::any_change_of;
 use crate::entries::layout::Layout;
 use crate::session::Session;
-use crate::statement::unseen::Unseen;
+use crate::statement::pending_read::PendingRead;
 use crate::statement::verification::Verification;
 use crate::transaction::admission::Admission;
 use ::insight::ShapeId;
@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use wire::status::OF_TRANSACTION;
 
 /// A read that may be answered from the cache, with everything that identifies its result.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ReadRequest<'a> {
     /// The number of the session context, from `cacheable_context`.
     pub context: u64,
     /// The text of the read or prepared statement. For a SELECT FOUND_ROWS(), that of the read before it.
@@ -32,14 +32,14 @@ pub(crate) struct Asked<'a> {
     pub columns: Option<u64>,
 }
 
-impl Asked<'_> {
+impl ReadRequest<'_> {
     fn key(&self) -> Key<'_> {
         Key { context: self.context, parts: [self.text, self.parameters] }
     }
 }
 
 /// The outcome of a lookup in the cache.
-pub(crate) enum Served {
+pub(crate) enum ServeOutcome {
     /// The client has its answer, and the server must not get the command.
     Answered,
     /// The server must get this packet first. Then the command is tried again.
@@ -54,16 +54,16 @@ fn may_leave_found(text: &[u8], entry: &cache::Entry) -> bool {
 }
 
 /// Counts a hit on an entry that has survived a write to other rows of its table. Each entry is counted once.
-fn note_outlived(engine: &Engine, entry: &cache::Entry) {
-    let whole = entry.cells()[0];
-    let is_counted = entry.flags() & Layout::OUTLIVED != 0;
-    if is_counted || engine.versions().is_fresh(&[any_of(whole)], entry.stamp()) {
+fn note_invalidation_avoided(engine: &Engine, entry: &cache::Entry) {
+    let unknown_change = entry.cells()[0];
+    let is_counted = entry.flags() & Layout::SURVIVED_WRITE != 0;
+    if is_counted || engine.versions().is_fresh(&[any_change_of(unknown_change)], entry.stamp()) {
         return;
     }
-    if let Some(table) = engine.tables().try_find(whole).filter(|_| entry.mark(Layout::OUTLIVED)) {
-        engine.counts().outlived.add(1);
+    if let Some(table) = engine.tables().try_find(unknown_change).filter(|_| entry.mark(Layout::SURVIVED_WRITE)) {
+        engine.counts().invalidations_avoided.add(1);
         // Relaxed: a count orders nothing.
-        table.outlived.fetch_add(1, Ordering::Relaxed);
+        table.invalidations_avoided.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -73,10 +73,10 @@ impl Session {
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
         let settings = engine.settings();
         settings.is_on()
-            && (self.identity.cache_type() != 0 || settings.observes() && !self.identity.stays_out())
+            && (self.identity.cache_type() != 0 || settings.observes() && !self.identity.turned_cache_off())
             // Without a cache size there is only the memory for trials, which is for sessions that try the cache.
             && (settings.size() > 0 || self.identity.is_trial())
-            && self.is_told(engine)
+            && self.is_state_known(engine)
     }
 
     /// Returns the number of the session context (account, database, settings) whose results may be served or stored
@@ -90,103 +90,104 @@ impl Session {
 
     /// Looks up a read, and sends its result to the client if it is stored and may be served now. Also decides whether
     /// a hit is to be compared with the server's answer: then it is not served, and `verification` is set.
-    pub(crate) fn serve(&mut self, engine: &Engine, asked: &Asked, outlet: &mut dyn Outlet) -> Served {
+    pub(crate) fn serve(&mut self, engine: &Engine, request: &ReadRequest, outlet: &mut dyn Outlet) -> ServeOutcome {
         self.verification = None;
         if self.temporary.may_exist() || self.writes.is_locked {
-            return Served::No;
+            return ServeOutcome::No;
         }
-        let key = asked.key();
+        let key = request.key();
         let hash = engine.cache().hash(&key);
         self.reuse.note_hash(hash);
-        if self.reuse.is_hopeless() {
+        if self.reuse.is_hit_unlikely() {
             engine.insight().requested(hash, None, |basis| engine.is_alive(basis));
-            return Served::No;
+            return ServeOutcome::No;
         }
         if self.identity.cache_type() != 0 {
-            engine.late().await_stored(&key);
+            engine.late_results().await_stored(&key);
         }
         let pin = cache::pin();
         let found = engine.cache().get(hash, &key, &pin);
         engine.insight().requested(hash, found.as_ref(), |basis| engine.is_alive(basis));
         if self.identity.cache_type() == 0 {
-            return Served::No;
+            return ServeOutcome::No;
         }
-        let Some(entry) = found else { return Served::No };
-        if asked
+        let Some(entry) = found else { return ServeOutcome::No };
+        if request
             .columns
             .is_some_and(|columns| wire::columns_of(entry.value(), self.identity.capabilities()) != Some(columns))
         {
-            return Served::No;
+            return ServeOutcome::No;
         }
         let is_fresh = entry.is_fresh(engine.versions());
-        if !is_fresh && !self.tells_outdated(engine, Basis::of(&entry)) {
+        if !is_fresh && !self.may_serve_outdated(engine, Basis::of(&entry)) {
             engine.insight().digests.outdated(ShapeId(entry.owner()));
-            return Served::No;
+            return ServeOutcome::No;
         }
         let layout = Layout(entry.flags());
-        if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
-            return Served::No;
+        if layout.outside_transactions_only() && (self.transaction.has_begun() || !self.transaction.autocommit) {
+            return ServeOutcome::No;
         }
         if entry.cells().is_empty() && !self.diagnostics.have_no_warnings(engine.flavour()) {
-            return Served::No;
+            return ServeOutcome::No;
         }
-        let leaves_found = self.diagnostics.unseen.is_some() && may_leave_found(asked.text, &entry);
-        if leaves_found && self.diagnostics.unseen.as_ref().is_some_and(Unseen::is_full) {
-            return Served::No;
+        let leaves_found = self.diagnostics.pending_read.is_some() && may_leave_found(request.text, &entry);
+        if leaves_found && self.diagnostics.pending_read.as_ref().is_some_and(PendingRead::is_full) {
+            return ServeOutcome::No;
         }
         let opens_snapshot = layout.opens_snapshot() && self.may_begin_itself(engine);
         match self.transaction.admit(engine.versions(), entry.cells(), opens_snapshot) {
             Admission::Serve => {}
-            Admission::Begin => return Served::Inject(self.begin(engine, self.own_query(b"BEGIN"))),
-            Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
-            Admission::Refuse(_) => return Served::No,
+            Admission::Begin => return ServeOutcome::Inject(self.begin(engine, self.query_packet(b"BEGIN"))),
+            Admission::OpenSnapshot => return ServeOutcome::Inject(self.open_snapshot(engine)),
+            Admission::Refuse(_) => return ServeOutcome::No,
         }
         if is_fresh && engine.insight().is_to_be_verified(engine.settings().verify_ppm()) {
             self.verification = Some(Verification::of(&entry));
-            return Served::No;
+            return ServeOutcome::No;
         }
         // The hit is counted before the answer is sent, so that a client that has the answer never reads an older
         // counter.
         engine.counts().hits.add(1);
-        self.own.hits += 1;
+        self.read_counts.hits += 1;
         if !is_fresh {
             engine.counts().stale_hits.add(1);
             engine.insight().digests.stale(ShapeId(entry.owner()));
         } else if layout.is_by_rows() {
-            note_outlived(engine, &entry);
+            note_invalidation_avoided(engine, &entry);
         }
         engine.counts().saved_ns.add(entry.cost_ns());
         engine.counts().saved_bytes.add(entry.value().len() as u64);
         engine.insight().digests.hit(ShapeId(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
         if is_fresh {
-            self.tell_served(engine, asked, &entry);
+            self.report_served(engine, request, &entry);
         }
-        let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(asked) };
-        let warned = if layout.warnings(entry.value()) == 0 { Vec::new() } else { self.as_understood(asked) };
-        let unseen = Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay, warned, before: Vec::new() };
-        self.diagnostics.note_served(unseen, leaves_found);
+        let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(request) };
+        let warned = if layout.warnings(entry.value()) == 0 { Vec::new() } else { self.as_understood(request) };
+        let pending_read =
+            PendingRead { rows: entry.rows(), is_latest: true, is_owed: false, replay, warned, before: Vec::new() };
+        self.diagnostics.note_served(pending_read, leaves_found);
         if is_fresh && !layout.shows_found() {
-            self.note_counted(asked, &entry);
+            self.note_counted(request, &entry);
         }
         self.deliver(entry.value(), layout, outlet);
-        Served::Answered
+        ServeOutcome::Answered
     }
 
     /// Returns the packet of the command in a form that the server knows, so that it can run the read later.
-    fn as_understood(&self, asked: &Asked) -> Vec<u8> {
+    fn as_understood(&self, request: &ReadRequest) -> Vec<u8> {
         // Other commands are executions of a prepared statement, or ask for FOUND_ROWS() of the read with this text.
-        let is_text = asked.columns.is_none() && asked.parameters.is_empty();
-        match sql::surface::without_sql_cache(asked.text, self.identity.mode()).filter(|_| is_text) {
-            Some(text) => self.own_query(&text),
-            None => wire::with_types(asked.packet, asked.types, self.identity.capabilities()),
+        let is_text = request.columns.is_none() && request.parameters.is_empty();
+        match sql::surface::without_sql_cache(request.text, self.identity.mode()).filter(|_| is_text) {
+            Some(text) => self.query_packet(&text),
+            None => wire::with_types(request.packet, request.types, self.identity.capabilities()),
         }
     }
 
     /// True if a rule allows serving this stale result now. Never inside a transaction.
     #[cold]
-    fn tells_outdated(&self, engine: &Engine, basis: Basis) -> bool {
+    fn may_serve_outdated(&self, engine: &Engine, basis: Basis) -> bool {
         let is_admitted = || self.transaction.admit(engine.versions(), basis.cells, false) == Admission::Serve;
-        self.transaction.is_outside() && basis.lasts(engine.versions(), engine.ages()) && is_admitted()
+        self.transaction.is_outside() && basis.may_be_served_stale(engine.versions(), engine.ages()) && is_admitted()
     }
 
     /// Sends a stored response, with the transaction flags of this session in place of the stored ones.

@@ -9,7 +9,7 @@ use wire::{Command, Execute, Expect, Header, Query};
 impl Session {
     /// Returns the packet of a COM_QUERY with this text, as the engine sends it to the server on this connection. Nothing is
     /// noted as running yet.
-    pub(crate) fn own_query(&self, text: &[u8]) -> Vec<u8> {
+    pub(crate) fn query_packet(&self, text: &[u8]) -> Vec<u8> {
         Query::packet(text, self.identity.capabilities())
     }
 
@@ -30,32 +30,32 @@ impl Session {
     /// the server must get before it, and whose response is hidden. The host calls this again after that response, until it
     /// returns None.
     pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
-        self.settle(engine);
+        self.end_previous_command(engine);
         let hidden_error = self.work.hidden_error.take();
-        self.give_up_unseen(hidden_error);
-        self.tell_types(engine)
-            .or_else(|| self.tell_begin(engine))
-            .or_else(|| self.statements.owing().and_then(|id| self.tell_given(engine, id)))
-            .or_else(|| self.tell_unseen(engine, |_| true))
+        self.give_up_pending_read(hidden_error);
+        self.inject_parameter_types(engine)
+            .or_else(|| self.inject_deferred_begin(engine))
+            .or_else(|| self.statements.owing().and_then(|id| self.inject_skipped_execution(engine, id)))
+            .or_else(|| self.inject_pending_read(engine, |_| true))
     }
 
     /// Returns the packet of an earlier execution of this statement that was answered from the cache, if the server has yet to
     /// run it because later executions depend on its parameter types. It is noted as running.
-    pub(crate) fn tell_given(&mut self, engine: &Engine, id: u32) -> Option<Vec<u8>> {
+    pub(crate) fn inject_skipped_execution(&mut self, engine: &Engine, id: u32) -> Option<Vec<u8>> {
         let prepared = self.statements.get_mut(id)?;
-        let owed = prepared.given.take_owed()?;
+        let owed = prepared.type_history.take_owed()?;
         if let Some(execute) = Execute::parse(&owed[Header::SIZE..], self.identity.capabilities()) {
             prepared.note_run(&execute);
         }
         (prepared.columns, prepared.has_cursor) = (None, false);
         // This execution may open the transaction's snapshot.
         self.transaction.after_other(engine.versions().now());
-        Some(self.inject(engine, Purpose::Unseen { keeps_warnings: false }, (owed, Expect::Execute)))
+        Some(self.inject(engine, Purpose::PendingRead { keeps_warnings: false }, (owed, Expect::Execute)))
     }
 
     /// Returns the packet of a command that gives the server parameter types which it has not seen yet, since an execution
     /// without types goes by them. The caller repeats this until it returns None.
-    pub(crate) fn tell_types(&mut self, engine: &Engine) -> Option<Vec<u8>> {
+    pub(crate) fn inject_parameter_types(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         if let Some(id) = self.statements.to_reset.take() {
             let reset = command_packet(Command::StmtReset, &id.to_le_bytes());
             return Some(self.inject(engine, Purpose::Types, (reset, Expect::Ok)));
@@ -63,7 +63,7 @@ impl Session {
         let capabilities = self.identity.capabilities();
         let (id, prepared) = self.statements.misunderstood()?;
         prepared.knows_types = true;
-        let packet = match engine.flavour().statements.takes_unreadable_types {
+        let packet = match engine.flavour().statements.keeps_unreadable_types {
             true => wire::types_alone(id, &prepared.types, capabilities),
             false => {
                 let packet = wire::types_refused(id, &prepared.types, capabilities);

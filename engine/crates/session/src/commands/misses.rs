@@ -2,13 +2,13 @@
 //! result is noted.
 
 use crate::engine::Engine;
-use crate::reason::{Own, Reason};
+use crate::reason::{ContextReason, Reason};
 use crate::session::Session;
+use crate::statement::parse_context::ParseContext;
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
-use crate::statement::terms::Terms;
-use crate::text::kinds::{closing, may_be_anything, may_move, may_run_others};
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
+use crate::text::kinds::{closing, may_be_anything, may_change_database, may_run_others};
 use crate::text::views::Reads;
 use crate::transaction::state::Snapshot;
 use ::insight::ShapeId;
@@ -24,13 +24,13 @@ impl Session {
     pub(crate) fn recording(
         &mut self,
         engine: &Engine,
-        reading: &Arc<Reading>,
+        analysis: &Arc<Analysis>,
         context: Option<u64>,
         text: &[u8],
         parameters: &[u8],
-        terms: Terms,
+        parse_context: ParseContext,
     ) -> Option<Recording> {
-        let Kind::Read(read) = &reading.statement.kind else { return None };
+        let Kind::Read(read) = &analysis.statement.kind else { return None };
         if !self.is_cached(engine) {
             return None;
         }
@@ -41,10 +41,10 @@ impl Session {
         let refusal = self.refusal(read, context, text);
         let (stamp, transaction_refusal) = match self.transaction.stamp(engine.versions().now()) {
             Ok(stamp) => (stamp, None),
-            Err(own) => (engine.versions().now(), Some(Reason::Own(own))),
+            Err(own) => (engine.versions().now(), Some(Reason::Context(own))),
         };
         let refusal = refusal.or(transaction_refusal);
-        let shape = self.reuse.shape().unwrap_or_else(|| reading.shape(&engine.insight().digests));
+        let shape = self.reuse.shape().unwrap_or_else(|| analysis.shape(&engine.insight().digests));
         let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
         // Results for a near cache are reused in the near cache, which the counts of reuse here do not show.
         let may_pass_over = refusal.is_none()
@@ -54,15 +54,15 @@ impl Session {
             && engine.settings().adapts();
         let is_passed_over = may_pass_over && self.reuse.passes_over(engine, shape, &key);
         if is_passed_over && !self.transaction.heeds_reads() {
-            engine.insight().missed(shape, Some(Own::NotReused.into()), 0);
-            self.note_refusal(engine, Own::NotReused);
-            self.told.is_uneventful = true;
+            engine.insight().missed(shape, Some(ContextReason::NotReused.into()), 0);
+            self.note_refusal(engine, ContextReason::NotReused);
+            self.coverage.is_uneventful = true;
             return None;
         }
         let keeps = refusal.is_none() && !is_passed_over;
-        let may_read_views = self.reads(engine, reading, &terms) != Some(Reads::Tables);
+        let may_read_views = self.reads(engine, analysis, &parse_context) != Some(Reads::Tables);
         Some(Recording {
-            reading: reading.clone(),
+            analysis: analysis.clone(),
             shape,
             is_passed_over,
             is_observed,
@@ -70,7 +70,7 @@ impl Session {
             bytes: 0,
             context: context.unwrap_or(0),
             text: if keeps { text.to_vec() } else { Vec::new() },
-            terms,
+            parse_context,
             parameters: if keeps { parameters.to_vec() } else { Vec::new() },
             stamp,
             generation: engine.catalogue().generation(),
@@ -82,10 +82,10 @@ impl Session {
             is_by_rows: false,
             all_snapshot: true,
             unsettled: Vec::new(),
-            joins: false,
+            outside_transactions_only: false,
             may_read_views,
             refusal,
-            lasts_seconds: None,
+            stale_seconds: None,
             omits_metadata: false,
             is_count: false,
             capabilities: self.identity.capabilities(),
@@ -96,14 +96,14 @@ impl Session {
 
     /// Returns whether a read reads views; None if the names of views are not known now. Asks the host to read the catalogue if
     /// a view's definition is missing.
-    pub(crate) fn reads(&self, engine: &Engine, reading: &Reading, terms: &Terms) -> Option<Reads> {
+    pub(crate) fn reads(&self, engine: &Engine, analysis: &Analysis, parse_context: &ParseContext) -> Option<Reads> {
         if engine.catalogue().has_no_views() {
             return Some(Reads::Tables);
         }
         let views = engine.catalogue().views()?;
-        let database = terms.database.as_deref().unwrap_or(self.identity.database());
-        let reads = views.read_by(reading.sources(), database);
-        if reads == Reads::Refused(Own::ViewUnknown) {
+        let database = parse_context.database.as_deref().unwrap_or(self.identity.database());
+        let reads = views.read_by(analysis.sources(), database);
+        if reads == Reads::Refused(ContextReason::ViewUnknown) {
             engine.want_catalogue();
         }
         Some(reads)
@@ -111,9 +111,9 @@ impl Session {
 
     /// Returns the shape that counts this read, if the read may be left out of the cache because results of that shape are
     /// rarely reused. None if it is to be looked up and stored in any case.
-    pub(crate) fn adaptive_shape(&self, engine: &Engine, reading: &Reading) -> Option<ShapeId> {
+    pub(crate) fn adaptive_shape(&self, engine: &Engine, analysis: &Analysis) -> Option<ShapeId> {
         let may_pass_over = self.identity.cache_type() != 0 && self.near.mark.is_none() && engine.settings().adapts();
-        may_pass_over.then(|| reading.shape(&engine.insight().digests))
+        may_pass_over.then(|| analysis.shape(&engine.insight().digests))
     }
 
     /// Why the result of this read must not be stored, as far as its text and the session's state decide. None if nothing
@@ -129,14 +129,14 @@ impl Session {
             return Some(Reason::Text(refusal));
         }
         let own = match (self.identity.cache_type(), read.hint) {
-            (_, Hint::SqlNoCache) => Own::NoCacheHint,
-            (2, Hint::None) => Own::Demand,
-            _ if context.is_none() => Own::SessionState,
-            _ if self.temporary.may_exist() => Own::TemporaryTables,
-            _ if self.writes.is_locked => Own::LockedTables,
+            (_, Hint::SqlNoCache) => ContextReason::NoCacheHint,
+            (2, Hint::None) => ContextReason::Demand,
+            _ if context.is_none() => ContextReason::SessionState,
+            _ if self.temporary.may_exist() => ContextReason::TemporaryTables,
+            _ if self.writes.is_locked => ContextReason::LockedTables,
             _ => return None,
         };
-        Some(Reason::Own(own))
+        Some(Reason::Context(own))
     }
 
     /// Closes the version cells of what the statement may change, and notes that the server is running it. `expect` is the kind
@@ -150,7 +150,7 @@ impl Session {
     ) {
         engine.counts().followed.add(1);
         self.close_for(engine, &statement.kind);
-        self.told.note_given(may_move(&statement.kind));
+        self.coverage.note_forwarded(may_change_database(&statement.kind));
         self.statements.note_sent(&statement.kind);
         let replaced = self.diagnostics.note_forwarded(engine.flavour(), statement);
         if !self.transaction.is_open {
@@ -170,7 +170,7 @@ impl Session {
     /// may make whose side effects the session then expects of its statements.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
         if may_be_anything(kind) && !matches!(kind, Kind::Execute(_)) {
-            self.identity.note_habits(text);
+            self.identity.note_side_effects(text);
         }
         self.temporary.note(kind, text, self.identity.mode());
     }
@@ -187,7 +187,7 @@ impl Session {
             self.writes.close_everything(engine, closing.defines);
         }
         if closing.flushes {
-            engine.questions().await_end();
+            engine.look_ups().await_end();
         }
         if let Kind::Ddl(DdlScope::Tables(names)) = kind {
             self.close_defined(engine, names);
@@ -200,7 +200,7 @@ impl Session {
     /// Closes the version cells of tables that a DDL statement names, as a definition of them. Closes everything if names
     /// cannot be compared reliably.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
-        if !engine.settings().tells_case() {
+        if !engine.settings().has_case_sensitive_names() {
             return self.writes.close_everything(engine, true);
         }
         for name in names {

@@ -6,22 +6,22 @@
 
 use crate::session::Session;
 use crate::statement::prepared::Named;
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use sql::Kind;
 use std::sync::Arc;
 
 impl Session {
     /// Takes what is known of a statement's text. If that is an EXECUTE in SQL of a known read or write, returns what is known
-    /// of the statement behind the name. Otherwise returns `reading` unchanged.
-    pub(crate) fn as_prepared(&mut self, reading: Arc<Reading>) -> Arc<Reading> {
-        let Kind::Execute(Some(name)) = &reading.statement.kind else { return reading };
+    /// of the statement behind the name. Otherwise returns `analysis` unchanged.
+    pub(crate) fn as_prepared(&mut self, analysis: Arc<Analysis>) -> Arc<Analysis> {
+        let Kind::Execute(Some(name)) = &analysis.statement.kind else { return analysis };
         let is_of_rows = |named: &&Named| matches!(named.statement.kind, Kind::Read(_) | Kind::Write);
-        let Some(named) = self.statements.by_name(name).filter(is_of_rows) else { return reading };
-        let executed = Reading::executed(&named.statement);
+        let Some(named) = self.statements.by_name(name).filter(is_of_rows) else { return analysis };
+        let executed = Analysis::executed(&named.statement);
         // If the statement was prepared in another database, the server changes the current database and back, and then looks up
         // the privileges for the current one again.
         if named.database.is_none() || named.database.as_deref() != self.identity.known_database() {
-            self.identity.go_elsewhere();
+            self.identity.note_privilege_rechecks();
         }
         executed
     }

@@ -6,7 +6,7 @@ use crate::packets::command_packet;
 use crate::session::Session;
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::surface::intercept::{refusal_on_departure, understood};
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use sql::Kind;
 use std::sync::Arc;
 use wire::{Command, Expect};
@@ -22,18 +22,20 @@ impl Session {
             let has_warnings = self.diagnostics.has_warnings;
             // After a failed COM_CHANGE_USER the session goes on, and the server then answers from its own diagnostics.
             let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute | Command::ChangeUser));
-            let unseen = |session: &mut Session| {
-                session.tell_unseen(engine, |pending| {
+            let pending_read = |session: &mut Session| {
+                session.inject_pending_read(engine, |pending| {
                     may_be_anything || has_warnings && pending.is_latest || pending.has_warnings()
                 })
             };
-            if let Some(first) = self.tell_begin(engine).or_else(|| unseen(self)) {
+            if let Some(first) = self.inject_deferred_begin(engine).or_else(|| pending_read(self)) {
                 return Decision::Inject(first);
             }
         }
         // The types must come first: sent later, they would consume or discard the long data that is sent now.
         if command == Some(Command::StmtSendLongData)
-            && let Some(first) = self.tell_types(engine).or_else(|| self.tell_given(engine, id_of(&packet[4..])))
+            && let Some(first) = self
+                .inject_parameter_types(engine)
+                .or_else(|| self.inject_skipped_execution(engine, id_of(&packet[4..])))
         {
             return Decision::Inject(first);
         }
@@ -41,28 +43,28 @@ impl Session {
         let capabilities = self.identity.capabilities();
         if command == Some(Command::StmtClose)
             && let Some(first) =
-                self.tell_unseen(engine, |pending| pending.may_execute(id_of(&packet[4..]), capabilities))
+                self.inject_pending_read(engine, |pending| pending.may_execute(id_of(&packet[4..]), capabilities))
         {
             return Decision::Inject(first);
         }
-        let reading = (command == Some(Command::StmtPrepare)).then(|| self.read(engine, &packet[5..]));
-        if let Some(reading) = &reading
-            && let Some(question) = self.ask(engine, &reading.statement, b"")
+        let analysis = (command == Some(Command::StmtPrepare)).then(|| self.analyse(engine, &packet[5..]));
+        if let Some(analysis) = &analysis
+            && let Some(question) = self.inject_settings_query(engine, &analysis.statement, b"")
         {
             return Decision::Inject(question);
         }
         // Sent later, a pending read would overwrite what the prepare leaves in the diagnostics, or would run in
         // another context after a reset.
         if let Some(Command::StmtPrepare | Command::ResetConnection) = command
-            && let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed || pending.is_replayed())
+            && let Some(owed) = self.inject_pending_read(engine, |pending| pending.is_owed || pending.is_replayed())
         {
             return Decision::Inject(owed);
         }
         if is_answered {
             self.diagnostics.note_other();
         }
-        if let Some(reading) = &reading
-            && let Some(refusal) = self.refused_preparation(engine, &reading.statement.kind, &packet[5..])
+        if let Some(analysis) = &analysis
+            && let Some(refusal) = self.refused_preparation(engine, &analysis.statement.kind, &packet[5..])
         {
             return Decision::Replace(refusal);
         }
@@ -75,7 +77,7 @@ impl Session {
         let mode = self.identity.mode();
         let refusal = refusal_on_departure(engine, kind, text, mode)?;
         self.forward(engine, &Arc::new(sql::classify(&refusal, mode)), Expect::Query, None);
-        Some(self.own_query(&refusal))
+        Some(self.query_packet(&refusal))
     }
 
     /// Notes a command that does not run a statement as sent to the server, with its effect. Returns a packet if the
@@ -87,7 +89,7 @@ impl Session {
         command: Option<Command>,
     ) -> Option<Vec<u8>> {
         let body = payload.get(1..).unwrap_or_default();
-        self.told.note_given(true);
+        self.coverage.note_forwarded(true);
         let effect = match command {
             Some(Command::StmtPrepare) => return self.on_prepare(engine, body),
             Some(Command::StmtClose) => {
@@ -116,7 +118,7 @@ impl Session {
                 | Command::StmtFetch,
             ) => Effect::None,
             Some(Command::InitDb) => {
-                self.identity.doubt_database();
+                self.identity.mark_database_unknown();
                 Effect::Database
             }
             Some(Command::ChangeUser) => {
@@ -124,7 +126,7 @@ impl Session {
                     wire::ChangeUser::parse(payload, self.identity.capabilities()).and_then(|change| change.charset);
                 self.close_written(engine);
                 self.identity.set_account(None);
-                self.identity.doubt_database();
+                self.identity.mark_database_unknown();
                 Effect::ChangeUser { charset }
             }
             Some(Command::ResetConnection) => {
@@ -140,7 +142,7 @@ impl Session {
                 if let Some(prepared) = self.statements.get_mut(id_of(payload)) {
                     (prepared.types, prepared.knows_types) = (Vec::new(), true);
                 }
-                self.forward(engine, &Reading::opaque().statement, Expect::Execute, None);
+                self.forward(engine, &Analysis::opaque().statement, Expect::Execute, None);
                 return None;
             }
         };
@@ -161,15 +163,15 @@ impl Session {
     fn on_prepare(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
         let rewritten = sql::surface::rewrite(text, self.identity.mode());
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
-        let reading = engine.readings().read_prepared(text, self.identity.mode());
-        let understood = understood(text, &reading.statement.kind, self.identity.mode());
+        let analysis = engine.shared_analyses().read_prepared(text, self.identity.mode());
+        let understood = understood(text, &analysis.statement.kind, self.identity.mode());
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.identity.capabilities());
         let text: Arc<[u8]> = text.into();
-        let terms = self.lasting_terms();
-        running.effect = Effect::Prepare { text: text.clone(), reading: reading.clone(), context, terms };
+        let parse_context = self.fixed_parse_context();
+        running.effect = Effect::Prepare { text: text.clone(), analysis: analysis.clone(), context, parse_context };
         self.work.running = Some(running);
-        self.note_stay(engine, &reading, &text);
+        self.note_stay(engine, &analysis, &text);
         let other = understood.or_else(|| rewritten.map(|rewrite| rewrite.text));
         other.map(|text| command_packet(Command::StmtPrepare, &text))
     }

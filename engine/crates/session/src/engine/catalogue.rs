@@ -32,13 +32,13 @@ impl Catalogue {
     /// The number of the current generation. It grows whenever anything in the server's catalogue is defined, altered
     /// or dropped.
     pub fn generation(&self) -> u64 {
-        // Acquire: pairs with the Release in `outdate`.
+        // Acquire: pairs with the Release in `invalidate`.
         self.generation.load(Ordering::Acquire)
     }
 
     /// Called when something was defined, altered or dropped: what was published is stale from here on, and no result
     /// is stored before the catalogue was read again. Must be called before the cells of the change are opened.
-    pub fn outdate(&self) {
+    pub fn invalidate(&self) {
         // AcqRel: pairs with the Acquire in `generation`, for the thread that reads the names and for the session that
         // stores.
         self.generation.fetch_add(1, Ordering::AcqRel);

@@ -1,6 +1,6 @@
 //! A histogram of how long statements took.
 
-use crate::tally::Tally;
+use crate::flushable_counter::FlushableCounter;
 
 /// Upper bounds of the buckets of the histogram in microseconds. Each is 2 to 2.5 times the one before, which bounds the error
 /// of a quantile.
@@ -12,7 +12,7 @@ pub const BOUNDS_US: [u64; 16] = [
 /// One counter for each bound: statements that took at most this long, and longer than the bound before. The last counter
 /// is for those above all bounds.
 #[derive(Default)]
-pub struct Durations([Tally; BOUNDS_US.len() + 1]);
+pub struct Durations([FlushableCounter; BOUNDS_US.len() + 1]);
 
 impl Durations {
     /// Counts a statement that took this time.
@@ -31,7 +31,7 @@ impl Durations {
     }
 
     pub fn flush(&self) {
-        self.0.iter().for_each(Tally::flush);
+        self.0.iter().for_each(FlushableCounter::flush);
     }
 }
 

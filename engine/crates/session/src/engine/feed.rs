@@ -1,8 +1,8 @@
-//! The state of the near caches that are attached to this server. The operations on it are in `nears`.
+//! The state of the near caches that are attached to this server. The operations on it are in `server_end`.
 
 use crate::engine::marks::Marks;
-use crate::engine::near_counts::Counting;
-use feed::{Frame, KeptOut, NearId, Nears, Pause, Terms, Who};
+use crate::engine::near_totals::NearCounting;
+use feed::{AttachPause, AttachPauses, Frame, LeaseTerms, NearId, NearOwner, ServerEnd};
 use locks::Mutex;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
@@ -25,44 +25,44 @@ pub struct Feed {
     state: Mutex<State>,
     /// Notified when a message of a near cache has arrived, or one was detached. Writers that wait for near caches wait
     /// for this.
-    pub(crate) heard: Condvar,
+    pub(crate) message_received: Condvar,
 }
 
 pub(crate) struct State {
-    pub nears: Nears,
-    pub counting: Counting,
-    pub kept_out: KeptOut,
+    pub server_end: ServerEnd,
+    pub counting: NearCounting,
+    pub attach_pauses: AttachPauses,
     /// Pauses (times in which an account and address may not attach) that have started since they were last logged.
-    begun: Vec<(Who, Pause)>,
+    begun: Vec<(NearOwner, AttachPause)>,
     /// The engine is following writes, so near caches may attach.
     pub admits: bool,
-    pub bells: HashMap<NearId, Bell>,
+    pub feed_wakers: HashMap<NearId, FeedWaker>,
 }
 
 /// Wakes the thread that sends the frames of a feed.
-pub(crate) struct Bell {
+pub(crate) struct FeedWaker {
     pub waker: Waker,
     /// The waker was called, and the feed has not been drained since.
-    pub is_rung: bool,
+    pub is_woken: bool,
 }
 
 impl Default for Feed {
     fn default() -> Feed {
         let life = std::hash::RandomState::new().build_hasher().finish();
-        let nears = Nears::new(Terms::default(), life);
+        let server_end = ServerEnd::new(LeaseTerms::default(), life);
         Feed {
             has_nears: AtomicBool::new(false),
             is_wanted: AtomicBool::new(false),
             marks: Arc::default(),
             state: Mutex::new(State {
-                nears,
-                counting: Counting::default(),
-                kept_out: KeptOut::default(),
+                server_end,
+                counting: NearCounting::default(),
+                attach_pauses: AttachPauses::default(),
                 begun: Vec::new(),
                 admits: false,
-                bells: HashMap::new(),
+                feed_wakers: HashMap::new(),
             }),
-            heard: Condvar::new(),
+            message_received: Condvar::new(),
         }
     }
 }
@@ -93,18 +93,18 @@ impl Feed {
 
     /// Calls the wakers of the feeds that have something to send and were not woken for it yet. The lock is released
     /// first, because a woken thread takes it at once.
-    pub(crate) fn ring(&self, mut state: MutexGuard<'_, State>) {
+    pub(crate) fn wake_feeds(&self, mut state: MutexGuard<'_, State>) {
         let wakers = state.take_wakers();
         drop(state);
         wakers.iter().for_each(|wake| wake());
     }
 
-    /// Releases the lock and waits for `heard`, at most this many nanoseconds, then locks again. It may return early,
+    /// Releases the lock and waits for `message_received`, at most this many nanoseconds, then locks again. It may return early,
     /// so the caller checks its condition again.
     pub(crate) fn wait<'a>(&self, state: MutexGuard<'a, State>, left_ns: u64) -> MutexGuard<'a, State> {
         // Waits at least 10 microseconds, so that a coarse clock does not make the caller spin.
         let left = Duration::from_nanos(left_ns.max(10_000));
-        self.heard.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+        self.message_received.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
@@ -114,10 +114,10 @@ const MOST_BEGUN: usize = 100;
 impl State {
     /// Starts a pause, in which near caches of the same account and address may not attach, for each near cache that
     /// did not answer a writer in time. `now` is the engine's time in nanoseconds.
-    pub fn keep_out_missed(&mut self, now: u64) {
-        let terms = self.nears.terms();
-        for who in self.nears.take_missed() {
-            if let Some(pause) = self.kept_out.missed(who.clone(), now, terms.lease_ns + terms.margin_ns)
+    pub fn begin_pauses(&mut self, now: u64) {
+        let terms = self.server_end.terms();
+        for who in self.server_end.take_missed() {
+            if let Some(pause) = self.attach_pauses.missed(who.clone(), now, terms.lease_ns + terms.margin_ns)
                 && self.begun.len() < MOST_BEGUN
             {
                 self.begun.push((who, pause));
@@ -126,18 +126,18 @@ impl State {
     }
 
     /// The pauses that have started since the last call, for the log.
-    pub fn take_begun(&mut self) -> Vec<(Who, Pause)> {
+    pub fn take_begun(&mut self) -> Vec<(NearOwner, AttachPause)> {
         std::mem::take(&mut self.begun)
     }
 
     /// The wakers of feeds that have something to send and were not woken for it yet.
     fn take_wakers(&mut self) -> Vec<Waker> {
-        let State { nears, bells, .. } = self;
+        let State { server_end, feed_wakers, .. } = self;
         let mut wakers = Vec::new();
-        for id in nears.pending() {
-            if let Some(bell) = bells.get_mut(&id).filter(|bell| !bell.is_rung) {
-                bell.is_rung = true;
-                wakers.push(bell.waker.clone());
+        for id in server_end.pending() {
+            if let Some(feed_waker) = feed_wakers.get_mut(&id).filter(|feed_waker| !feed_waker.is_woken) {
+                feed_waker.is_woken = true;
+                wakers.push(feed_waker.waker.clone());
             }
         }
         wakers
@@ -146,9 +146,9 @@ impl State {
     /// Returns the next frame to be sent to this near cache, and removes it. None if there is none now: the next
     /// message then calls the feed's waker again.
     pub fn take(&mut self, id: NearId) -> Option<Frame> {
-        let frame = self.nears.take(id);
+        let frame = self.server_end.take(id);
         if frame.is_none() {
-            self.bells.get_mut(&id).into_iter().for_each(|bell| bell.is_rung = false);
+            self.feed_wakers.get_mut(&id).into_iter().for_each(|feed_waker| feed_waker.is_woken = false);
         }
         frame
     }

@@ -3,11 +3,11 @@
 //! They do not change what a hit returns. Requests are counted when they are looked up and when the server has answered.
 
 use crate::engine::tables::Table;
-use crate::entries::lasting::Basis;
+use crate::entries::basis::Basis;
 use crate::entries::layout::Layout;
+use crate::flushable_counter::FlushableCounter;
 use crate::identity::account::Account;
-use crate::reason::{Own, PASSING, Reason};
-use crate::tally::Tally;
+use crate::reason::{ContextReason, PASSING, Reason};
 use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, ShapeId, Subject};
 use cache::{Cache, CellId, Entry, Key, Meta, Stamp};
 use locks::{Mutex, RwLock};
@@ -19,13 +19,13 @@ pub struct Insight {
     pub digests: Digests,
     pub curve: Curve<Validity>,
     /// Reads whose result was not stored because results of their shape (the text without its literals) are rarely reused.
-    pub(super) passed_over: Tally,
+    pub(super) passed_over: FlushableCounter,
     /// Reads of sessions with the cache off (`fqc_observe`) that the cache would have stored or served if it had been on.
-    pub(super) observed: Tally,
+    pub(super) observed: FlushableCounter,
     /// Hits that the server ran all the same, so that its result could be compared with the stored one. `differences` counts
     /// those where the two were different.
-    pub verified: Tally,
-    pub differences: Tally,
+    pub verified: FlushableCounter,
+    pub differences: FlushableCounter,
     rules: RwLock<Arc<Rules>>,
     has_rules: AtomicBool,
     untold: Mutex<Vec<String>>,
@@ -117,7 +117,7 @@ impl Insight {
     /// in bytes.
     pub fn missed(&self, shape: ShapeId, refusal: Option<Reason>, bytes: usize) {
         let outcome = match refusal {
-            Some(Reason::Own(Own::NotReused)) => Outcome::PassedOver,
+            Some(Reason::Context(ContextReason::NotReused)) => Outcome::PassedOver,
             Some(reason) => Outcome::Refused { reason: reason.index() },
             None => Outcome::Stored { bytes: bytes as u64 },
         };
@@ -188,7 +188,7 @@ impl Insight {
     pub fn flush(&self) {
         self.digests.flush();
         self.curve.forget_trial();
-        [&self.verified, &self.differences].into_iter().for_each(Tally::flush);
+        [&self.verified, &self.differences].into_iter().for_each(FlushableCounter::flush);
     }
 
     pub(crate) fn tick(&self, cache: &Cache, moment: Moment) {
@@ -199,7 +199,7 @@ impl Insight {
         self.digests.tick(stats.entries, stats.evictions, has_room);
         self.digests.age(moment.now_ns);
         self.digests.judge(&PASSING.map(|own| own as usize), |shape| {
-            let fate = cache.fate(shape.0);
+            let fate = cache.ended_entries(shape.0);
             fate.used.wrapping_add(fate.unused)
         });
     }

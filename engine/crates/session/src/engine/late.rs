@@ -15,7 +15,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5000 } else { 20 });
 
 /// A result that waits until the host has looked up its tables in the server's catalogue.
-pub trait Waiting: Send {
+pub trait WaitingResult: Send {
     fn key(&self) -> Key<'_>;
 
     /// Called after the tables of this result were looked up. Stores the result if nothing speaks against it.
@@ -27,7 +27,7 @@ pub trait Waiting: Send {
 
 /// The results that wait until the host has looked up their tables.
 #[derive(Default)]
-pub struct Late {
+pub struct LateResults {
     list: Mutex<List>,
     /// Notified when the list has become shorter.
     shortened: Condvar,
@@ -43,7 +43,7 @@ pub(crate) struct List {
 }
 
 struct Entry {
-    result: Box<dyn Waiting>,
+    result: Box<dyn WaitingResult>,
     /// A client has waited its full time for this result. No other client waits for it.
     is_given_up: bool,
 }
@@ -62,13 +62,13 @@ impl List {
     }
 }
 
-impl Late {
+impl LateResults {
     pub(crate) fn list(&self) -> MutexGuard<'_, List> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a result to the list, whose lock the caller holds.
-    pub(crate) fn push(&self, list: &mut List, result: Box<dyn Waiting>) {
+    pub(crate) fn push(&self, list: &mut List, result: Box<dyn WaitingResult>) {
         list.waiting.push(Entry { result, is_given_up: false });
         self.note_length(list);
     }
@@ -81,7 +81,7 @@ impl Late {
 
     /// Removes up to `count` results from the front of the list and passes each to `store`, which is called without a lock. Then wakes the
     /// clients that wait for one of them.
-    pub(crate) fn take(&self, count: usize, store: impl FnMut(Box<dyn Waiting>)) {
+    pub(crate) fn take(&self, count: usize, store: impl FnMut(Box<dyn WaitingResult>)) {
         let mut list = self.list();
         let count = count.min(list.len());
         let taken: Vec<_> = list.waiting.drain(..count).map(|waiting| waiting.result).collect();

@@ -17,74 +17,74 @@ const NOBODY: NearId = 0;
 
 /// The client connections by their connection ids. A near cache marks those that it wants to receive reports about.
 #[derive(Default)]
-pub(crate) struct Marks(Mutex<HashMap<u32, Arc<Place>>>);
+pub(crate) struct Marks(Mutex<HashMap<u32, Arc<MarkableConnection>>>);
 
 /// A connection that can be marked, and the near cache that has marked it.
-struct Place {
+struct MarkableConnection {
     /// [`check_of`](feed::check_of) the greeting of this connection.
     greeting: u64,
     owner: AtomicU64,
 }
 
 /// The entry of a live connection among those that can be marked. Dropping it removes the entry.
-pub(crate) struct Marked {
+pub(crate) struct MarkHandle {
     marks: Arc<Marks>,
     connection: u32,
-    place: Arc<Place>,
+    entry: Arc<MarkableConnection>,
 }
 
 impl Marks {
     /// Adds a connection, before its client gets the greeting. `greeting` is the check of the greeting's payload. The connection can be
     /// marked until the returned value is dropped.
-    pub fn enter(self: &Arc<Marks>, connection: u32, greeting: u64) -> Marked {
-        let place = Arc::new(Place { greeting, owner: AtomicU64::new(NOBODY) });
-        self.places().insert(connection, place.clone());
-        Marked { marks: self.clone(), connection, place }
+    pub fn enter(self: &Arc<Marks>, connection: u32, greeting: u64) -> MarkHandle {
+        let entry = Arc::new(MarkableConnection { greeting, owner: AtomicU64::new(NOBODY) });
+        self.connections().insert(connection, entry.clone());
+        MarkHandle { marks: self.clone(), connection, entry }
     }
 
     /// Marks a connection for the near cache `id`, instead of for any other. Ignored if there is no such connection or `greeting` is not
     /// the check of its greeting.
     pub fn mark(&self, connection: u32, greeting: u64, id: NearId) {
-        if let Some(place) = self.places().get(&connection).filter(|place| place.greeting == greeting) {
-            place.owner.store(id, Ordering::Release);
+        if let Some(entry) = self.connections().get(&connection).filter(|entry| entry.greeting == greeting) {
+            entry.owner.store(id, Ordering::Release);
         }
     }
 
     /// Ends the mark of a connection, if the near cache `id` has marked it.
     pub fn unmark(&self, connection: u32, id: NearId) {
-        self.places().get(&connection).into_iter().for_each(|place| place.end(id));
+        self.connections().get(&connection).into_iter().for_each(|entry| entry.end(id));
     }
 
     /// Ends the marks of all connections that this near cache has marked, because it is gone.
     pub fn unmark_all(&self, id: NearId) {
-        self.places().values().for_each(|place| place.end(id));
+        self.connections().values().for_each(|entry| entry.end(id));
     }
 
-    fn places(&self) -> MutexGuard<'_, HashMap<u32, Arc<Place>>> {
+    fn connections(&self) -> MutexGuard<'_, HashMap<u32, Arc<MarkableConnection>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
+impl MarkableConnection {
     /// Ends the mark, if the near cache `id` has set it.
     fn end(&self, id: NearId) {
         let _ = self.owner.compare_exchange(id, NOBODY, Ordering::AcqRel, Ordering::Relaxed);
     }
 }
 
-impl Marked {
+impl MarkHandle {
     /// The near cache that has marked this connection, if any.
     pub fn owner(&self) -> Option<NearId> {
-        Some(self.place.owner.load(Ordering::Acquire)).filter(|id| *id != NOBODY)
+        Some(self.entry.owner.load(Ordering::Acquire)).filter(|id| *id != NOBODY)
     }
 }
 
-impl Drop for Marked {
+impl Drop for MarkHandle {
     fn drop(&mut self) {
-        let mut places = self.marks.places();
+        let mut connections = self.marks.connections();
         // The server may already have given the same connection id to a new connection.
-        if places.get(&self.connection).is_some_and(|place| Arc::ptr_eq(place, &self.place)) {
-            places.remove(&self.connection);
+        if connections.get(&self.connection).is_some_and(|entry| Arc::ptr_eq(entry, &self.entry)) {
+            connections.remove(&self.connection);
         }
     }
 }
@@ -98,10 +98,10 @@ mod tests {
         let marks = Arc::new(Marks::default());
         let (one, other) = (marks.enter(1, 11), marks.enter(2, 12));
         (0..1_000_000).for_each(|number| marks.mark(number, 11, 7));
-        assert_eq!(marks.places().len(), 2);
+        assert_eq!(marks.connections().len(), 2);
         assert_eq!((one.owner(), other.owner()), (Some(7), None));
         drop(one);
-        assert_eq!(marks.places().len(), 1);
+        assert_eq!(marks.connections().len(), 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The settings of the cache, and a number that changes with everything that new sessions inherit.
 
-use crate::identity::habits::Habits;
+use crate::identity::side_effects::SideEffects;
 use locks::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,16 +29,16 @@ pub struct Settings {
     /// Results of statements whose results are rarely reused are mostly not stored (`fqc_adaptation`).
     adapts: AtomicBool,
     /// The engine may enter light mode while the cache saves less than it costs (`fqc_doze`).
-    dozes: AtomicBool,
+    allows_light_mode: AtomicBool,
     /// Sessions with the cache off are followed too, to measure what the cache would do for them (`fqc_observe`).
     observes: AtomicBool,
     /// Out of a million hits, the number that are compared with the server's answer (`fqc_verify_ppm`).
     verify_ppm: AtomicU64,
     /// Writes and results are tracked by rows, not only by tables (`fqc_row_footprints`).
-    tells_rows: AtomicBool,
+    tracks_rows: AtomicBool,
     /// The server compares the names of tables byte by byte (`lower_case_table_names` is 0), so it reports them as statements
     /// spell them.
-    tells_case: AtomicBool,
+    has_case_sensitive_names: AtomicBool,
     /// A number that grows when a change of what new sessions inherit (global variables, accounts, privileges) begins, and when
     /// it ends.
     inherited: AtomicU64,
@@ -48,34 +48,43 @@ pub struct Settings {
     hosts: AtomicU64,
     /// Number of changes of what new sessions inherit that are under way.
     changing: AtomicU64,
-    /// The value of `inherited` when the initial state of new sessions was last looked up, above the bits of `Beginnings`.
-    beginnings: AtomicU64,
+    /// The value of `inherited` when the initial state of new sessions was last looked up, above the bits of `InitialState`.
+    initial_state: AtomicU64,
 }
 
 /// The state in which new sessions begin, as far as the host has looked it up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beginnings {
+pub struct InitialState {
     /// New sessions parse statements in the usual way: neither `sql_mode` nor `init_connect` changes that, and passwords do not
     /// expire.
-    pub as_usual: bool,
+    pub parses_as_usual: bool,
     /// `init_connect` is not empty, so new sessions run it first.
-    pub with_first: bool,
+    pub has_init_connect: bool,
     /// The side effects that new sessions expect of each statement.
-    pub habits: Habits,
+    pub side_effects: SideEffects,
 }
 
-impl Beginnings {
+impl InitialState {
     const BITS: u32 = 8;
 
     fn pack(self, inherited: u64) -> u64 {
-        let Habits { traces, limits_idleness, reports, limits_joins, numbers, waits } = self.habits;
-        let bits = [self.as_usual, self.with_first, traces, limits_idleness, reports, limits_joins, numbers, waits];
+        let SideEffects { traces, limits_idleness, reports, limits_joins, numbers, waits } = self.side_effects;
+        let bits = [
+            self.parses_as_usual,
+            self.has_init_connect,
+            traces,
+            limits_idleness,
+            reports,
+            limits_joins,
+            numbers,
+            waits,
+        ];
         bits.iter().fold(inherited, |packed, bit| packed << 1 | u64::from(*bit))
     }
 
-    fn unpack(packed: u64) -> Beginnings {
+    fn unpack(packed: u64) -> InitialState {
         let is = |place: u32| packed >> (Self::BITS - place) & 1 != 0;
-        let habits = Habits {
+        let side_effects = SideEffects {
             traces: is(3),
             limits_idleness: is(4),
             reports: is(5),
@@ -83,7 +92,7 @@ impl Beginnings {
             numbers: is(7),
             waits: is(8),
         };
-        Beginnings { as_usual: is(1), with_first: is(2), habits }
+        InitialState { parses_as_usual: is(1), has_init_connect: is(2), side_effects }
     }
 }
 
@@ -195,13 +204,13 @@ impl Settings {
         self.adapts.store(value, Ordering::Relaxed);
     }
 
-    /// True if the settings allow light mode (`fqc_doze`). Whether the engine is in it, `Vigil::is_dozing` shows.
-    pub fn dozes(&self) -> bool {
-        self.dozes.load(Ordering::Relaxed)
+    /// True if the settings allow light mode (`fqc_doze`). Whether the engine is in it, `EngineMode::is_in_light_mode` shows.
+    pub fn allows_light_mode(&self) -> bool {
+        self.allows_light_mode.load(Ordering::Relaxed)
     }
 
-    pub fn set_dozes(&self, value: bool) {
-        self.dozes.store(value, Ordering::Relaxed);
+    pub fn set_allows_light_mode(&self, value: bool) {
+        self.allows_light_mode.store(value, Ordering::Relaxed);
     }
 
     /// True if sessions with the cache off are followed too, to measure what the cache would do for them (`fqc_observe`).
@@ -224,22 +233,22 @@ impl Settings {
     /// True if writes and results are tracked by rows, not only by tables. This may be switched at any time: a result that
     /// depends on rows also depends on the cell of unknown changes of its table, and a result that depends on the table is
     /// invalidated by each of its changes.
-    pub fn tells_rows(&self) -> bool {
-        self.tells_rows.load(Ordering::Relaxed)
+    pub fn tracks_rows(&self) -> bool {
+        self.tracks_rows.load(Ordering::Relaxed)
     }
 
-    pub fn set_tells_rows(&self, value: bool) {
-        self.tells_rows.store(value, Ordering::Relaxed);
+    pub fn set_tracks_rows(&self, value: bool) {
+        self.tracks_rows.store(value, Ordering::Relaxed);
     }
 
     /// True if the server compares the names of tables byte by byte (`lower_case_table_names` is 0), so it reports them as
     /// statements spell them.
-    pub fn tells_case(&self) -> bool {
-        self.tells_case.load(Ordering::Relaxed)
+    pub fn has_case_sensitive_names(&self) -> bool {
+        self.has_case_sensitive_names.load(Ordering::Relaxed)
     }
 
-    pub fn set_tells_case(&self, value: bool) {
-        self.tells_case.store(value, Ordering::Relaxed);
+    pub fn set_has_case_sensitive_names(&self, value: bool) {
+        self.has_case_sensitive_names.store(value, Ordering::Relaxed);
     }
 
     /// A number that grows when a change of what new sessions inherit (global variables, accounts, privileges) begins, and
@@ -258,16 +267,18 @@ impl Settings {
     /// The initial state of sessions that were set up when `Settings::inherited` had this value. None if it is not known or not
     /// the usual one. For a session that was reset it counts as known only if `init_connect` is empty, because a reset does not
     /// run it.
-    pub fn usual_beginnings(&self, inherited: u64, was_reset: bool) -> Option<Beginnings> {
-        let packed = self.beginnings.load(Ordering::Relaxed);
-        let known = Beginnings::unpack(packed);
-        let is_usual = packed >> Beginnings::BITS == inherited && known.as_usual && !(known.with_first && was_reset);
+    pub fn usual_initial_state(&self, inherited: u64, was_reset: bool) -> Option<InitialState> {
+        let packed = self.initial_state.load(Ordering::Relaxed);
+        let known = InitialState::unpack(packed);
+        let is_usual = packed >> InitialState::BITS == inherited
+            && known.parses_as_usual
+            && !(known.has_init_connect && was_reset);
         is_usual.then_some(known)
     }
 
     /// True if the initial state of new sessions was looked up since it last changed.
-    pub fn knows_beginnings(&self) -> bool {
-        self.beginnings.load(Ordering::Relaxed) >> Beginnings::BITS == self.inherited()
+    pub fn knows_initial_state(&self) -> bool {
+        self.initial_state.load(Ordering::Relaxed) >> InitialState::BITS == self.inherited()
     }
 
     /// The value of `inherited` when privileges last changed, if the accounts with several hosts have been looked up since.
@@ -286,20 +297,20 @@ impl Settings {
     }
 
     /// Notes how new sessions begin. `inherited` is the value from before the look-up; ignored if it has changed since.
-    pub fn note_beginnings(&self, inherited: u64, beginnings: Beginnings) {
+    pub fn note_initial_state(&self, inherited: u64, initial_state: InitialState) {
         if self.is_unchanged_since(inherited) {
-            self.beginnings.store(beginnings.pack(inherited), Ordering::Relaxed);
+            self.initial_state.store(initial_state.pack(inherited), Ordering::Relaxed);
         }
     }
 
     /// Called when a statement has locked a table of privileges, as every change of privileges does. From here on it is not
-    /// known whether sessions that looked up their privileges before would find the same again, see `are_granted_since`.
+    /// known whether sessions that looked up their privileges before would find the same again, see `are_grants_unchanged_since`.
     pub fn note_grants(&self) {
         self.granting.fetch_max(self.inherited(), Ordering::SeqCst);
     }
 
     /// True if no privileges have changed since `inherited` returned this number.
-    pub fn are_granted_since(&self, number: u64) -> bool {
+    pub fn are_grants_unchanged_since(&self, number: u64) -> bool {
         self.granting.load(Ordering::SeqCst) <= number
     }
 

@@ -4,7 +4,7 @@
 //! its key column, which is also withheld while anything is being defined: the server finishes a definition before it reports it, and a
 //! session that runs in between must not rely on the old key.
 
-use crate::entries::cells::{allocate, definition_of, whole_of};
+use crate::entries::cells::{allocate, definition_of, unknown_change_of};
 use cache::{CellId, Versions};
 use footprint::KeyColumn;
 use locks::{Mutex, RwLock};
@@ -23,7 +23,7 @@ pub enum Verdict {
     Plain,
     /// Like `Plain`, but a transaction that reads it can have no savepoints (Aria). So a read of it inside a transaction must run on
     /// the server.
-    Joining,
+    NoSavepoints,
     /// Its results are never cached, because of its engine or type.
     Unfit,
     /// Its results are never cached: it has a TIME column, which the server completes with today's date in some comparisons.
@@ -39,16 +39,16 @@ pub struct Table {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
     /// Version cell that every change of the table advances.
-    pub any: CellId,
+    pub any_change: CellId,
     /// Version cell that is advanced by changes of the table whose rows are not known. Results that depend on single rows depend on it too.
-    pub whole: CellId,
+    pub unknown_change: CellId,
     /// Version cell that only definitions of the table (CREATE, ALTER, DROP and the like) advance.
     pub definition: CellId,
     /// Number of statements that have read the table on the server. `writes` counts those that have written it.
     pub reads: AtomicU64,
     pub writes: AtomicU64,
     /// Number of results that were served after a write to other rows of the table. Each is counted once.
-    pub outlived: AtomicU64,
+    pub invalidations_avoided: AtomicU64,
     /// Number of definitions of the table so far.
     defined: AtomicU64,
     /// Number of statements that are defining the table now.
@@ -66,16 +66,29 @@ pub struct Era(u64);
 
 impl Table {
     fn new(versions: &Versions, db: &[u8], name: &[u8]) -> Table {
-        let [defined, defining, verdict, reads, writes, outlived] = [0; 6].map(AtomicU64::new);
+        let [defined, defining, verdict, reads, writes, invalidations_avoided] = [0; 6].map(AtomicU64::new);
         let key = RwLock::new((Era(0), None));
-        let any = allocate(versions);
-        let (whole, definition) = (whole_of(any), definition_of(any));
+        let any_change = allocate(versions);
+        let (unknown_change, definition) = (unknown_change_of(any_change), definition_of(any_change));
         let (db, name) = (db.to_vec(), name.to_vec());
-        Table { db, name, any, whole, definition, reads, writes, outlived, defined, defining, verdict, key }
+        Table {
+            db,
+            name,
+            any_change,
+            unknown_change,
+            definition,
+            reads,
+            writes,
+            invalidations_avoided,
+            defined,
+            defining,
+            verdict,
+            key,
+        }
     }
 
     /// The period for which an answer of the catalogue about this table holds, from now on. To be read before the server is asked, and
-    /// passed to `settle` with the answer. `generation` is the catalogue's generation.
+    /// passed to `set_verdict` with the answer. `generation` is the catalogue's generation.
     pub fn era(&self, generation: u64) -> Era {
         // Acquire: pairs with the Release in `redefine`.
         Era(generation + self.defined.load(Ordering::Acquire))
@@ -124,7 +137,7 @@ impl Table {
     /// True if the table need not be looked up again in this generation of the catalogue: its verdict is known and, for an InnoDB table,
     /// whether it has a key column. The list of tables to look up may still have such a table, if a read has asked for it during the
     /// look-up.
-    pub fn is_settled(&self, generation: u64) -> bool {
+    pub fn is_looked_up(&self, generation: u64) -> bool {
         match self.verdict(generation) {
             Verdict::Unknown => false,
             Verdict::Snapshot => self.key.read().unwrap_or_else(|e| e.into_inner()).0 == self.era(generation),
@@ -134,7 +147,7 @@ impl Table {
 
     /// How the table may be used. `Unknown` if it was not looked up in this generation of the catalogue, or was defined since.
     pub fn verdict(&self, generation: u64) -> Verdict {
-        // Acquire: pairs with the Release in `settle`.
+        // Acquire: pairs with the Release in `set_verdict`.
         let packed = self.verdict.load(Ordering::Acquire);
         if Era(packed >> 3) != self.era(generation) {
             return Verdict::Unknown;
@@ -142,7 +155,7 @@ impl Table {
         match packed & 7 {
             1 => Verdict::Snapshot,
             2 => Verdict::Plain,
-            3 => Verdict::Joining,
+            3 => Verdict::NoSavepoints,
             4 => Verdict::Unfit,
             5 => Verdict::Times,
             6 => Verdict::Sequence,
@@ -152,18 +165,18 @@ impl Table {
 
     /// Notes the key column that was looked up; None if the table has none. `era` was read before the look-up: the answer has no effect if
     /// the table was defined since.
-    pub fn settle_key(&self, era: Era, key: Option<KeyColumn>) {
+    pub fn set_key(&self, era: Era, key: Option<KeyColumn>) {
         *self.key.write().unwrap_or_else(|e| e.into_inner()) = (era, key.map(Arc::new));
     }
 
     /// Notes the verdict that was looked up. `era` was read before the look-up: the answer has no effect if the table was defined since.
-    pub fn settle(&self, era: Era, verdict: Verdict) {
+    pub fn set_verdict(&self, era: Era, verdict: Verdict) {
         // Release: pairs with the Acquire in `verdict`.
         self.verdict.store(era.0 << 3 | verdict as u64, Ordering::Release);
     }
 
     /// Forgets the verdict on the table, so that the next read of it asks for a look-up.
-    pub fn doubt(&self) {
+    pub fn forget_verdict(&self) {
         self.verdict.store(Verdict::Unknown as u64, Ordering::Release);
     }
 }
@@ -174,21 +187,22 @@ const MOST: usize = 1 << 18;
 const OTHERS: &[u8] = b"(other tables)";
 
 #[derive(Default)]
-struct Known {
+struct KnownTables {
     by_name: HashMap<Vec<u8>, Arc<Table>>,
-    by_whole: HashMap<CellId, Arc<Table>>,
+    by_unknown_change: HashMap<CellId, Arc<Table>>,
 }
 
 /// All tables that statements have named, and those among them that the host is to look up.
 #[derive(Default)]
 pub struct Tables {
-    known: RwLock<Known>,
+    known: RwLock<KnownTables>,
     /// Tables that the host has yet to look up, because a read found no verdict on them.
-    asked: Mutex<Vec<Asked>>,
+    look_up_requests: Mutex<Vec<LookUpRequest>>,
 }
 
-/// A table that the host must look up in the server's catalogue, because a read needs its verdict.
-pub struct Asked {
+/// A table that the host must look up in the server's catalogue, because a read can be stored only once it is known whether results of
+/// this table may be cached.
+pub struct LookUpRequest {
     pub table: Arc<Table>,
     /// The value of `Settings::inherited` from before that read. Once it has changed, the look-up is not allowed any more.
     pub inherited: u64,
@@ -212,7 +226,7 @@ impl Tables {
         }
         let table = Arc::new(Table::new(versions, db, name));
         known.by_name.insert(key, table.clone());
-        known.by_whole.insert(table.whole, table.clone());
+        known.by_unknown_change.insert(table.unknown_change, table.clone());
         table
     }
 
@@ -220,28 +234,28 @@ impl Tables {
         self.known().by_name.values().cloned().collect()
     }
 
-    /// The table whose cell of unknown changes (`Table::whole`) this is. None if there is none, and also while a table is being added,
-    /// because a hit must never wait.
-    pub fn try_find(&self, whole: CellId) -> Option<Arc<Table>> {
-        self.known.try_read().ok()?.by_whole.get(&whole).cloned()
+    /// The table whose cell of unknown changes (`Table::unknown_change`) this is. None if there is none, and also while a table is being
+    /// added, because a hit must never wait.
+    pub fn try_find(&self, unknown_change: CellId) -> Option<Arc<Table>> {
+        self.known.try_read().ok()?.by_unknown_change.get(&unknown_change).cloned()
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, Known> {
+    fn known(&self) -> RwLockReadGuard<'_, KnownTables> {
         self.known.read().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Asks the host to look up this table. `inherited` is the value of `Settings::inherited` from before the read that needs it.
-    pub fn ask(&self, table: &Arc<Table>, inherited: u64) {
-        let mut asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
-        match asked.iter_mut().find(|other| Arc::ptr_eq(&other.table, table)) {
+    pub fn request_look_up(&self, table: &Arc<Table>, inherited: u64) {
+        let mut requests = self.look_up_requests.lock().unwrap_or_else(|e| e.into_inner());
+        match requests.iter_mut().find(|other| Arc::ptr_eq(&other.table, table)) {
             Some(other) => other.inherited = other.inherited.max(inherited),
-            None => asked.push(Asked { table: table.clone(), inherited }),
+            None => requests.push(LookUpRequest { table: table.clone(), inherited }),
         }
     }
 
     /// Returns the tables that the host is to look up, and removes them from the list.
-    pub fn take_asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut self.asked.lock().unwrap_or_else(|e| e.into_inner()))
+    pub fn take_look_up_requests(&self) -> Vec<LookUpRequest> {
+        std::mem::take(&mut self.look_up_requests.lock().unwrap_or_else(|e| e.into_inner()))
     }
 }
 
@@ -257,7 +271,7 @@ mod tests {
         (1..MOST - 1).for_each(|number| _ = find(number));
         let others = find(MOST);
         assert_eq!((others.db.as_slice(), others.name.as_slice()), (&b""[..], OTHERS));
-        assert!(Arc::ptr_eq(&others, &find(MOST + 1)) && others.whole != last.whole);
+        assert!(Arc::ptr_eq(&others, &find(MOST + 1)) && others.unknown_change != last.unknown_change);
         assert!(Arc::ptr_eq(&first, &find(0)) && Arc::ptr_eq(&last, &find(MOST - 1)));
         assert_eq!(tables.list().len(), MOST + 1);
     }

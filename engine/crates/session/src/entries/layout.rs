@@ -11,12 +11,12 @@ impl Layout {
     const SHOWS_FOUND: u32 = 1 << 29;
     const BY_ROWS: u32 = 1 << 28;
     /// Set at most once after the entry was stored: it was found to be still current after a write to other rows of its table.
-    pub const OUTLIVED: u32 = 1 << 27;
+    pub const SURVIVED_WRITE: u32 = 1 << 27;
     /// The upper bits of the offset hold the number of seconds for which the entry may be served although it is stale.
-    const LASTS: u32 = 1 << 26;
+    const MAY_BE_STALE: u32 = 1 << 26;
     /// The entry is not served inside a transaction.
-    const JOINS: u32 = 1 << 25;
-    const OFFSET: u32 = Self::JOINS - 1;
+    const OUTSIDE_TRANSACTIONS_ONLY: u32 = 1 << 25;
+    const OFFSET: u32 = Self::OUTSIDE_TRANSACTIONS_ONLY - 1;
     const SECONDS_AT: u32 = 13;
     const MOST_SECONDS: u32 = Self::OFFSET >> Self::SECONDS_AT;
 
@@ -41,14 +41,14 @@ impl Layout {
     }
 
     /// Adds that the entry must not be served inside a transaction, because the engine of its table must know every transaction that reads
-    /// it. Unchanged if `joins` is false.
-    pub fn joining(self, joins: bool) -> Layout {
-        if joins { Layout(self.0 | Self::JOINS) } else { self }
+    /// it. Unchanged if `outside_transactions_only` is false.
+    pub fn only_outside_transactions(self, outside_transactions_only: bool) -> Layout {
+        if outside_transactions_only { Layout(self.0 | Self::OUTSIDE_TRANSACTIONS_ONLY) } else { self }
     }
 
     /// True if the entry must not be served inside a transaction.
-    pub fn joins(self) -> bool {
-        self.0 & Self::JOINS != 0
+    pub fn outside_transactions_only(self) -> bool {
+        self.0 & Self::OUTSIDE_TRANSACTIONS_ONLY != 0
     }
 
     /// True if the entry depends only on certain rows of its table, and not on any change of it.
@@ -58,14 +58,14 @@ impl Layout {
 
     /// Adds for how many seconds the entry may be served although it is stale. Unchanged for None, if the value does not fit, or if the
     /// column metadata before the first status flags is longer than 8 KiB: the entry is then served only while it is current.
-    pub fn lasting(self, seconds: Option<u32>) -> Layout {
+    pub fn with_stale_seconds(self, seconds: Option<u32>) -> Layout {
         let fits = |seconds: &u32| *seconds <= Self::MOST_SECONDS && (self.0 & Self::OFFSET) >> Self::SECONDS_AT == 0;
-        seconds.filter(fits).map_or(self, |seconds| Layout(self.0 | Self::LASTS | seconds << Self::SECONDS_AT))
+        seconds.filter(fits).map_or(self, |seconds| Layout(self.0 | Self::MAY_BE_STALE | seconds << Self::SECONDS_AT))
     }
 
     /// The number of seconds for which the entry may be served although it is stale. None if it may not.
-    pub fn lasts_seconds(self) -> Option<u32> {
-        (self.0 & Self::LASTS != 0).then_some((self.0 & Self::OFFSET) >> Self::SECONDS_AT)
+    pub fn stale_seconds(self) -> Option<u32> {
+        (self.0 & Self::MAY_BE_STALE != 0).then_some((self.0 & Self::OFFSET) >> Self::SECONDS_AT)
     }
 
     /// True if running this read on the server certainly opens the snapshot of a transaction.
@@ -90,7 +90,7 @@ impl Layout {
     /// The positions of the status flags in a response of `length` bytes. The first is 0 if there are flags only at the end.
     pub fn offsets(self, length: usize) -> [usize; 2] {
         let tail = if self.0 & Self::SHORT_TAIL != 0 { 2 } else { 4 };
-        let first = if self.0 & Self::LASTS != 0 { (1 << Self::SECONDS_AT) - 1 } else { Self::OFFSET };
+        let first = if self.0 & Self::MAY_BE_STALE != 0 { (1 << Self::SECONDS_AT) - 1 } else { Self::OFFSET };
         [(self.0 & first) as usize, length - tail]
     }
 }
@@ -103,20 +103,20 @@ mod tests {
     fn a_time_leaves_the_rest_as_it_was() {
         let plain = Layout::describe(&[700, 5000], 5004, true, false).expect("two fields").by_rows(true);
         for seconds in [1, 3600] {
-            let lasting = plain.lasting(Some(seconds));
-            assert_eq!(lasting.lasts_seconds(), Some(seconds));
+            let lasting = plain.with_stale_seconds(Some(seconds));
+            assert_eq!(lasting.stale_seconds(), Some(seconds));
             assert_eq!(lasting.offsets(5004), plain.offsets(5004));
             assert!(lasting.opens_snapshot() && lasting.is_by_rows() && !lasting.shows_found());
         }
-        assert_eq!((plain.lasts_seconds(), plain.lasting(None).lasts_seconds()), (None, None));
+        assert_eq!((plain.stale_seconds(), plain.with_stale_seconds(None).stale_seconds()), (None, None));
     }
 
     #[test]
     fn a_time_that_does_not_fit_is_none() {
         let long = Layout::describe(&[1 << 13, 50_000], 50_004, false, false).expect("two fields");
-        assert_eq!(long.lasting(Some(9)).lasts_seconds(), None);
-        assert_eq!(long.lasting(Some(9)).offsets(50_004), [1 << 13, 50_000]);
+        assert_eq!(long.with_stale_seconds(Some(9)).stale_seconds(), None);
+        assert_eq!(long.with_stale_seconds(Some(9)).offsets(50_004), [1 << 13, 50_000]);
         let short = Layout::describe(&[600], 604, false, false).expect("one field");
-        assert_eq!(short.lasting(Some(5000)).lasts_seconds(), None);
+        assert_eq!(short.with_stale_seconds(Some(5000)).stale_seconds(), None);
     }
 }

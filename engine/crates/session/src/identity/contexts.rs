@@ -12,11 +12,11 @@ const OVERHEAD_BYTES: usize = 64;
 
 #[derive(Default)]
 pub struct Contexts {
-    inner: Mutex<Inner>,
+    inner: Mutex<ContextNumbers>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct ContextNumbers {
     last: u64,
     bytes: usize,
     numbers: HashMap<Vec<u8>, u64>,

@@ -1,7 +1,7 @@
 //! The system variables that a session has set and that can change a result. Only the last value of each counts, so sessions
 //! with the same settings share entries.
 
-use crate::identity::habits::Habits;
+use crate::identity::side_effects::SideEffects;
 use sql::{Assignment, CHARACTER_SETS, Charset, LexMode, Target, Value};
 use std::collections::BTreeMap;
 
@@ -59,10 +59,10 @@ pub struct Variables {
     pub is_unread: bool,
     /// One of the variables that were set by an expression changes how texts are parsed.
     is_doubtful: bool,
-    /// `habits` is what the session really has. False if its initial settings are not known.
-    pub knows_habits: bool,
+    /// `side_effects` is what the session really has. False if its initial settings are not known.
+    pub knows_side_effects: bool,
     /// The side effects that the session expects of each statement, or may expect.
-    pub habits: Habits,
+    pub side_effects: SideEffects,
 }
 
 /// Whether an assignment has changed the session context, and whether it was understood.
@@ -86,8 +86,8 @@ impl Variables {
             is_uncertain: false,
             is_unread: false,
             is_doubtful: false,
-            knows_habits: true,
-            habits: Habits::default(),
+            knows_side_effects: true,
+            side_effects: SideEffects::default(),
         }
     }
 
@@ -132,9 +132,9 @@ impl Variables {
             return Understanding::Nothing;
         }
         let flavour = self.mode.flavour;
-        if Habits::hang_on(flavour, name) {
-            self.habits.set(flavour, name, Some(value));
-            if !Habits::change_results(flavour, name) {
+        if SideEffects::depend_on(flavour, name) {
+            self.side_effects.set(flavour, name, Some(value));
+            if !SideEffects::change_results(flavour, name) {
                 return Understanding::Changed;
             }
         }
@@ -145,13 +145,13 @@ impl Variables {
         // A value of `optimizer_switch` changes only the switches that it names.
         let is_part = name == b"optimizer_switch";
         if self.known().is_askable(name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
-            self.doubt(says_how_texts_are_read(name));
+            self.mark_uncertain(says_how_texts_are_read(name));
             return Understanding::Changed;
         }
         if name == b"sql_mode" {
             match self.mode.with_sql_mode(value) {
                 Some(mode) => self.mode = mode,
-                None => self.doubt(true),
+                None => self.mark_uncertain(true),
             }
         }
         if name == b"character_set_client" {
@@ -183,7 +183,7 @@ impl Variables {
 
     /// Handles assignments that may or may not have been made: the settings count as uncertain. False if the server cannot be
     /// queried for what they set.
-    pub fn doubt_all(&mut self, assignments: &[Assignment]) -> bool {
+    pub fn apply_uncertain(&mut self, assignments: &[Assignment]) -> bool {
         let flavour = self.mode.flavour;
         let is_askable = |assignment: &Assignment| match &assignment.target {
             Target::Session(name) => flavour.variables.is_askable(name),
@@ -192,14 +192,14 @@ impl Variables {
         };
         for assignment in assignments {
             if let Target::Session(name) = &assignment.target {
-                self.habits.set(flavour, name, None);
+                self.side_effects.set(flavour, name, None);
             }
         }
         let may_change_reading = |assignment: &Assignment| match &assignment.target {
             Target::Session(name) => says_how_texts_are_read(name),
             _ => true,
         };
-        self.doubt(assignments.iter().any(may_change_reading));
+        self.mark_uncertain(assignments.iter().any(may_change_reading));
         assignments.iter().all(is_askable)
     }
 
@@ -222,7 +222,7 @@ impl Variables {
 
     /// Marks the settings as uncertain, so that the server is queried for them before the next read that may be cached.
     /// `may_change_reading` says that a setting which changes how texts are parsed may be among them.
-    pub fn doubt(&mut self, may_change_reading: bool) {
+    pub fn mark_uncertain(&mut self, may_change_reading: bool) {
         (self.is_uncertain, self.is_unread) = (true, false);
         self.is_doubtful |= may_change_reading;
         // Until this mode is confirmed, texts are parsed in the usual one, as far as that is trusted.
@@ -230,18 +230,19 @@ impl Variables {
     }
 
     /// Completes a session whose initial settings were not known when it began, and that has set nothing by an expression
-    /// since. `habits` are the initial ones.
-    pub fn begin_late(&mut self, habits: Habits) {
-        (self.is_uncertain, self.is_unread, self.knows_habits) = (false, false, true);
-        self.habits = self.habits.or(habits);
+    /// since. `side_effects` are the initial ones.
+    pub fn begin_late(&mut self, side_effects: SideEffects) {
+        (self.is_uncertain, self.is_unread, self.knows_side_effects) = (false, false, true);
+        self.side_effects = self.side_effects.or(side_effects);
     }
 
     /// Takes the values that the server was queried for: those of the askable variables in their order, then one for each
-    /// habit. Nothing is uncertain afterwards.
-    pub fn learn(&mut self, values: &[Vec<u8>]) {
-        (self.is_uncertain, self.is_doubtful, self.knows_habits) = (false, false, true);
+    /// side effect. Nothing is uncertain afterwards.
+    pub fn take_setting_values(&mut self, values: &[Vec<u8>]) {
+        (self.is_uncertain, self.is_doubtful, self.knows_side_effects) = (false, false, true);
         if let Some([traces, idleness, reports, joins, numbers, waits]) = values.get(self.known().askable.len()..) {
-            self.habits = Habits::told(self.mode.flavour, [traces, idleness, reports, joins, numbers, waits]);
+            self.side_effects =
+                SideEffects::from_values(self.mode.flavour, [traces, idleness, reports, joins, numbers, waits]);
         }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);

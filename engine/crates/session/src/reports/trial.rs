@@ -1,7 +1,7 @@
 //! Sessions that try the cache out (`fqc_trial`).
 
 use crate::engine::Engine;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::session::Session;
 
 impl Session {
@@ -12,16 +12,16 @@ impl Session {
             return;
         }
         if is_trial {
-            engine.vigil().begin_trial()
+            engine.mode().begin_trial()
         } else {
-            engine.vigil().end_trial()
+            engine.mode().end_trial()
         }
         self.identity.set_trial(is_trial.then(|| engine.contexts().private()));
     }
 
     /// Counts a read of this session that is not stored, for a reason that is known before its response.
-    pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: Own) {
+    pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: ContextReason) {
         engine.note_refusal(reason, 0);
-        self.own.misses.count(Err(reason.into()));
+        self.read_counts.misses.count(Err(reason.into()));
     }
 }

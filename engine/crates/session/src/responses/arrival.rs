@@ -4,7 +4,7 @@ use crate::decision::Reply;
 use crate::engine::Engine;
 use crate::session::Session;
 use crate::statement::prepared::Metadata;
-use crate::statement::recording::Finished;
+use crate::statement::recording::FinishedRead;
 use crate::statement::running::{Effect, HiddenError, Purpose, Running};
 use flavour::Flavour;
 use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
@@ -20,7 +20,7 @@ impl Session {
             recording.record(bytes, engine.settings().limit());
         }
         let is_held = running.rendering.is_some();
-        if is_held || running.begins() || matches!(running.purpose, Purpose::Ask) {
+        if is_held || running.begins() || matches!(running.purpose, Purpose::QuerySettings) {
             running.held.extend_from_slice(bytes);
         }
         let is_kept_back = running.is_kept_back();
@@ -41,8 +41,8 @@ impl Session {
 
     /// True if these bytes answer a query of the engine's own in a session that was abandoned. The client must not get
     /// them. To be called before `on_response`, and only once for each piece.
-    pub fn drains(&mut self, bytes: &[u8]) -> bool {
-        self.work.drains(bytes)
+    pub fn consumes_abandoned_response(&mut self, bytes: &[u8]) -> bool {
+        self.work.consumes_abandoned_response(bytes)
     }
 
     /// True while the client's packets are not commands but belong to an exchange, such as a local file or an
@@ -70,7 +70,7 @@ impl Session {
         self.transaction.note_savepoints(&running, has_failed);
         self.transaction.note_branch(&running, has_failed);
         self.apply(engine, &running, &outcome, has_failed);
-        self.doubt_granted(engine, &running);
+        self.recheck_grants(engine, &running);
         self.reopen_if_refused(engine, &running, &outcome);
         if let Some(table) = &running.generated {
             self.narrow(engine, table, &outcome);
@@ -82,8 +82,8 @@ impl Session {
             self.transaction.take_begun(has_begun);
         }
         self.note_hidden_error(engine, &mut running, &outcome, has_failed);
-        if matches!(running.purpose, Purpose::Ask) {
-            self.learn(engine, &running.held);
+        if matches!(running.purpose, Purpose::QuerySettings) {
+            self.take_setting_values(engine, &running.held);
         }
         self.note_execution(running.execution.take(), &outcome, has_failed);
         let reply = match (&running.purpose, &running.rendering) {
@@ -94,7 +94,7 @@ impl Session {
             _ => Reply::Swallow,
         };
         if let Some(recording) = running.read {
-            self.work.finished = Some(Finished { recording, outcome });
+            self.work.finished = Some(FinishedRead { recording, outcome });
         }
         reply
     }
@@ -118,13 +118,13 @@ impl Session {
                 self.begin_once_more();
             }
         }
-        let is_unseen = matches!(running.purpose, Purpose::Unseen { .. });
+        let is_unseen = matches!(running.purpose, Purpose::PendingRead { .. });
         let interruption = interruption(engine.flavour(), outcome).filter(|_| is_unseen);
         if let Some(answer) = interruption {
             self.work.hidden_error = Some(HiddenError { answer, is_of_begin: false });
-            self.diagnostics.unseen = running.replaced.take();
+            self.diagnostics.pending_read = running.replaced.take();
         } else if has_failed && !is_unseen && running.replaced.is_some() && !has_counted(engine.flavour(), outcome) {
-            self.diagnostics.unseen = running.replaced.take();
+            self.diagnostics.pending_read = running.replaced.take();
         }
     }
 
@@ -141,7 +141,7 @@ impl Session {
 
     /// Called when the server is ready for the next command. If a command still counts as running, its response was not
     /// understood: it is ended as one that has failed.
-    pub(crate) fn settle(&mut self, engine: &Engine) {
+    pub(crate) fn end_previous_command(&mut self, engine: &Engine) {
         let Some(running) = self.work.running.take() else { return };
         self.note_missed(engine, &running);
         self.transaction.note_savepoints(&running, true);
@@ -152,7 +152,7 @@ impl Session {
         }
         if let Effect::Statement(statement) = &running.effect {
             self.apply_statement(engine, &running, statement, true);
-            self.doubt_granted(engine, &running);
+            self.recheck_grants(engine, &running);
             self.transaction.after_other(running.moment);
         }
     }

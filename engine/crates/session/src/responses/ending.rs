@@ -2,12 +2,12 @@
 //! opened.
 
 use crate::engine::Engine;
-use crate::reports::dozing::shows_all;
-use crate::reports::resting::keeps_track;
+use crate::reports::light_mode::shows_all_effects;
+use crate::reports::unserved::keeps_track;
 use crate::session::Session;
-use crate::statement::given::Given;
+use crate::statement::pending_read::PendingRead;
 use crate::statement::running::{Effect, Running};
-use crate::statement::unseen::Unseen;
+use crate::statement::type_history::ParameterTypeHistory;
 use crate::text::kinds::may_be_anything;
 use cache::Versions;
 use sql::{Flush, Kind, Statement};
@@ -15,20 +15,23 @@ use wire::{Outcome, OutcomeKind, status};
 
 impl Session {
     /// Called at the end of a statement. If the engine was not awake all the time, some reports about the statement may be
-    /// missing. If nothing can have been hidden, the session is examined once light mode is over. Otherwise it rests from its
-    /// next command on, that is, it is served nothing.
+    /// missing. If nothing can have been hidden, the session is examined once light mode is over. Otherwise it is not served from its
+    /// next command on.
     pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
-        if running.epoch == engine.vigil().epoch() {
+        if running.epoch == engine.mode().epoch() {
             return;
         }
         let kind = running.kind();
         if kind.is_none_or(keeps_track) {
             return;
         }
-        if running.is_plain && kind.is_some_and(shows_all) && engine.vigil().has_only_dozed_since(running.epoch) {
-            self.note_doze(engine.vigil().last_doze());
+        if running.is_plain
+            && kind.is_some_and(shows_all_effects)
+            && engine.mode().was_not_suspended_since(running.epoch)
+        {
+            self.note_light_mode(engine.mode().last_light_mode());
         } else {
-            self.told.has_missed = true;
+            self.coverage.has_unreported_effects = true;
         }
     }
 
@@ -74,20 +77,20 @@ impl Session {
         match &running.effect {
             Effect::None => {}
             Effect::Statement(statement) => self.apply_statement(engine, running, statement, has_failed),
-            Effect::Prepare { text, reading, context, terms } => match outcome.kind {
+            Effect::Prepare { text, analysis, context, parse_context } => match outcome.kind {
                 OutcomeKind::Prepared { id, params, columns } => {
-                    let (text, reading) = (text.clone(), reading.clone());
-                    let heeds_types = engine.flavour().statements.heeds_earlier_types;
+                    let (text, analysis) = (text.clone(), analysis.clone());
+                    let heeds_types = engine.flavour().statements.depends_on_earlier_types;
                     let parameters = if heeds_types { outcome.parameters.clone() } else { Vec::new() };
                     let prepared = crate::statement::prepared::Prepared {
                         text,
-                        reading,
-                        terms: terms.clone(),
+                        analysis,
+                        parse_context: parse_context.clone(),
                         parameters: params,
                         columns: Some(columns.into()),
                         types: Vec::new(),
                         knows_types: true,
-                        given: Given::new(parameters),
+                        type_history: ParameterTypeHistory::new(parameters),
                         has_cursor: false,
                         has_long_data: false,
                         context: *context,
@@ -104,7 +107,7 @@ impl Session {
                 self.identity.set_granted(engine.number_of(running.inherited));
                 self.begin_again(engine, running.inherited);
                 if charset.is_none() {
-                    self.identity.doubt_charset();
+                    self.identity.mark_charset_unknown();
                 }
                 if has_failed {
                     self.abandon(engine);
@@ -112,7 +115,7 @@ impl Session {
             }
             Effect::Reset => {
                 self.begin_again(engine, running.inherited);
-                self.identity.doubt_charset();
+                self.identity.mark_charset_unknown();
             }
             Effect::Database if has_failed => {}
             Effect::Database => self.choose_database(engine, running),
@@ -138,7 +141,7 @@ impl Session {
             Kind::AttachNear { name, protocol } if !has_failed => self.attach(engine, name, *protocol),
             Kind::Use(_) if !has_failed => self.choose_database(engine, running),
             // Such a statement may have set anything.
-            kind if may_be_anything(kind) => self.identity.suspect(engine.contexts()),
+            kind if may_be_anything(kind) => self.identity.stop_sharing(engine.contexts()),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
                 if matches!(statement.kind, Kind::ResetQueryCache) {
                     engine.drop_results();
@@ -154,22 +157,24 @@ impl Session {
         if assignments.iter().all(|a| matches!(a.target, sql::Target::Global(_))) {
             return;
         }
-        if !self.identity.doubt(assignments) {
+        if !self.identity.apply_failed(assignments) {
             self.identity.become_private(engine.contexts());
         }
     }
 
     /// Takes the server's answer to the engine's query for uncertain settings. The query has overwritten FOUND_ROWS() on the
     /// server, so its earlier value is noted as that of a served read, which the server has to catch up with.
-    pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
+    pub(crate) fn take_setting_values(&mut self, engine: &Engine, response: &[u8]) {
         let answer = wire::only_row(response, self.identity.capabilities());
-        let Some([found, first, values @ ..]) = answer.as_deref() else { return self.identity.learn(None) };
-        self.identity.learn(Some(values));
+        let Some([found, first, values @ ..]) = answer.as_deref() else {
+            return self.identity.take_setting_values(None);
+        };
+        self.identity.take_setting_values(Some(values));
         if self.identity.was_reset() && !first.is_empty() {
             self.identity.become_private(engine.contexts());
         }
         let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-        self.diagnostics.unseen = Some(Unseen {
+        self.diagnostics.pending_read = Some(PendingRead {
             rows,
             is_latest: false,
             is_owed: true,
@@ -182,7 +187,7 @@ impl Session {
     /// Notes that another database may be the current one. The server reports its name at the end of the statement, but not
     /// while the engine is suspended.
     fn choose_database(&mut self, engine: &Engine, running: &Running) {
-        self.identity.doubt_database();
+        self.identity.mark_database_unknown();
         self.identity.set_granted_for_database(engine.number_of(running.inherited));
     }
 

@@ -3,8 +3,8 @@
 use crate::engine::Engine;
 use crate::entries::cells::table_cells;
 use crate::entries::layout::Layout;
-use crate::reason::{Own, Reason};
-use crate::statement::recording::{Finished, Recording};
+use crate::reason::{ContextReason, Reason};
+use crate::statement::recording::{FinishedRead, Recording};
 use crate::statement::verification::Verification;
 use cache::{Meta, NotStored};
 use sql::Aggregates;
@@ -13,8 +13,8 @@ use wire::{Outcome, OutcomeKind, status};
 /// Stores a complete result, or counts why it must not be stored. Returns `Ok` if it was stored and `Err` with the
 /// reason if not. None if the read counts as neither: it was only observed, or was equal to the stored result that it
 /// was compared with.
-pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<(), Reason>> {
-    let Finished { recording, outcome } = finished;
+pub(crate) fn finish(engine: &Engine, finished: &mut FinishedRead) -> Option<Result<(), Reason>> {
+    let FinishedRead { recording, outcome } = finished;
     let layout = Layout::describe(
         outcome.status_offsets.as_slice(),
         recording.bytes,
@@ -23,12 +23,13 @@ pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<
     );
     let verdict = match (recording.refusal, layout) {
         (Some(reason), _) => Err(reason),
-        (None, None) => Err(Own::Response.into()),
+        (None, None) => Err(ContextReason::Response.into()),
         (None, Some(layout)) => {
             // The flag says that running this statement was slow, which is not true when it is served from the cache.
             wire::patch_status(&mut recording.response, &outcome.status_offsets, status::SLOW, 0);
-            let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
-            Ok(layout.lasting(recording.lasts_seconds))
+            let layout =
+                layout.by_rows(recording.is_by_rows).only_outside_transactions(recording.outside_transactions_only);
+            Ok(layout.with_stale_seconds(recording.stale_seconds))
         }
     };
     keep(engine, recording, outcome, verdict)
@@ -39,7 +40,7 @@ fn shows_found(recording: &Recording, outcome: &Outcome) -> bool {
     let OutcomeKind::ResultSet { rows, .. } = outcome.kind else { return false };
     let first = || wire::first_value(&recording.response, recording.capabilities, recording.is_binary);
     let has_aggregated = || first().is_some_and(|value| Aggregates::of(&recording.text).show_rows(value));
-    recording.reading.shows_found(rows, has_aggregated)
+    recording.analysis.shows_found(rows, has_aggregated)
 }
 
 /// Stores the result, compares it with the stored one, or only notes what would be stored. `verdict` says why it must
@@ -55,7 +56,7 @@ fn keep(
     {
         return None;
     }
-    let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Own));
+    let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Context));
     if stored.is_ok() {
         engine.insight().read_from(recording.shape, table_cells(&recording.cells, recording.is_by_rows));
     }
@@ -88,7 +89,7 @@ fn is_verified(engine: &Engine, recording: &Recording, layout: Layout) -> bool {
 }
 
 /// Stores the result, or only counts it if the session is observed. `Err`: why the cache has not taken it.
-fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) -> Result<(), Own> {
+fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) -> Result<(), ContextReason> {
     let rows = match outcome.kind {
         OutcomeKind::ResultSet { rows, .. } => rows,
         _ => 0,
@@ -104,8 +105,8 @@ fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layo
     }
     engine.cache().insert(hash, &key, meta, &recording.cells, &recording.response).map_err(
         |refusal| match refusal {
-            NotStored::TooLarge => Own::TooLarge,
-            NotStored::NoBudget | NotStored::Busy => Own::NoMemory,
+            NotStored::TooLarge => ContextReason::TooLarge,
+            NotStored::NoBudget | NotStored::Busy => ContextReason::NoMemory,
         },
     )?;
     engine.counts().stored_ns.add(cost_ns);

@@ -2,13 +2,13 @@
 //! they depend on has changed in the meantime.
 
 use crate::engine::Engine;
-use crate::engine::late::Waiting;
-use crate::entries::lasting::Basis;
+use crate::engine::late::WaitingResult;
+use crate::entries::basis::Basis;
 use crate::entries::layout::Layout;
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::responses::keeping::finish;
 use crate::session::read_counts::Misses;
-use crate::statement::recording::{Finished, Recording};
+use crate::statement::recording::{FinishedRead, Recording};
 use crate::statement::rows::depend_on_rows;
 use cache::Key;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const LARGEST: usize = 64 * 1024;
 
 /// A result that waits for the look-up of its tables.
 struct LateResult {
-    finished: Finished,
+    finished: FinishedRead,
     /// The session's counter for the outcome.
     counted_in: Arc<Misses>,
 }
@@ -34,25 +34,25 @@ impl LateResult {
     }
 }
 
-impl Waiting for LateResult {
+impl WaitingResult for LateResult {
     fn key(&self) -> Key<'_> {
         self.finished.recording.key()
     }
 
     fn store(mut self: Box<Self>, engine: &Engine) {
-        let Finished { recording, outcome } = &mut self.finished;
-        recording.settle(engine.catalogue().generation());
+        let FinishedRead { recording, outcome } = &mut self.finished;
+        recording.resolve_unsettled(engine.catalogue().generation());
         depend_on_rows(engine, recording, outcome, None);
         if !recording.unsettled.is_empty() {
-            recording.refuse(Own::TableUnknown);
+            recording.refuse(ContextReason::TableUnknown);
         } else if !engine.is_as_then(recording) {
-            recording.refuse(Own::Changed);
+            recording.refuse(ContextReason::Changed);
         }
         self.end(engine);
     }
 
     fn drop_it(mut self: Box<Self>, engine: &Engine) {
-        self.finished.recording.refuse(Own::Changed);
+        self.finished.recording.refuse(ContextReason::Changed);
         self.end(engine);
     }
 }
@@ -60,42 +60,42 @@ impl Waiting for LateResult {
 impl Engine {
     /// Lets a result wait until its tables have been looked up, and returns None. If too many are waiting or it is too large, returns it
     /// with its refusal set. `database` is the current one of its session, and `counted_in` is the session's counter for the outcome.
-    pub(crate) fn put_late(
+    pub(crate) fn add_late_result(
         &self,
-        mut finished: Finished,
+        mut finished: FinishedRead,
         database: Option<&[u8]>,
         counted_in: &Arc<Misses>,
-    ) -> Option<Finished> {
-        let mut list = self.late().list();
+    ) -> Option<FinishedRead> {
+        let mut list = self.late_results().list();
         if list.len() >= MOST || finished.recording.bytes > LARGEST {
-            finished.recording.refuse(Own::TableUnknown);
+            finished.recording.refuse(ContextReason::TableUnknown);
             return Some(finished);
         }
         // A look-up that has just run may have been for earlier results only, so these tables are asked for again.
         let recording = &finished.recording;
-        recording.unsettled.iter().for_each(|table| self.tables().ask(table, recording.inherited));
-        let terms = &mut finished.recording.terms;
-        terms.database = terms.database.take().or(database.map(Arc::from));
-        self.late().push(&mut list, Box::new(LateResult { finished, counted_in: counted_in.clone() }));
+        recording.unsettled.iter().for_each(|table| self.tables().request_look_up(table, recording.inherited));
+        let parse_context = &mut finished.recording.parse_context;
+        parse_context.database = parse_context.database.take().or(database.map(Arc::from));
+        self.late_results().push(&mut list, Box::new(LateResult { finished, counted_in: counted_in.clone() }));
         self.want_catalogue();
         None
     }
 
     /// Number of results that wait for a look-up of their tables. To be read before the tables to look up are taken: these results wait for
     /// tables among them.
-    pub fn late_count(&self) -> usize {
-        self.late().list().len()
+    pub fn late_result_count(&self) -> usize {
+        self.late_results().list().len()
     }
 
     /// Stores the first `count` waiting results, or counts why they cannot be stored. To be called after the tables that were asked for
     /// have been looked up.
-    pub fn store_late(&self, count: usize) {
-        self.late().take(count, |result| result.store(self));
+    pub fn store_late_results(&self, count: usize) {
+        self.late_results().take(count, |result| result.store(self));
     }
 
     /// Drops all waiting results without storing them.
-    pub(crate) fn drop_late(&self) {
-        self.late().take(usize::MAX, |result| result.drop_it(self));
+    pub(crate) fn drop_late_results(&self) {
+        self.late_results().take(usize::MAX, |result| result.drop_it(self));
     }
 
     /// True if nothing that the result depends on has changed. After a definition of one of its tables it is false, because what was looked
@@ -103,6 +103,6 @@ impl Engine {
     fn is_as_then(&self, recording: &Recording) -> bool {
         let layout = Layout::default().by_rows(recording.is_by_rows);
         let basis = Basis { cells: &recording.cells, stamp: recording.stamp, layout };
-        self.vigil().is_awake() && recording.generation == self.catalogue().generation() && self.is_alive(basis)
+        self.mode().is_awake() && recording.generation == self.catalogue().generation() && self.is_alive(basis)
     }
 }

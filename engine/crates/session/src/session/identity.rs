@@ -5,21 +5,21 @@
 
 use crate::identity::account::Account;
 use crate::identity::contexts::{Contexts, Parts};
-use crate::identity::habits::Habits;
+use crate::identity::side_effects::SideEffects;
 use crate::identity::variables::{Knowledge, Understanding, Variables};
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use flavour::Flavour;
 use sql::{Assignment, Charset, LexMode};
 use wire::{ClientHello, Greeting, capability, status};
 
 /// What follows from the client's reply to the greeting.
-pub enum Agreement {
+pub enum HandshakeOutcome {
     /// The packets can be followed.
     Plain,
     /// TLS begins now, and the rest of the reply follows inside it.
     Tls,
     /// The packets of this connection cannot be read. Contains the reason, if one is counted.
-    Foreign(Option<Own>),
+    Foreign(Option<ContextReason>),
 }
 
 /// The session context of one connection: its account, its database, and all settings that can change a result.
@@ -38,7 +38,7 @@ pub struct Identity {
     /// The session's `fqc_type`: 0 off, 1 on, 2 on demand (SQL_CACHE).
     cache_type: u8,
     /// The session itself has turned the cache off. It is not observed then, because it would not be served if the cache were on.
-    stays_out: bool,
+    turned_cache_off: bool,
     /// Private number of a session that tries the cache out. Its results are shared with no other session.
     trial: Option<u64>,
     /// Every read must run on the server, see `SessionState::must_run`.
@@ -51,7 +51,7 @@ pub struct Identity {
     granted: [u64; 2],
     /// The session has used a stored routine, or may have, or has executed a statement that was prepared in another database. Each time
     /// the server returns from another database, it looks up the privileges for the current one again.
-    goes_elsewhere: bool,
+    rechecks_database_privileges: bool,
     /// The session was reset, and `init_connect` has not run since.
     was_reset: bool,
     /// A role may have been set. It survives a reset and a change of user.
@@ -74,13 +74,13 @@ impl Identity {
             database: Vec::new(),
             is_database_known: false,
             cache_type: 0,
-            stays_out: false,
+            turned_cache_off: false,
             trial: None,
             must_run: false,
             variables: Variables::new(LexMode::new(flavour)),
             inherited: 0,
             granted: [0; 2],
-            goes_elsewhere: flavour.schemas.routines.is_none(),
+            rechecks_database_privileges: flavour.schemas.routines.is_none(),
             was_reset: false,
             has_set_role: false,
             numbers: None,
@@ -103,21 +103,21 @@ impl Identity {
 
     /// Takes the payload of the client's reply to the greeting, or of its repetition inside TLS. Keeps the capabilities that both sides
     /// have, the character set and the database.
-    pub fn agree(&mut self, payload: &[u8]) -> Agreement {
-        let Some(hello) = ClientHello::parse(payload) else { return Agreement::Foreign(None) };
+    pub fn agree(&mut self, payload: &[u8]) -> HandshakeOutcome {
+        let Some(hello) = ClientHello::parse(payload) else { return HandshakeOutcome::Foreign(None) };
         if hello.ssl_requested {
-            return Agreement::Tls;
+            return HandshakeOutcome::Tls;
         }
         self.capabilities = hello.capabilities & self.offered;
         self.charset = hello.charset;
         self.database = hello.database.unwrap_or_default();
         // The server ignores capabilities that it did not offer, so only those of both sides are in force.
         if self.has(capability::COMPRESSED) {
-            Agreement::Foreign(Some(Own::Compressed))
+            HandshakeOutcome::Foreign(Some(ContextReason::Compressed))
         } else if self.flavour().capabilities.unknown(self.capabilities) != 0 {
-            Agreement::Foreign(Some(Own::UnknownCapability))
+            HandshakeOutcome::Foreign(Some(ContextReason::UnknownCapability))
         } else {
-            Agreement::Plain
+            HandshakeOutcome::Plain
         }
     }
 
@@ -150,7 +150,7 @@ impl Identity {
         self.is_database_known.then_some(&self.database)
     }
 
-    pub fn doubt_database(&mut self) {
+    pub fn mark_database_unknown(&mut self) {
         self.is_database_known = false;
         self.forget_numbers();
     }
@@ -172,12 +172,12 @@ impl Identity {
         self.forget_numbers();
     }
 
-    pub fn stays_out(&self) -> bool {
-        self.stays_out
+    pub fn turned_cache_off(&self) -> bool {
+        self.turned_cache_off
     }
 
-    pub fn set_stays_out(&mut self, stays_out: bool) {
-        self.stays_out = stays_out;
+    pub fn set_turned_cache_off(&mut self, turned_cache_off: bool) {
+        self.turned_cache_off = turned_cache_off;
     }
 
     pub fn is_trial(&self) -> bool {
@@ -220,24 +220,24 @@ impl Identity {
         self.variables.mode
     }
 
-    pub fn habits(&self) -> Habits {
-        self.variables.habits
+    pub fn side_effects(&self) -> SideEffects {
+        self.variables.side_effects
     }
 
-    /// Assumes that the session has each habit (a side effect that it expects of its statements) whose system variable this text names.
-    pub fn note_habits(&mut self, text: &[u8]) {
+    /// Assumes that the session expects each side effect whose system variable this text names.
+    pub fn note_side_effects(&mut self, text: &[u8]) {
         let flavour = self.flavour();
-        self.variables.habits.note_text(flavour, text);
+        self.variables.side_effects.note_text(flavour, text);
     }
 
-    /// Assumes that the session has every habit, after a command whose text is not known.
-    pub fn doubt_habits(&mut self) {
-        self.variables.habits = Habits::ALL;
+    /// Assumes that the session has every side effect, after a command whose text is not known.
+    pub fn assume_all_side_effects(&mut self) {
+        self.variables.side_effects = SideEffects::ALL;
     }
 
     /// Takes those status flags of a response that show how the server parses this session's texts.
     pub fn set_mode_flags(&mut self, flags: u16) {
-        if self.flavour().modes.tells_quotes {
+        if self.flavour().modes.flags_show_ansi_quotes {
             self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
         }
         self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
@@ -262,12 +262,12 @@ impl Identity {
     }
 
     /// Notes that the server may from here on look up the privileges for the current database again, whenever it returns from another one.
-    pub fn go_elsewhere(&mut self) {
-        self.goes_elsewhere = true;
+    pub fn note_privilege_rechecks(&mut self) {
+        self.rechecks_database_privileges = true;
     }
 
-    pub fn goes_elsewhere(&self) -> bool {
-        self.goes_elsewhere
+    pub fn rechecks_database_privileges(&self) -> bool {
+        self.rechecks_database_privileges
     }
 
     pub fn note_reset(&mut self) {
@@ -282,32 +282,32 @@ impl Identity {
         self.has_set_role
     }
 
-    /// Resets all settings to those of a new session. `inherited` is the value of `Settings::inherited` from before it was set up. `habits`
-    /// is None if the initial settings are not known: they then count as uncertain, and the server is queried for them.
-    pub fn begin(&mut self, inherited: u64, habits: Option<Habits>) {
+    /// Resets all settings to those of a new session. `inherited` is the value of `Settings::inherited` from before it was set up.
+    /// `side_effects` is None if the initial settings are not known: they then count as uncertain, and the server is queried for them.
+    pub fn begin(&mut self, inherited: u64, side_effects: Option<SideEffects>) {
         self.inherited = inherited;
-        self.stays_out = false;
+        self.turned_cache_off = false;
         let ignore_space = self.has(capability::IGNORE_SPACE);
         let charset = Charset::of_collation(self.charset, &self.flavour().charsets);
         self.variables = Variables::new(LexMode { ignore_space, charset, ..LexMode::new(self.flavour()) });
-        self.variables.habits = habits.unwrap_or_default();
-        (self.variables.is_uncertain, self.variables.is_unread) = (habits.is_none(), habits.is_none());
-        self.variables.knows_habits = habits.is_some();
+        self.variables.side_effects = side_effects.unwrap_or_default();
+        (self.variables.is_uncertain, self.variables.is_unread) = (side_effects.is_none(), side_effects.is_none());
+        self.variables.knows_side_effects = side_effects.is_some();
         self.forget_numbers();
     }
 
     /// Completes `begin` for a session whose initial settings were not known then, and that has set nothing by an expression since.
-    /// `beginnings` gets the session's `inherited`; if it returns None, nothing changes.
-    pub fn begin_late(&mut self, beginnings: impl FnOnce(u64) -> Option<Habits>) {
-        if let Some(habits) = self.variables.is_unread.then(|| beginnings(self.inherited)).flatten() {
-            self.variables.begin_late(habits);
+    /// `initial_side_effects` gets the session's `inherited`; if it returns None, nothing changes.
+    pub fn begin_late(&mut self, initial_side_effects: impl FnOnce(u64) -> Option<SideEffects>) {
+        if let Some(side_effects) = self.variables.is_unread.then(|| initial_side_effects(self.inherited)).flatten() {
+            self.variables.begin_late(side_effects);
             self.forget_numbers();
         }
     }
 
     /// True if the server may report every statement in a transaction to the client, which would then learn of the engine's own queries.
     pub fn may_report(&self) -> bool {
-        self.has(capability::SESSION_TRACK) && !self.variables.knows_habits
+        self.has(capability::SESSION_TRACK) && !self.variables.knows_side_effects
     }
 
     pub fn set_charset(&mut self, charset: u16) {
@@ -317,10 +317,10 @@ impl Identity {
 
     /// Called after a reset, or a change of user that names no character set. Marks the character set as unknown, so that the server is
     /// queried for it. Does nothing if the product keeps the character set of the login.
-    pub fn doubt_charset(&mut self) {
-        if !self.flavour().charsets.outlives_reset {
+    pub fn mark_charset_unknown(&mut self) {
+        if !self.flavour().charsets.survives_reset {
             (self.charset, self.collation) = (0, 0);
-            self.variables.doubt(true);
+            self.variables.mark_uncertain(true);
             self.forget_numbers();
         }
     }
@@ -338,17 +338,17 @@ impl Identity {
 
     /// Handles the assignments of a SET that has failed. The server may have accepted a part of them, so the settings count as uncertain.
     /// False if the server cannot be queried for what they set: the caller must then call `become_private`.
-    pub fn doubt(&mut self, assignments: &[Assignment]) -> bool {
+    pub fn apply_failed(&mut self, assignments: &[Assignment]) -> bool {
         self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
         self.forget_numbers();
-        self.variables.doubt_all(assignments)
+        self.variables.apply_uncertain(assignments)
     }
 
-    /// Takes the values that the server was queried for, in the order of `question`. None if its answer was not understood: nothing is
-    /// cached for this session then.
-    pub fn learn(&mut self, values: Option<&[Vec<u8>]>) {
+    /// Takes the values that the server was queried for, in the order of `settings_query::packet`. None if its answer was not understood:
+    /// nothing is cached for this session then.
+    pub fn take_setting_values(&mut self, values: Option<&[Vec<u8>]>) {
         match values {
-            Some(values) => self.variables.learn(values),
+            Some(values) => self.variables.take_setting_values(values),
             None => self.variables.knowledge = Knowledge::Lost,
         }
         self.variables.is_uncertain = false;
@@ -366,15 +366,15 @@ impl Identity {
 
     /// Called after a statement that may have set anything. The session shares no results from here on. If the flags of a response do not
     /// show everything about parsing, the server is queried for that before the next read.
-    pub fn suspect(&mut self, contexts: &Contexts) {
+    pub fn stop_sharing(&mut self, contexts: &Contexts) {
         self.become_private(contexts);
-        if !self.flavour().modes.tells_quotes {
-            self.variables.doubt(true);
+        if !self.flavour().modes.flags_show_ansi_quotes {
+            self.variables.mark_uncertain(true);
         }
     }
 
     /// Called if not even the lexical mode is known. Nothing is cached for this session until its settings are reset.
-    pub fn lose(&mut self) {
+    pub fn stop_caching(&mut self) {
         self.variables.knowledge = Knowledge::Lost;
         self.forget_numbers();
     }
@@ -384,15 +384,19 @@ impl Identity {
     }
 
     /// True if the session expects of each read a side effect that an answer from the cache does not have: a trace, a report about the
-    /// transaction, a GTID of its own, a wait for other members of a group. Every read must then run on the server, and the engine may send no queries of its own.
-    pub fn wants_all(&self) -> bool {
-        let habits = self.variables.habits;
-        habits.traces || habits.numbers || habits.waits || habits.reports && self.has(capability::SESSION_TRACK)
+    /// transaction, a GTID of its own, a wait for other members of a group. Every read must then run on the server, and the engine may send no
+    /// queries of its own.
+    pub fn expects_side_effects(&self) -> bool {
+        let side_effects = self.variables.side_effects;
+        side_effects.traces
+            || side_effects.numbers
+            || side_effects.waits
+            || side_effects.reports && self.has(capability::SESSION_TRACK)
     }
 
     /// True if the server reports to the client where a transaction begins. The engine must then not begin one at another moment.
-    pub fn is_told_of_transactions(&self) -> bool {
-        self.has(capability::SESSION_TRACK) && self.flavour().statements.tells_transactions
+    pub fn client_tracks_transactions(&self) -> bool {
+        self.has(capability::SESSION_TRACK) && self.flavour().statements.reports_transactions
     }
 
     /// Returns the number of this context for the text (false) or binary (true) protocol; equal contexts have equal numbers. None if the
@@ -422,7 +426,7 @@ impl Identity {
         if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain {
             return None;
         }
-        if self.must_run || self.wants_all() || !self.is_database_known {
+        if self.must_run || self.expects_side_effects() || !self.is_database_known {
             return None;
         }
         let mut parts = Parts::default();

@@ -3,13 +3,13 @@
 //! it has marked because it wants to receive reports about its results.
 
 use crate::engine::Engine;
-use crate::engine::marks::Marked;
+use crate::engine::marks::MarkHandle;
 use cache::{CellId, Stamp};
 use feed::{CommandReport, NearId, Protocol, check_of, command_check};
 
 /// The content of a message to a near cache about a result or a session, without the cells that the result depends on.
 /// The fields are those of [`CommandReport`].
-pub(crate) struct What {
+pub(crate) struct CommandReportContent {
     pub context: u64,
     pub stamp: Stamp,
     pub holds_over_preparations: bool,
@@ -28,12 +28,12 @@ pub struct Near {
     check: u64,
     is_execution: bool,
     /// The value of `commands` when the last message to the near cache was sent.
-    told: u64,
+    reported_command: u64,
     /// The next call of `count` will be about the same command.
     is_repeated: bool,
     /// This connection's entry in the list of connections that near caches can mark. None before the greeting and after
     /// the end.
-    marked: Option<Marked>,
+    marked: Option<MarkHandle>,
     /// The near cache that had marked this connection when its last command came. None if there was none.
     pub(crate) mark: Option<NearId>,
     /// Set once this connection has become a feed. The inner value is None if the near cache could not attach.
@@ -66,7 +66,7 @@ impl Near {
 
     #[cold]
     fn look(&mut self, payload: &[u8]) {
-        self.mark = self.marked.as_ref().and_then(Marked::owner);
+        self.mark = self.marked.as_ref().and_then(MarkHandle::owner);
         if self.mark.is_some() {
             self.check = command_check(self.greeting, payload);
             self.is_execution = Protocol::of(payload) == Protocol::Binary;
@@ -75,8 +75,8 @@ impl Near {
 
     /// The protocol of the last command (true: binary), if no message was sent about it yet and a near cache expects
     /// one.
-    pub(crate) fn awaits(&self) -> Option<bool> {
-        let is_awaited = self.mark.is_some() && self.told < self.commands && !self.is_repeated;
+    pub(crate) fn awaits_report(&self) -> Option<bool> {
+        let is_awaited = self.mark.is_some() && self.reported_command < self.commands && !self.is_repeated;
         is_awaited.then_some(self.is_execution)
     }
 
@@ -87,21 +87,27 @@ impl Near {
 
     /// Sends the message about the last command to the near cache that has marked this connection; does nothing if
     /// there is none. `cells` are what the result depends on, and `tables` the cells of any change of its tables.
-    pub(crate) fn tell(&mut self, engine: &Engine, what: What, cells: &[CellId], tables: &[CellId]) {
+    pub(crate) fn report(
+        &mut self,
+        engine: &Engine,
+        content: CommandReportContent,
+        cells: &[CellId],
+        tables: &[CellId],
+    ) {
         let Some(id) = self.mark.filter(|_| engine.feed().has_nears()) else { return };
-        self.told = self.commands;
-        let told = CommandReport {
+        self.reported_command = self.commands;
+        let report = CommandReport {
             connection: self.connection,
             command: self.commands,
             check: self.check,
-            context: what.context,
-            stamp: what.stamp.0,
-            holds_over_preparations: what.holds_over_preparations,
-            is_for_transactions: what.is_for_transactions,
-            snapshot: what.snapshot.map(|stamp| stamp.0),
-            is_of_session: what.is_of_session,
+            context: content.context,
+            stamp: content.stamp.0,
+            holds_over_preparations: content.holds_over_preparations,
+            is_for_transactions: content.is_for_transactions,
+            snapshot: content.snapshot.map(|stamp| stamp.0),
+            is_of_session: content.is_of_session,
             cells: Vec::new(),
         };
-        engine.tell_near(id, tables, cells, told);
+        engine.report_to_near(id, tables, cells, report);
     }
 }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 const MOST: usize = 64;
 
 #[derive(Default)]
-pub struct RecentTables(Vec<One>);
+pub struct RecentTables(Vec<RecentTable>);
 
 /// A table that was used recently. The names are compared only if the hashes are equal.
-struct One {
+struct RecentTable {
     hash: u64,
     table: Arc<Table>,
 }
@@ -20,14 +20,14 @@ struct One {
 impl RecentTables {
     /// Returns the table of this name, and keeps it as used recently. One that is not among the recent ones is taken
     /// from the registry, or added there.
-    pub fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> &Arc<Table> {
+    pub fn use_table(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> &Arc<Table> {
         let hash = FixedState::default().hash_one((db, name));
-        let is_it = |one: &One| one.hash == hash && one.table.name == name && one.table.db == db;
+        let is_it = |one: &RecentTable| one.hash == hash && one.table.name == name && one.table.db == db;
         let at = self.0.iter().position(is_it).unwrap_or_else(|| {
             if self.0.len() == MOST {
                 self.0.remove(0);
             }
-            self.0.push(One { hash, table: engine.tables().find(engine.versions(), db, name) });
+            self.0.push(RecentTable { hash, table: engine.tables().find(engine.versions(), db, name) });
             self.0.len() - 1
         });
         &self.0[at].table

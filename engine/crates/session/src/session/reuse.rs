@@ -13,7 +13,7 @@ pub struct Reuse {
     /// Number of reads for which it was decided whether to look them up.
     requests: u32,
     /// The current read is not looked up, because a hit is too unlikely.
-    is_hopeless: bool,
+    is_hit_unlikely: bool,
     /// The shape that counts the current read, and the hash of its key, as far as they were needed before it went to
     /// the server.
     shape: Option<ShapeId>,
@@ -23,20 +23,20 @@ pub struct Reuse {
 impl Reuse {
     /// Returns whether the result of the last read was not stored because results of its shape are rarely reused, and
     /// forgets that. If true, no hit is expected, and the next read is to be classified before it is looked up.
-    pub fn expects_none(&mut self) -> bool {
+    pub fn expects_no_reuse(&mut self) -> bool {
         std::mem::take(&mut self.has_passed_over)
     }
 
     /// True if the current read need not be looked up, because a hit is too unlikely.
-    pub fn is_hopeless(&self) -> bool {
-        self.is_hopeless
+    pub fn is_hit_unlikely(&self) -> bool {
+        self.is_hit_unlikely
     }
 
     /// Called for each read, before the lookup: decides whether to look it up. `shape` is where the read is counted;
     /// None if it is to be looked up in any case.
-    pub fn ask(&mut self, engine: &Engine, shape: Option<ShapeId>) {
+    pub fn decide_lookup(&mut self, engine: &Engine, shape: Option<ShapeId>) {
         (self.shape, self.hash) = (shape, None);
-        self.is_hopeless = shape.is_some_and(|shape| {
+        self.is_hit_unlikely = shape.is_some_and(|shape| {
             self.requests = self.requests.wrapping_add(1);
             !engine.insight().digests.looks_up(shape, self.requests)
         });
@@ -63,7 +63,7 @@ impl Reuse {
             return false;
         }
         let hash = self.hash.take().unwrap_or_else(|| engine.cache().hash(key));
-        let is_passed_over = self.is_hopeless || !digests.admits(shape, hash);
+        let is_passed_over = self.is_hit_unlikely || !digests.admits(shape, hash);
         if is_passed_over {
             engine.insight().passed_over(hash);
             self.has_passed_over = true;

@@ -42,7 +42,7 @@ impl TemporaryTables {
     /// Called when a statement goes to the server. Notes temporary tables that it may create in a compound statement,
     /// or by an EXECUTE of something that was prepared in SQL.
     pub fn note(&mut self, kind: &Kind, text: &[u8], mode: LexMode) {
-        let may_make = || sql::may_make_temporary(text, mode);
+        let may_make = || sql::may_create_temporary_table(text, mode);
         match kind {
             Kind::Prepare(_) => self.are_prepared |= may_make(),
             Kind::Execute(_) => self.may_be_hidden |= self.are_prepared,

@@ -3,7 +3,7 @@
 //! Invariant: the client never sees a response to a command of the engine's own, even if the connection is abandoned before
 //! that response arrives.
 
-use crate::statement::recording::Finished;
+use crate::statement::recording::FinishedRead;
 use crate::statement::running::{HiddenError, Running};
 use wire::{Progress, ResponseTracker};
 
@@ -15,7 +15,7 @@ pub struct Work {
     /// not see that response.
     draining: Option<ResponseTracker>,
     /// The last read, if its response is complete. Its result may be stored once the response was sent.
-    pub finished: Option<Finished>,
+    pub finished: Option<FinishedRead>,
     /// The error of a hidden command that the client's next command depends on. The client gets it as the answer to that
     /// command.
     pub hidden_error: Option<HiddenError>,
@@ -44,7 +44,7 @@ impl Work {
 
     /// True if these bytes answer a command of the engine's own that was abandoned: the client must not get them. To be called
     /// once for each piece of a response, because it follows the response to its end.
-    pub fn drains(&mut self, bytes: &[u8]) -> bool {
+    pub fn consumes_abandoned_response(&mut self, bytes: &[u8]) -> bool {
         let Some(tracker) = &mut self.draining else { return false };
         if !matches!(tracker.feed(bytes), Progress::More) {
             self.draining = None;

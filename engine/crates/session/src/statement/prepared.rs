@@ -1,10 +1,10 @@
 //! The prepared statements of one connection: those of the binary protocol, and those prepared in SQL by their names.
 
-use crate::reason::{Own, Reason};
-use crate::statement::given::Given;
-use crate::statement::terms::Terms;
+use crate::reason::{ContextReason, Reason};
+use crate::statement::parse_context::ParseContext;
+use crate::statement::type_history::ParameterTypeHistory;
+use crate::text::analysis::Analysis;
 use crate::text::kinds::may_be_anything;
-use crate::text::reading::Reading;
 use sql::{Kind, Refusal, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use wire::{Execute, LAST_STATEMENT};
 #[derive(Debug)]
 pub struct Prepared {
     pub text: Arc<[u8]>,
-    pub reading: Arc<Reading>,
+    pub analysis: Arc<Analysis>,
     /// How the text is parsed. Mode and database are those of the time when it was prepared.
-    pub terms: Terms,
+    pub parse_context: ParseContext,
     pub parameters: u16,
     /// Number of columns as the server last reported it. None while the server runs an execution and after one that failed, because
     /// the server may then have prepared the statement again with another number of columns.
@@ -26,7 +26,7 @@ pub struct Prepared {
     /// The server has these types too. False if they came with an execution that was answered from the cache.
     pub knows_types: bool,
     /// The types that earlier executions have had, on a server where they matter to later ones.
-    pub given: Given,
+    pub type_history: ParameterTypeHistory,
     /// The server has an open cursor for the last execution.
     pub has_cursor: bool,
     /// COM_STMT_SEND_LONG_DATA has come since the last execution that succeeded. If it was for a parameter that does not exist, the
@@ -64,32 +64,32 @@ impl Prepared {
     /// against it. `context` is the number of the current session context, if the session is cached.
     pub fn refusal(&self, execute: &Execute, context: Option<u64>) -> Option<Reason> {
         if execute.has_attributes(self.parameters) {
-            return Some(Own::Attributes.into());
+            return Some(ContextReason::Attributes.into());
         }
         if self.has_long_data || self.has_cursor || execute.flags != 0 || execute.iterations != 1 {
-            return Some(Own::Cursor.into());
+            return Some(ContextReason::Cursor.into());
         }
-        if !self.given.is_plain() {
-            return Some(Own::ParameterTypes.into());
+        if !self.type_history.is_plain() {
+            return Some(ContextReason::ParameterTypes.into());
         }
         if wire::have_time(&self.types) {
             return Some(Reason::Text(Refusal::CurrentDate));
         }
-        context.filter(|context| *context != self.context).map(|_| Own::StatementContext.into())
+        context.filter(|context| *context != self.context).map(|_| ContextReason::StatementContext.into())
     }
 
     /// Notes that the server gets this execution, so that it knows the types.
     pub fn note_forwarded(&mut self, execute: &Execute) {
         (self.knows_types, self.has_cursor) = (true, execute.flags != 0);
         self.columns = None;
-        self.given.note_forwarded();
+        self.type_history.note_forwarded();
     }
 
     /// Notes that the server gets an earlier execution, one that was answered from the cache.
     pub fn note_run(&mut self, execute: &Execute) {
         self.knows_types = execute.new_types(self.parameters).is_none_or(|types| types == self.types);
         if let Some(params) = execute.params(self.parameters, &self.types) {
-            self.given.note_run(&params);
+            self.type_history.note_run(&params);
         }
     }
 
@@ -146,12 +146,13 @@ impl Statements {
 
     /// Returns the id of a statement for which the server still has to run an earlier execution, because later ones depend on its types.
     pub fn owing(&self) -> Option<u32> {
-        self.by_id.iter().find(|(_, prepared)| prepared.given.is_owed()).map(|(id, _)| *id)
+        self.by_id.iter().find(|(_, prepared)| prepared.type_history.is_owed()).map(|(id, _)| *id)
     }
 
     /// True if the server lacks nothing that executions answered from the cache have brought: no types and no execution.
     pub fn are_understood(&self) -> bool {
-        self.to_reset.is_none() && self.by_id.values().all(|prepared| prepared.knows_types && !prepared.given.is_owed())
+        self.to_reset.is_none()
+            && self.by_id.values().all(|prepared| prepared.knows_types && !prepared.type_history.is_owed())
     }
 
     pub fn remove(&mut self, id: u32) {

@@ -1,10 +1,10 @@
 //! A read that the server is running: what it reads, and its response so far.
 
 use crate::engine::tables::{Table, Verdict};
-use crate::reason::{Own, Reason};
-use crate::statement::terms::Terms;
+use crate::reason::{ContextReason, Reason};
+use crate::statement::parse_context::ParseContext;
 use crate::statement::verification::Verification;
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use ::insight::ShapeId;
 use cache::{CellId, Key, Stamp};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use wire::{Outcome, OutcomeKind};
 /// A read that was sent to the server, and everything that is needed to store its result.
 #[derive(Debug)]
 pub struct Recording {
-    pub reading: Arc<Reading>,
+    pub analysis: Arc<Analysis>,
     /// The shape (text without literals) that counts the read.
     pub shape: ShapeId,
     /// The result is not stored, because results of this shape are rarely reused.
@@ -29,7 +29,7 @@ pub struct Recording {
     pub context: u64,
     /// The text of the read, as a part of the result's key. Empty if the result will not be stored.
     pub text: Vec<u8>,
-    pub terms: Terms,
+    pub parse_context: ParseContext,
     /// The types and values of the parameters of a prepared statement, as a part of the result's key.
     pub parameters: Vec<u8>,
     /// The stamp of the result: it contains all changes up to this point.
@@ -55,13 +55,13 @@ pub struct Recording {
     pub unsettled: Vec<Arc<Table>>,
     /// The result must not be served inside a transaction, for instance because the engine of its table must know every
     /// transaction that reads it.
-    pub joins: bool,
+    pub outside_transactions_only: bool,
     /// The statement reads a view, or may. Then the rows that it returns need not be rows that it has read.
     pub may_read_views: bool,
     /// The first reason against storing the result. Once it is set, nothing is recorded any more.
     pub refusal: Option<Reason>,
     /// The number of seconds for which a rule lets the result outlive writes.
-    pub lasts_seconds: Option<u32>,
+    pub stale_seconds: Option<u32>,
     /// The client keeps column metadata itself, so a stored result can be served again only if it has none.
     pub omits_metadata: bool,
     /// The statement is `SELECT FOUND_ROWS()`. Then `text` is that of the read before it, and `parameters` holds its
@@ -99,8 +99,8 @@ impl Recording {
     /// now.
     pub fn depend_on(&mut self, table: &Arc<Table>, verdict: Verdict) {
         self.take_verdict(table, verdict);
-        if !self.cells.contains(&table.any) {
-            self.cells.push(table.any);
+        if !self.cells.contains(&table.any_change) {
+            self.cells.push(table.any_change);
             self.first_table.get_or_insert_with(|| table.clone());
         }
     }
@@ -109,17 +109,17 @@ impl Recording {
         self.all_snapshot &= matches!(verdict, Verdict::Snapshot | Verdict::Unknown);
         match verdict {
             Verdict::Snapshot | Verdict::Plain => {}
-            Verdict::Joining => self.joins = true,
+            Verdict::NoSavepoints => self.outside_transactions_only = true,
             Verdict::Unknown => self.unsettled.push(table.clone()),
-            Verdict::Unfit => self.refuse(Own::TableEngine),
-            Verdict::Times => self.refuse(Own::TimeColumn),
-            Verdict::Sequence => self.refuse(Own::Sequence),
+            Verdict::Unfit => self.refuse(ContextReason::TableEngine),
+            Verdict::Times => self.refuse(ContextReason::TimeColumn),
+            Verdict::Sequence => self.refuse(ContextReason::Sequence),
         }
     }
 
     /// Takes what is known by now, in this generation of the catalogue, of the tables that were not looked up yet when
     /// they were locked. The result is refused if one of them may not be cached.
-    pub fn settle(&mut self, generation: u64) {
+    pub fn resolve_unsettled(&mut self, generation: u64) {
         for table in std::mem::take(&mut self.unsettled) {
             self.take_verdict(&table, table.verdict(generation));
         }
@@ -138,7 +138,7 @@ impl Recording {
         }
         self.bytes += bytes.len();
         if self.bytes as u64 > limit {
-            self.refuse(Own::TooLarge);
+            self.refuse(ContextReason::TooLarge);
             return;
         }
         if !self.is_observed {
@@ -148,9 +148,9 @@ impl Recording {
 
     /// True if running this statement always makes the server open its snapshot, whether there are rows or not.
     pub fn opens_snapshot(&self, outcome: &Outcome) -> bool {
-        let reads = || self.terms.is_certain && sql::certainly_reads(&self.text, self.terms.mode);
+        let reads = || self.parse_context.is_certain && sql::certainly_reads(&self.text, self.parse_context.mode);
         self.has_read_rows(outcome)
-            || !self.may_read_views && self.reading.is_single_select() && self.is_of_snapshot() && reads()
+            || !self.may_read_views && self.analysis.is_single_select() && self.is_of_snapshot() && reads()
     }
 
     /// True if the server has certainly opened its snapshot for this result, because it has read rows of InnoDB tables.
@@ -158,14 +158,14 @@ impl Recording {
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
         has_rows
             && !self.may_read_views
-            && self.reading.returns_what_it_reads()
+            && self.analysis.returns_what_it_reads()
             && self.refusal.is_none()
             && self.is_of_snapshot()
     }
 }
 
 /// A read whose response is complete. Its result may be stored once the response was sent.
-pub struct Finished {
+pub struct FinishedRead {
     pub recording: Recording,
     pub outcome: Outcome,
 }

@@ -2,8 +2,8 @@
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;
+use crate::statement::parse_context::ParseContext;
 use crate::statement::recording::Recording;
-use crate::statement::terms::Terms;
 use cache::CellId;
 use footprint::{KeyColumn, Keys};
 use sql::TableName;
@@ -31,12 +31,12 @@ fn read_cells(
 ) -> Option<Vec<CellId>> {
     let is_alone = recording.cells.len() == 1 && !recording.may_read_views;
     let table = recording.first_table.as_ref().filter(|_| is_alone)?;
-    let terms = &recording.terms;
-    let key = engine.key_of(table).filter(|_| terms.is_certain)?;
-    let text = terms.text(&recording.text);
+    let parse_context = &recording.parse_context;
+    let key = engine.key_of(table).filter(|_| parse_context.is_certain)?;
+    let text = parse_context.text(&recording.text);
     let (named, keys) = touched::read(text, &key).or_else(|| row_shown(recording, outcome, text, &key))?;
-    is_named(table, &named, terms, current).then_some(())?;
-    let mut cells = vec![table.whole];
+    is_named(table, &named, parse_context, current).then_some(())?;
+    let mut cells = vec![table.unknown_change];
     cells.extend(rows_read(engine, table, &keys)?);
     Some(cells)
 }
@@ -52,8 +52,8 @@ fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColu
 }
 
 /// True if `named` means this table. `current` is the current database of the session.
-pub(crate) fn is_named(table: &Table, named: &TableName, terms: &Terms, current: Option<&[u8]>) -> bool {
-    let current = terms.database.as_deref().or(current);
+pub(crate) fn is_named(table: &Table, named: &TableName, parse_context: &ParseContext, current: Option<&[u8]>) -> bool {
+    let current = parse_context.database.as_deref().or(current);
     named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
 }
 
@@ -62,12 +62,12 @@ pub(crate) const CELLS_OF_ROW: usize = 2;
 
 /// The version cells that a write of the row with this key closes: that of the row, and that of the block of rows that it lies in.
 pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; CELLS_OF_ROW] {
-    [engine.rows().row(table.whole.0, key), engine.rows().block(table.whole.0, key)]
+    [engine.rows().row(table.unknown_change.0, key), engine.rows().block(table.unknown_change.0, key)]
 }
 
 /// The version cells that a read of these rows depends on: of each row, or of the blocks of a range. None if there are too many.
 fn rows_read(engine: &Engine, table: &Table, keys: &Keys) -> Option<Vec<CellId>> {
-    let (rows, number) = (engine.rows(), table.whole.0);
+    let (rows, number) = (engine.rows(), table.unknown_change.0);
     match keys {
         Keys::Points(points) if points.len() > MOST_READ => None,
         Keys::Points(points) => Some(points.iter().map(|key| rows.row(number, *key)).collect()),

@@ -2,12 +2,12 @@
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;
+use crate::statement::parse_context::{ParseContext, RunningWrite};
+use crate::statement::pending_read::PendingRead;
 use crate::statement::prepared::Metadata;
 use crate::statement::recording::Recording;
 use crate::statement::rendering::Rendering;
-use crate::statement::terms::{Terms, Wording};
-use crate::statement::unseen::Unseen;
-use crate::text::reading::Reading;
+use crate::text::analysis::Analysis;
 use cache::Stamp;
 use sql::{Kind, Statement};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) enum Purpose {
     /// Like `Begin`, but the snapshot is opened at once. The stamp was read before.
     OpenSnapshot(Stamp),
     /// The engine's query for settings of the session that are not certain.
-    Ask,
+    QuerySettings,
     /// A command without effect, for a host that needs the server to ask for the next command in its own way.
     Idle,
     /// Gives the server parameter types of a prepared statement that it has not seen, because the executions with them were
@@ -30,7 +30,7 @@ pub(crate) enum Purpose {
     Types,
     /// Makes the server catch up with a pending read (a served result that it has not seen): FOUND_ROWS() then returns what the
     /// client expects. The server's warnings are cleared, or kept if they belong to a later statement.
-    Unseen { keeps_warnings: bool },
+    PendingRead { keeps_warnings: bool },
 }
 
 /// The part of the session that a command changes when it succeeds.
@@ -41,7 +41,7 @@ pub(crate) enum Effect {
     Statement(Arc<Statement>),
     /// A statement is prepared, under the id in the response. `context` is the number of the session context, or 0 if it is not
     /// cached.
-    Prepare { text: Arc<[u8]>, reading: Arc<Reading>, context: u64, terms: Terms },
+    Prepare { text: Arc<[u8]>, analysis: Arc<Analysis>, context: u64, parse_context: ParseContext },
     /// The session begins afresh with another account. `charset` is None if the command does not name one.
     ChangeUser { charset: Option<u16> },
     /// The session begins afresh with the same account.
@@ -74,7 +74,7 @@ pub(crate) struct Running {
     pub held: Vec<u8>,
     /// The stamp (a point in the sequence of all changes) from before the server got the command.
     pub moment: Stamp,
-    /// The value of `Vigil::epoch` from before the server got the command. If it has changed at the end, reports may be
+    /// The value of `EngineMode::epoch` from before the server got the command. If it has changed at the end, reports may be
     /// missing.
     pub epoch: u64,
     /// The value of `Settings::inherited` from before the server got the command.
@@ -93,11 +93,11 @@ pub(crate) struct Running {
     pub execution: Option<(u32, Metadata)>,
     /// The pending read (a served result that the server has not seen) before this statement, which sets FOUND_ROWS() itself.
     /// It is pending again if this statement fails.
-    pub replaced: Option<Unseen>,
+    pub replaced: Option<PendingRead>,
     /// Nothing was reported about the command yet: no table locked for writing, no statement inside it.
     pub is_inert: bool,
     /// The text of a write, until its tables are locked. None for other statements.
-    pub wording: Option<Wording>,
+    pub running_write: Option<RunningWrite>,
     /// The only table that the statement has locked for writing, and how many cells were closed then. None if there is none, or
     /// more than one.
     pub written_alone: Option<(Arc<Table>, usize)>,
@@ -123,7 +123,7 @@ impl Running {
             rendering: None,
             held: Vec::new(),
             moment: engine.versions().now(),
-            epoch: engine.vigil().epoch(),
+            epoch: engine.mode().epoch(),
             inherited: engine.settings().inherited(),
             may_run_others: false,
             is_plain: false,
@@ -132,7 +132,7 @@ impl Running {
             execution: None,
             replaced: None,
             is_inert: true,
-            wording: None,
+            running_write: None,
             written_alone: None,
             generated: None,
             has_begun: None,

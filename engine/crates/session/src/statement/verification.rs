@@ -26,16 +26,16 @@ impl Verification {
         versions.is_fresh(cells, self.stamp)
     }
 
-    /// True if the stored result is the server's answer `told`, whose flags are `layout`. Status flags and the order of
+    /// True if the stored result is the server's answer `answered`, whose flags are `layout`. Status flags and the order of
     /// rows do not count.
-    pub fn agrees(&self, told: &[u8], layout: Layout) -> bool {
-        is_same(&self.value, Layout(self.layout), told, layout)
+    pub fn agrees(&self, answered: &[u8], layout: Layout) -> bool {
+        is_same(&self.value, Layout(self.layout), answered, layout)
     }
 }
 
-fn is_same(stored: &[u8], stored_layout: Layout, told: &[u8], told_layout: Layout) -> bool {
-    let (stored, told) = (without_status(stored, stored_layout), without_status(told, told_layout));
-    stored == told || rows(&stored) == rows(&told)
+fn is_same(stored: &[u8], stored_layout: Layout, answered: &[u8], answered_layout: Layout) -> bool {
+    let (stored, answered) = (without_status(stored, stored_layout), without_status(answered, answered_layout));
+    stored == answered || rows(&stored) == rows(&answered)
 }
 
 /// A copy of the response with its status flags set to zero.

@@ -2,7 +2,7 @@
 //! removed.
 
 use crate::decision::Decision;
-use crate::engine::{Engine, departure};
+use crate::engine::{Engine, uninstallation};
 use crate::nears;
 use crate::session::Session;
 use crate::statement::rendering::Rendering;
@@ -22,7 +22,7 @@ pub(crate) fn intercept(
     if let Some(refusal) = refusal_on_departure(engine, &statement.kind, text, session.identity.mode()) {
         let statement = Arc::new(sql::classify(&refusal, session.identity.mode()));
         session.forward(engine, &statement, Expect::Query, None);
-        return Some(Decision::Replace(session.own_query(&refusal)));
+        return Some(Decision::Replace(session.query_packet(&refusal)));
     }
     let (packet, rendering) = match &statement.kind {
         Kind::Show(Show::Fqc { topic, rows }) => {
@@ -30,22 +30,22 @@ pub(crate) fn intercept(
             match selection.and_then(|selection| report::build(session, engine, *topic, selection)) {
                 Ok(report) => {
                     let test = engine.flavour().statements.process_test;
-                    (Some(session.own_query(test.as_bytes())), Some(Rendering::Report(report)))
+                    (Some(session.query_packet(test.as_bytes())), Some(Rendering::Report(report)))
                 }
-                Err(failing) => (Some(session.own_query(&failing)), None),
+                Err(failing) => (Some(session.query_packet(&failing)), None),
             }
         }
         Kind::AttachNear { .. }
             if session.is_followed()
-                && let Some(pause) = engine.keeps_out(&session.who()) =>
+                && let Some(pause) = engine.attach_pause(&session.who()) =>
         {
-            let words = nears::kept_out(&pause);
-            (Some(session.own_query(&misuse::refusal(engine.flavour(), &words))), None)
+            let words = nears::pause_message(&pause);
+            (Some(session.query_packet(&misuse::refusal(engine.flavour(), &words))), None)
         }
         Kind::AttachNear { .. } if session.is_followed() => {
             let test = engine.flavour().statements.attach_test;
             let agreed = wire::ok_packet(1, 0, 0, session.transaction.status_now(), 0);
-            (Some(session.own_query(test.as_bytes())), Some(Rendering::Report(agreed)))
+            (Some(session.query_packet(test.as_bytes())), Some(Rendering::Report(agreed)))
         }
         Kind::Show(Show::Variables { scope, .. }) => (None, Some(Rendering::Values(values(session, engine, *scope)))),
         _ => {
@@ -53,7 +53,7 @@ pub(crate) fn intercept(
             let statement = Arc::new(sql::classify(&rewrite.text, session.identity.mode()));
             session.forward(engine, &statement, Expect::Query, None);
             session.hold(Rendering::Names(rewrite.renamed));
-            return Some(Decision::Replace(session.own_query(&rewrite.text)));
+            return Some(Decision::Replace(session.query_packet(&rewrite.text)));
         }
     };
     session.forward(engine, statement, Expect::Query, None);
@@ -67,11 +67,12 @@ pub(crate) fn intercept(
 pub(crate) fn refusal_on_departure(engine: &Engine, kind: &Kind, text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
     let is_of_ours =
         matches!(kind, Kind::Show(Show::Fqc { .. }) | Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache);
-    ((is_of_ours || sql::surface::is_about_plugin(text, mode)) && engine.departs())
-        .then(|| misuse::refusal(engine.flavour(), departure::REFUSAL))
+    ((is_of_ours || sql::surface::is_about_plugin(text, mode)) && engine.is_being_uninstalled())
+        .then(|| misuse::refusal(engine.flavour(), uninstallation::REFUSAL))
 }
 
-/// Returns the text that the server must get instead, if it does not know this one. None if it can be sent as it is.
+/// Returns the text to send to the server instead of a statement of this kind about the query cache, or with a hint to it, that the product
+/// does not have. None if the text can be sent as it is.
 pub(crate) fn understood(text: &[u8], kind: &Kind, mode: LexMode) -> Option<Vec<u8>> {
     match kind {
         Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache => {

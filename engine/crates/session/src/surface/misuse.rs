@@ -2,13 +2,13 @@
 //! diagnostics contain it afterwards.
 
 use flavour::Flavour;
-use sql::Misuse;
+use sql::SelectionError;
 
 /// Returns the text of a statement that fails with the error for this misuse of SHOW FQC. `text` is the client's text.
-pub fn statement(flavour: &Flavour, misuse: &Misuse, text: &[u8]) -> Vec<u8> {
+pub fn statement(flavour: &Flavour, misuse: &SelectionError, text: &[u8]) -> Vec<u8> {
     match misuse {
-        Misuse::Syntax(at) => syntax_error(flavour, text, *at),
-        Misuse::Unsupported(what) => unsupported(flavour, what),
+        SelectionError::Syntax(at) => syntax_error(flavour, text, *at),
+        SelectionError::Unsupported(what) => unsupported(flavour, what),
     }
 }
 

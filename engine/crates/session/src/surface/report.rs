@@ -6,7 +6,7 @@ mod rows;
 mod tables;
 
 use crate::engine::Engine;
-use crate::reason::Occurred;
+use crate::reason::ReasonCount;
 use crate::session::Session;
 use crate::surface::misuse;
 use ::insight::report::{CURVE, QUERIES, REASONS, curve, most_refused, ratio};
@@ -29,7 +29,7 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Se
     if let Some(name) = selection.unknown_column(columns) {
         return Err(misuse::unknown_column(name));
     }
-    rows.retain(|row| selection.chooses(columns, row));
+    rows.retain(|row| selection.selects(columns, row));
     let status = session.transaction.status_now();
     Ok(wire::surface::text_result(columns, &rows, session.identity.capabilities(), status))
 }
@@ -49,7 +49,7 @@ fn columns(topic: FqcTopic) -> &'static [&'static str] {
 fn status(session: &Session, engine: &Engine) -> Rows {
     let counts = engine.counts();
     let stats = engine.cache().stats();
-    let own = &session.own;
+    let own = &session.read_counts;
     vec![
         row(["Cache", &verdict(session, engine)]),
         row(["Size in bytes", &engine.cache().budget().to_string()]),
@@ -77,11 +77,11 @@ fn verdict(session: &Session, engine: &Engine) -> String {
         "OFF: a fault was contained, see the error log; restart the server to use the cache again"
     } else if settings.size() == 0 && !session.identity.is_trial() {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
-    } else if engine.vigil().is_dozing() {
+    } else if engine.mode().is_in_light_mode() {
         "DOZING: it saved less than it cost, and will be ON again when more statements are repeated; SET GLOBAL fqc_doze = OFF to forbid it"
-    } else if session.is_resting() && engine.is_wanted() {
+    } else if session.is_unserved() && engine.is_wanted() {
         "ON for new connections, but not for this one, which was at work while it was off: connect again"
-    } else if session.identity.cache_type() == 0 && settings.observes() && !session.identity.stays_out() {
+    } else if session.identity.cache_type() == 0 && settings.observes() && !session.identity.turned_cache_off() {
         "OFF, but observed: SHOW GLOBAL STATUS LIKE 'Fqc_observed%' tells what the cache would do"
     } else if session.identity.cache_type() == 0 && settings.global_type() == 0 {
         "OFF: query_cache_type is OFF; SET GLOBAL query_cache_type = 1, then connect again"
@@ -106,7 +106,7 @@ fn reasons(engine: &Engine) -> Rows {
     let mut list = engine.reasons().list();
     list.sort_by_key(|reason| std::cmp::Reverse(reason.count));
     let mut statements = most_refused(&engine.insight().digests);
-    let told = |Occurred { index, name, count, ns, meaning }: Occurred| {
+    let told = |ReasonCount { index, name, count, ns, meaning }: ReasonCount| {
         let mut told = row([name, &count.to_string(), &ratio(count, reads), &(ns / 1000).to_string(), meaning]);
         told.push(statements.remove(&index));
         told

@@ -42,7 +42,7 @@ pub fn may_be_anything(kind: &Kind) -> bool {
 
 /// True if the current database may be another one after the statement, or none. A stored program that a read or write calls cannot choose
 /// one.
-pub fn may_move(kind: &Kind) -> bool {
+pub fn may_change_database(kind: &Kind) -> bool {
     !matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_))
 }
 
@@ -81,7 +81,7 @@ fn may_commit(kind: &Kind) -> bool {
 }
 
 /// True if FOUND_ROWS() after the statement is certainly unchanged, or is the number of rows in the statement's own result. This does not
-/// hold if the statement searches rows (see `Reading::searches`).
+/// hold if the statement searches rows (see `Analysis::searches`).
 pub fn leaves_found_rows(kind: &Kind) -> bool {
     let is_data = matches!(kind, Kind::Read(_) | Kind::Write);
     let is_transaction = matches!(

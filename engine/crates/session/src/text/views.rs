@@ -3,7 +3,7 @@
 //! The names of all views are published at once; the definition of a view is looked up when it is first read. All of this holds
 //! for one generation of the catalogue, because every definition of a view begins another.
 
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use locks::Mutex;
 use sql::TableName;
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ pub struct ViewName {
 #[derive(Debug)]
 pub struct Definition {
     /// Why a result that is read from this view must not be kept. None if it may be.
-    pub against: Option<Own>,
+    pub against: Option<ContextReason>,
     /// The views that this view reads.
     pub views: Vec<ViewName>,
 }
@@ -37,7 +37,7 @@ pub struct Views {
     /// The names without their schemas, in ASCII lower case.
     names: HashSet<Vec<u8>>,
     /// Views whose definitions the host has yet to look up.
-    asked: Mutex<Vec<ViewName>>,
+    requested_definitions: Mutex<Vec<ViewName>>,
 }
 
 struct View {
@@ -54,7 +54,7 @@ pub enum Reads {
     /// It reads views, and none of them forbids keeping the result.
     Views,
     /// It reads views, or may, and the result must not be kept for this reason.
-    Refused(Own),
+    Refused(ContextReason),
 }
 
 impl Views {
@@ -85,12 +85,12 @@ impl Views {
         if self.are_none() {
             return Reads::Tables;
         }
-        let Some(sources) = sources else { return Reads::Refused(Own::View) };
+        let Some(sources) = sources else { return Reads::Refused(ContextReason::View) };
         let mut met = Vec::new();
         for source in sources {
             let db = source.db.as_deref().unwrap_or(database);
-            if !self.is_told(db) || !self.is_told(&source.name) {
-                return Reads::Refused(Own::View);
+            if !self.is_name_certain(db) || !self.is_name_certain(&source.name) {
+                return Reads::Refused(ContextReason::View);
             }
             self.meet(db, &source.name, &mut met);
         }
@@ -102,7 +102,7 @@ impl Views {
         let mut met = Vec::new();
         for source in sources {
             let db = source.db.as_deref().unwrap_or(schema);
-            (self.is_told(db) && self.is_told(&source.name)).then_some(())?;
+            (self.is_name_certain(db) && self.is_name_certain(&source.name)).then_some(())?;
             self.meet(db, &source.name, &mut met);
         }
         Some(met.into_iter().map(|view| view.name.clone()).collect())
@@ -116,8 +116,8 @@ impl Views {
         let mut judged = 0;
         while let Some(view) = met.get(judged) {
             let Some(definition) = view.definition.get() else {
-                self.ask(&view.name);
-                return Reads::Refused(Own::ViewUnknown);
+                self.request_definition(&view.name);
+                return Reads::Refused(ContextReason::ViewUnknown);
             };
             if let Some(own) = definition.against {
                 return Reads::Refused(own);
@@ -140,7 +140,7 @@ impl Views {
     }
 
     /// True if it is certain which views this name can mean. It is not where the server folds the case of letters beyond ASCII.
-    fn is_told(&self, name: &[u8]) -> bool {
+    fn is_name_certain(&self, name: &[u8]) -> bool {
         !self.folds_case || name.is_ascii()
     }
 
@@ -152,16 +152,16 @@ impl Views {
         key
     }
 
-    fn ask(&self, name: &ViewName) {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if !asked.contains(name) {
-            asked.push(name.clone());
+    fn request_definition(&self, name: &ViewName) {
+        let mut requested = self.requested_definitions.lock().unwrap_or_else(PoisonError::into_inner);
+        if !requested.contains(name) {
+            requested.push(name.clone());
         }
     }
 
     /// Returns the views whose definitions the host must look up, and removes them from the list.
-    pub fn take_asked(&self) -> Vec<ViewName> {
-        std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn take_requested_definitions(&self) -> Vec<ViewName> {
+        std::mem::take(&mut self.requested_definitions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// True if the definition of this view need not be looked up: it is known, or there is no such view.
@@ -170,7 +170,7 @@ impl Views {
     }
 
     /// Notes the definition of a view, as it was looked up in this generation of the catalogue. Only the first one counts.
-    pub fn settle(&self, name: &ViewName, definition: Definition) {
+    pub fn set_definition(&self, name: &ViewName, definition: Definition) {
         if let Some(view) = self.known.get(&self.key(&name.db, &name.name)) {
             let _ = view.definition.set(definition);
         }
@@ -202,20 +202,20 @@ mod tests {
         views.read_by(Some(&names), b"d")
     }
 
-    fn settle(views: &Views, name: &str, against: Option<Own>, inner: &[&str]) {
+    fn settle(views: &Views, name: &str, against: Option<ContextReason>, inner: &[&str]) {
         let inner = inner.iter().map(|name| view(name)).collect();
-        views.settle(&view(name), Definition { against, views: inner });
+        views.set_definition(&view(name), Definition { against, views: inner });
     }
 
     #[test]
     fn a_view_is_what_its_schema_and_its_name_say() {
         let views = views(false, &["d.v", "e.w"]);
         assert_eq!(read(&views, &["t", "e.v", "w", "d.w", "V", "D.v"]), Reads::Tables);
-        assert_eq!(read(&views, &["t", "v"]), Reads::Refused(Own::ViewUnknown));
-        assert_eq!(read(&views, &["e.w"]), Reads::Refused(Own::ViewUnknown));
-        assert_eq!(views.take_asked(), [view("d.v"), view("e.w")]);
-        assert!(views.take_asked().is_empty());
-        assert_eq!(views.read_by(None, b"d"), Reads::Refused(Own::View));
+        assert_eq!(read(&views, &["t", "v"]), Reads::Refused(ContextReason::ViewUnknown));
+        assert_eq!(read(&views, &["e.w"]), Reads::Refused(ContextReason::ViewUnknown));
+        assert_eq!(views.take_requested_definitions(), [view("d.v"), view("e.w")]);
+        assert!(views.take_requested_definitions().is_empty());
+        assert_eq!(views.read_by(None, b"d"), Reads::Refused(ContextReason::View));
         assert_eq!(self::views(false, &[]).read_by(None, b"d"), Reads::Tables);
     }
 
@@ -224,12 +224,12 @@ mod tests {
         let views = views(false, &["d.v", "d.w", "e.x", "e.y"]);
         settle(&views, "d.v", None, &["d.w", "e.x"]);
         settle(&views, "d.w", None, &["d.v"]);
-        assert_eq!(read(&views, &["v"]), Reads::Refused(Own::ViewUnknown));
-        assert_eq!(views.take_asked(), [view("e.x")]);
+        assert_eq!(read(&views, &["v"]), Reads::Refused(ContextReason::ViewUnknown));
+        assert_eq!(views.take_requested_definitions(), [view("e.x")]);
         settle(&views, "e.x", None, &[]);
         assert_eq!(read(&views, &["v", "t"]), Reads::Views);
-        settle(&views, "e.y", Some(Own::ViewFunction), &[]);
-        assert_eq!(read(&views, &["v", "e.y"]), Reads::Refused(Own::ViewFunction));
+        settle(&views, "e.y", Some(ContextReason::ViewFunction), &[]);
+        assert_eq!(read(&views, &["v", "e.y"]), Reads::Refused(ContextReason::ViewFunction));
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         settle(&views, "d.v", None, &[]);
         assert_eq!(read(&views, &["v"]), Reads::Views);
         assert_eq!(read(&views, &["d.V"]), Reads::Views);
-        assert_eq!(read(&views, &["\u{212a}"]), Reads::Refused(Own::View));
+        assert_eq!(read(&views, &["\u{212a}"]), Reads::Refused(ContextReason::View));
         assert_eq!(views.among(&[table("\u{e4}.v")], b"d"), None);
         assert_eq!(views.among(&[table("v"), table("t")], b"d"), Some(vec![view("D.V")]));
     }

@@ -4,7 +4,7 @@
 //! and if none of the result's tables has changed after a stamp that is not later than the opening of the snapshot. An earlier stamp is
 //! always safe, a later one never.
 
-use crate::reason::Own;
+use crate::reason::ContextReason;
 use crate::transaction::state::{Isolation, Snapshot, Transaction};
 use cache::{CellId, Stamp, Versions};
 
@@ -18,7 +18,7 @@ pub enum Admission {
     /// The server must begin the transaction with an open snapshot first. Then the read is tried again.
     OpenSnapshot,
     /// The server must run the read, for this reason.
-    Refuse(Own),
+    Refuse(ContextReason),
 }
 
 impl Transaction {
@@ -35,22 +35,22 @@ impl Transaction {
     pub fn admit(&self, versions: &Versions, cells: &[CellId], opens_snapshot: bool) -> Admission {
         use Admission::{Begin, OpenSnapshot, Refuse, Serve};
         if self.is_branch {
-            return Refuse(Own::Branch);
+            return Refuse(ContextReason::Branch);
         }
         if self.is_unseen {
-            return Refuse(Own::Snapshot);
+            return Refuse(ContextReason::Snapshot);
         }
         if self.isolation == Isolation::ReadUncommitted {
-            return Refuse(Own::Isolation);
+            return Refuse(ContextReason::Isolation);
         }
         if !self.has_begun() && self.is_set_once {
-            return Refuse(Own::Snapshot);
+            return Refuse(ContextReason::Snapshot);
         }
         if !self.has_begun() && self.autocommit {
             return Serve;
         }
         if self.written.iter().any(|cell| cells.contains(cell)) {
-            return Refuse(Own::OwnWrites);
+            return Refuse(ContextReason::OwnWrites);
         }
         match (self.isolation, self.snapshot) {
             (Isolation::ReadCommitted, _) if self.has_begun() => Serve,
@@ -59,12 +59,12 @@ impl Transaction {
                 if versions.is_fresh(cells, stamp) {
                     Serve
                 } else {
-                    Refuse(Own::Snapshot)
+                    Refuse(ContextReason::Snapshot)
                 }
             }
             (Isolation::RepeatableRead, _) if opens_snapshot && self.is_due() => OpenSnapshot,
-            (Isolation::Serializable, _) => Refuse(Own::Isolation),
-            _ => Refuse(Own::Snapshot),
+            (Isolation::Serializable, _) => Refuse(ContextReason::Isolation),
+            _ => Refuse(ContextReason::Snapshot),
         }
     }
 
@@ -83,19 +83,19 @@ impl Transaction {
 
     /// The stamp for the result that the server is about to compute: the result will contain all changes up to that stamp. `now` is the
     /// current stamp. `Err`: why the result must not be stored.
-    pub fn stamp(&self, now: Stamp) -> Result<Stamp, Own> {
+    pub fn stamp(&self, now: Stamp) -> Result<Stamp, ContextReason> {
         match self.isolation {
-            Isolation::ReadUncommitted => Err(Own::Isolation),
-            _ if self.is_unseen => Err(Own::Snapshot),
+            Isolation::ReadUncommitted => Err(ContextReason::Isolation),
+            _ if self.is_unseen => Err(ContextReason::Snapshot),
             _ if !self.is_open && self.autocommit => Ok(now),
-            Isolation::Serializable => Err(Own::Isolation),
+            Isolation::Serializable => Err(ContextReason::Isolation),
             Isolation::ReadCommitted => Ok(now),
             Isolation::RepeatableRead => match self.snapshot {
-                _ if self.is_doubtful => Err(Own::Snapshot),
+                _ if self.is_doubtful => Err(ContextReason::Snapshot),
                 _ if !self.is_open => Ok(now),
                 Snapshot::NotYet => Ok(now),
                 Snapshot::Possibly(stamp) | Snapshot::Open(stamp) => Ok(stamp),
-                Snapshot::Unknown => Err(Own::Snapshot),
+                Snapshot::Unknown => Err(ContextReason::Snapshot),
             },
         }
     }

@@ -95,7 +95,7 @@ impl Transaction {
             return;
         }
         let kind = match (&running.effect, &running.purpose) {
-            (_, Purpose::Idle | Purpose::Ask) => return,
+            (_, Purpose::Idle | Purpose::QuerySettings) => return,
             (_, Purpose::Begin) => return self.snapshot = Snapshot::NotYet,
             (Effect::Statement(statement), _) => &statement.kind,
             _ => return,

@@ -46,8 +46,8 @@ impl Writes {
     /// Closes the version cells of a table for a change of rows that are not known: no result from the table is current from
     /// here on.
     pub fn close_table(&mut self, engine: &Engine, table: &Table) {
-        self.close(engine, table.any);
-        self.close(engine, table.whole);
+        self.close(engine, table.any_change);
+        self.close(engine, table.unknown_change);
     }
 
     /// Closes the version cells of a table that the statement may define: those for its rows, and the one for its definition.
@@ -146,7 +146,7 @@ impl Writes {
         if let Some(at) = self.closed.iter().position(|cell| *cell == Versions::EVERYTHING) {
             self.closed.swap_remove(at);
             if std::mem::take(&mut self.defines) {
-                engine.outdate_catalogue();
+                engine.invalidate_catalogue();
             }
             engine.versions().open(Versions::EVERYTHING);
             engine.announce_opened(&[Versions::EVERYTHING], &[]);

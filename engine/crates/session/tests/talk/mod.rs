@@ -6,7 +6,8 @@
 use flavour::{Flavour, MARIADB};
 use footprint::KeyColumn;
 use session::{
-    Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Report, Session, SessionState, Verdict, Views,
+    Account, Decision, EarlierStatements, Engine, InitialState, Outlet, Reply, Report, Session, SessionState, Verdict,
+    Views,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use wire::{ok_packet, status, surface::text_result};
@@ -50,17 +51,17 @@ pub fn engine_of(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
     engine.cache().resize(1 << 20);
     engine.settings().set_size(1 << 20);
     engine.settings().switch(true);
-    Past::wake(&engine).end(&engine);
+    EarlierStatements::wake(&engine).end(&engine);
     engine.settings().set_limit(1 << 20);
     engine.settings().set_defers_begin(true);
-    engine.settings().set_tells_case(true);
-    engine.settings().set_tells_rows(true);
+    engine.settings().set_has_case_sensitive_names(true);
+    engine.settings().set_tracks_rows(true);
     let generation = engine.catalogue().generation();
     engine.catalogue().publish(Views::new(generation, false, []));
     for name in [b"t", b"u"] {
         let table = engine.tables().find(engine.versions(), b"d", name);
-        table.settle(table.era(generation), Verdict::Snapshot);
-        table.settle_key(table.era(generation), Some(key()));
+        table.set_verdict(table.era(generation), Verdict::Snapshot);
+        table.set_key(table.era(generation), Some(key()));
     }
     engine
 }
@@ -135,9 +136,10 @@ pub fn connect_unmet(engine: &Engine) -> Talk<'_> {
 
 /// Notes the usual initial settings of new sessions in the engine, and connects.
 fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
-    engine
-        .settings()
-        .note_beginnings(engine.settings().inherited(), Beginnings { as_usual: true, ..Beginnings::default() });
+    engine.settings().note_initial_state(
+        engine.settings().inherited(),
+        InitialState { parses_as_usual: true, ..InitialState::default() },
+    );
     enter(engine, isolation, address)
 }
 

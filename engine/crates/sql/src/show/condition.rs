@@ -4,7 +4,7 @@
 
 use crate::Charset;
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
-use crate::selection::{Comparison, Condition, Literal, Misuse, Pattern, Step, Test, Verb};
+use crate::selection::{Comparison, Condition, Literal, Pattern, SelectionError, Step, Test, TestOperator};
 
 /// An operator or parenthesis whose operands are not complete. Ordered by how tightly it binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ enum Waiting {
 const OTHERS: [&str; 9] = ["xor", "in", "between", "regexp", "rlike", "sounds", "collate", "div", "mod"];
 
 /// Parses the condition after WHERE, to the end of the statement. The error is for the user.
-pub(super) fn condition(lexer: &mut Lexer) -> Result<Condition, Misuse> {
+pub(super) fn condition(lexer: &mut Lexer) -> Result<Condition, SelectionError> {
     let mut condition = Condition::default();
     let mut waiting = Vec::new();
     loop {
@@ -39,18 +39,18 @@ pub(super) fn condition(lexer: &mut Lexer) -> Result<Condition, Misuse> {
 }
 
 /// Parses what follows a test: closing parentheses, then AND or OR (true), or the end of the statement (false).
-fn join(lexer: &mut Lexer, waiting: &mut Vec<Waiting>, steps: &mut Vec<Step>) -> Result<bool, Misuse> {
+fn join(lexer: &mut Lexer, waiting: &mut Vec<Waiting>, steps: &mut Vec<Step>) -> Result<bool, SelectionError> {
     loop {
         let token = lexer.peek();
         if lexer.is_at_end() {
             complete(waiting, Waiting::Or, steps);
-            return if waiting.is_empty() { Ok(false) } else { Err(Misuse::Syntax(None)) };
+            return if waiting.is_empty() { Ok(false) } else { Err(SelectionError::Syntax(None)) };
         }
         lexer.next();
         let joint = match token.kind {
             TokenKind::Close => {
                 complete(waiting, Waiting::Or, steps);
-                waiting.pop().ok_or(Misuse::Syntax(Some(token.start)))?;
+                waiting.pop().ok_or(SelectionError::Syntax(Some(token.start)))?;
                 continue;
             }
             _ if token.is("and") => Waiting::And,
@@ -74,7 +74,7 @@ fn complete(waiting: &mut Vec<Waiting>, binding: Waiting, steps: &mut Vec<Step>)
     }
 }
 
-fn test(lexer: &mut Lexer, steps: &mut Vec<Step>) -> Result<(), Misuse> {
+fn test(lexer: &mut Lexer, steps: &mut Vec<Step>) -> Result<(), SelectionError> {
     let token = lexer.next();
     if !token.is_name() || token.is_any(&["and", "or", "like", "is", "where"]) {
         return Err(not_a_column(&token));
@@ -87,33 +87,33 @@ fn test(lexer: &mut Lexer, steps: &mut Vec<Step>) -> Result<(), Misuse> {
     }
     let is_negated = lexer.accept("not");
     let verb = if lexer.accept("like") {
-        Verb::Like(pattern(lexer)?)
+        TestOperator::Like(pattern(lexer)?)
     } else if is_negated {
         return Err(not_understood(&lexer.next()));
     } else if lexer.accept("is") {
         return is_null(lexer, column, steps);
     } else {
-        Verb::Compare(comparison(lexer)?, literal(lexer)?)
+        TestOperator::Compare(comparison(lexer)?, literal(lexer)?)
     };
     steps.push(Step::Test(Test { column, verb }));
     steps.extend(is_negated.then_some(Step::Not));
     Ok(())
 }
 
-fn is_null(lexer: &mut Lexer, column: String, steps: &mut Vec<Step>) -> Result<(), Misuse> {
+fn is_null(lexer: &mut Lexer, column: String, steps: &mut Vec<Step>) -> Result<(), SelectionError> {
     let is_negated = lexer.accept("not");
     let token = lexer.next();
     if token.is_any(&["true", "false", "unknown"]) {
         return unsupported("IS TRUE, FALSE and UNKNOWN");
     }
     token.is("null").then_some(()).ok_or_else(|| not_understood(&token))?;
-    steps.push(Step::Test(Test { column, verb: Verb::IsNull }));
+    steps.push(Step::Test(Test { column, verb: TestOperator::IsNull }));
     steps.extend(is_negated.then_some(Step::Not));
     Ok(())
 }
 
 /// Parses the pattern after LIKE. The error is for the user, for example if it is not a string literal.
-pub(super) fn pattern(lexer: &mut Lexer) -> Result<Pattern, Misuse> {
+pub(super) fn pattern(lexer: &mut Lexer) -> Result<Pattern, SelectionError> {
     let token = lexer.next();
     if token.kind != TokenKind::Text {
         return Err(if token.is_name() { column_on_the_right() } else { not_understood(&token) });
@@ -122,7 +122,7 @@ pub(super) fn pattern(lexer: &mut Lexer) -> Result<Pattern, Misuse> {
     if lexer.peek().is("escape") { unsupported("ESCAPE") } else { Ok(pattern) }
 }
 
-fn comparison(lexer: &mut Lexer) -> Result<Comparison, Misuse> {
+fn comparison(lexer: &mut Lexer) -> Result<Comparison, SelectionError> {
     let first = lexer.next();
     let mut follows = |sign: &[u8]| {
         let next = lexer.peek();
@@ -155,7 +155,7 @@ fn follows_null_safe(lexer: &mut Lexer, first: &Token) -> bool {
     next.text == b">" && next.start == first.end() + 1
 }
 
-fn literal(lexer: &mut Lexer) -> Result<Literal, Misuse> {
+fn literal(lexer: &mut Lexer) -> Result<Literal, SelectionError> {
     let mut token = lexer.next();
     let sign = matches!(token.text, b"-" | b"+").then_some(token.text);
     if sign.is_some() {
@@ -178,37 +178,37 @@ fn literal(lexer: &mut Lexer) -> Result<Literal, Misuse> {
 }
 
 /// Returns the value of a name or a literal without its quotes. Err if its character set cannot be read.
-fn text(token: &Token, lexer: &Lexer) -> Result<String, Misuse> {
+fn text(token: &Token, lexer: &Lexer) -> Result<String, SelectionError> {
     if !token.text.is_ascii() && lexer.mode().charset != Charset::Utf8 {
         return unsupported("letters beyond ASCII in this character set");
     }
     Ok(String::from_utf8_lossy(&unquoted(token, !lexer.mode().no_backslash_escapes)).into_owned())
 }
 
-fn unsupported<T>(what: &str) -> Result<T, Misuse> {
-    Err(Misuse::Unsupported(what.to_owned()))
+fn unsupported<T>(what: &str) -> Result<T, SelectionError> {
+    Err(SelectionError::Unsupported(what.to_owned()))
 }
 
-fn column_on_the_right() -> Misuse {
-    Misuse::Unsupported("a column on the right side".to_owned())
+fn column_on_the_right() -> SelectionError {
+    SelectionError::Unsupported("a column on the right side".to_owned())
 }
 
-fn not_a_column(token: &Token) -> Misuse {
+fn not_a_column(token: &Token) -> SelectionError {
     match token.kind {
         TokenKind::Text | TokenKind::Number | TokenKind::Special => {
-            Misuse::Unsupported("a literal on the left side".to_owned())
+            SelectionError::Unsupported("a literal on the left side".to_owned())
         }
-        TokenKind::At | TokenKind::AtAt => Misuse::Unsupported("a variable".to_owned()),
+        TokenKind::At | TokenKind::AtAt => SelectionError::Unsupported("a variable".to_owned()),
         _ => not_understood(token),
     }
 }
 
 /// Returns the error for a token that does not belong there.
-pub(super) fn not_understood(token: &Token) -> Misuse {
+pub(super) fn not_understood(token: &Token) -> SelectionError {
     match token.kind {
-        TokenKind::End | TokenKind::Semicolon => Misuse::Syntax(None),
-        TokenKind::Operator => Misuse::Unsupported(String::from_utf8_lossy(token.text).into_owned()),
-        _ if token.is_any(&OTHERS) => Misuse::Unsupported(String::from_utf8_lossy(token.text).to_uppercase()),
-        _ => Misuse::Syntax(Some(token.start)),
+        TokenKind::End | TokenKind::Semicolon => SelectionError::Syntax(None),
+        TokenKind::Operator => SelectionError::Unsupported(String::from_utf8_lossy(token.text).into_owned()),
+        _ if token.is_any(&OTHERS) => SelectionError::Unsupported(String::from_utf8_lossy(token.text).to_uppercase()),
+        _ => SelectionError::Syntax(Some(token.start)),
     }
 }

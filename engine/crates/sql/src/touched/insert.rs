@@ -3,7 +3,7 @@
 //! `REPLACE` and `ON DUPLICATE KEY UPDATE` also touch the rows that conflict. If the table has one unique key, these have the keys that
 //! the statement names; if it has several, they may be any rows.
 
-use super::Written;
+use super::WrittenRows;
 use super::scan::Scan;
 use super::update::leaves_key;
 use crate::TableName;
@@ -13,7 +13,7 @@ use footprint::Keys;
 const MODIFIERS: [&str; 4] = ["low_priority", "high_priority", "delayed", "ignore"];
 
 /// Parses what follows INSERT. Returns the table and the rows that the statement can touch; None if these are not certain.
-pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
+pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, WrittenRows)> {
     scan.accept("ignore");
     let (table, rows, keys) = values(&mut scan)?;
     let touched = if scan.is_at_end() { touched(rows, keys) } else { updated(&mut scan).and(named(&rows, keys)) };
@@ -21,7 +21,7 @@ pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
 }
 
 /// Parses what follows REPLACE. Returns the table and the rows that the statement can touch; None if these are not certain.
-pub(super) fn replaced(mut scan: Scan) -> Option<(TableName, Written)> {
+pub(super) fn replaced(mut scan: Scan) -> Option<(TableName, WrittenRows)> {
     let (table, rows, keys) = values(&mut scan)?;
     (scan.is_at_end() && scan.column.is_sole).then_some(())?;
     Some((table, named(&rows, keys)?))
@@ -124,18 +124,18 @@ fn has_no_calls(mut rows: Scan) -> bool {
     }
 }
 
-fn touched(rows: Scan, keys: Vec<Option<i128>>) -> Option<Written> {
+fn touched(rows: Scan, keys: Vec<Option<i128>>) -> Option<WrittenRows> {
     if rows.column.is_generated && keys == [None] {
-        return has_no_calls(rows).then_some(Written::Generated);
+        return has_no_calls(rows).then_some(WrittenRows::Generated);
     }
     named(&rows, keys)
 }
 
 /// Returns the rows with these keys. None if one of them is not given by the statement, or may be replaced by a generated one.
-fn named(rows: &Scan, keys: Vec<Option<i128>>) -> Option<Written> {
+fn named(rows: &Scan, keys: Vec<Option<i128>>) -> Option<WrittenRows> {
     // For 0 the server generates a key or not, depending on the session's settings.
     let is_generated = rows.column.is_generated;
     let told = |key: Option<i128>| key.filter(|key| *key != 0 || !is_generated);
     let keys: Option<Vec<i128>> = keys.into_iter().map(told).collect();
-    Some(Written::Keys(Keys::Points(keys?)))
+    Some(WrittenRows::Keys(Keys::Points(keys?)))
 }

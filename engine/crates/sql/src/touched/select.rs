@@ -1,7 +1,7 @@
 //! `SELECT ... FROM one_table [alias] WHERE ...`
 
+use super::conditions::{KeyConditions, alias, conditions};
 use super::scan::Scan;
-use super::wanted::{Wanted, alias, wanted};
 use crate::TableName;
 use crate::lex::TokenKind;
 use footprint::Keys;
@@ -11,23 +11,23 @@ pub(super) fn read(mut scan: Scan) -> Option<(TableName, Keys)> {
     // Only the first SELECT is allowed; `next` refuses any other.
     scan.accept("select").then_some(())?;
     let column = scan.column;
-    let (table, wanted) = conditions(scan)?;
-    Some((table, wanted.keys().filter(|_| wanted.is_confined(column))?))
+    let (table, conditions) = read_conditions(scan)?;
+    Some((table, conditions.keys().filter(|_| conditions.is_confined(column))?))
 }
 
 /// Parses what follows the SELECT of a read that locks rows. Returns the table, and the keys of the rows that it can lock; None if these
 /// are not certain.
 pub(super) fn locked(scan: Scan) -> Option<(TableName, Keys)> {
-    let (table, wanted) = conditions(scan)?;
-    Some((table, wanted.keys()?))
+    let (table, conditions) = read_conditions(scan)?;
+    Some((table, conditions.keys()?))
 }
 
-fn conditions(mut scan: Scan) -> Option<(TableName, Wanted)> {
+fn read_conditions(mut scan: Scan) -> Option<(TableName, KeyConditions)> {
     skip_to(&mut scan, "from")?;
     let table = scan.table(&[])?;
     let alias = alias(&mut scan, "where", &table.name)?;
     scan.accept("where").then_some(())?;
-    Some((table, wanted(&mut scan, &alias)?))
+    Some((table, conditions(&mut scan, &alias)?))
 }
 
 /// Skips to this keyword outside of parentheses, and takes it. None if it does not follow.

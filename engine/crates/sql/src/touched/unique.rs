@@ -3,9 +3,9 @@
 //! The constants need not be understood. Equal constants find rows with equal keys only if they are of the column's kind: a number
 //! finds many texts, a text many numbers.
 
+use super::conditions::{alias, is_end};
 use super::scan::Scan;
 use super::select::skip_to;
-use super::wanted::{alias, is_end};
 use crate::TableName;
 use crate::lex::TokenKind;
 use footprint::{KeyPart, PartKind};

@@ -1,8 +1,8 @@
 //! `UPDATE one_table [alias] SET ... WHERE ...` that does not mention the key in SET, and `DELETE FROM one_table WHERE ...`.
 
+use super::conditions::{alias, conditions};
 use super::scan::Scan;
 use super::select::skip_to;
-use super::wanted::{alias, wanted};
 use crate::TableName;
 use crate::lex::{TokenKind, unquoted};
 use footprint::Keys;
@@ -19,7 +19,7 @@ pub(super) fn updated(mut scan: Scan) -> Option<(TableName, Keys)> {
     let mut set = scan;
     skip_to(&mut scan, "where")?;
     leaves_key(&mut set, scan.peek().start).then_some(())?;
-    let keys = wanted(&mut scan, &alias)?.keys()?;
+    let keys = conditions(&mut scan, &alias)?.keys()?;
     Some((table, keys))
 }
 
@@ -41,6 +41,6 @@ pub(super) fn deleted(mut scan: Scan) -> Option<(TableName, Keys)> {
     scan.accept("from").then_some(())?;
     let table = scan.table(&MODIFIERS)?;
     scan.accept("where").then_some(())?;
-    let keys = wanted(&mut scan, &table.name)?.keys()?;
+    let keys = conditions(&mut scan, &table.name)?.keys()?;
     Some((table, keys))
 }

@@ -2,7 +2,7 @@
 
 use super::Generator;
 use crate::client::capability;
-use crate::differential::action::{Account, Deed, Kind};
+use crate::differential::action::{Account, Commands, Kind};
 
 /// The accounts of sessions; root is the most frequent.
 const USERS: &[&str] = &["root", "root", "root", "u0", "u1", "u2"];
@@ -25,29 +25,29 @@ impl Generator {
     }
 
     /// A command of the session's connection: a reset, another account, another database, a ping, or the end of a prepared statement.
-    pub(super) fn connection(&mut self, session: usize) -> Deed {
+    pub(super) fn connection(&mut self, session: usize) -> Commands {
         match self.random.below(12) {
             0 | 1 => {
                 self.settle(session);
-                Deed::ResetConnection
+                Commands::ResetConnection
             }
             2 | 3 => {
                 self.settle(session);
-                Deed::ChangeUser(self.account())
+                Commands::ChangeUser(self.account())
             }
             4 => {
                 self.settle(session);
-                Deed::Reconnect(self.account(), self.random.percent(50))
+                Commands::Reconnect(self.account(), self.random.percent(50))
             }
-            5 => Deed::InitDb(self.random.word(&["d0", "d1", "d0", "nowhere"]).to_string()),
-            6 => Deed::Ping,
-            7..=9 => {
-                Deed::Query(self.random.word(&["USE d0", "USE d1", "USE d0", "use `d0`", "USE nowhere"]).to_string())
-            }
+            5 => Commands::InitDb(self.random.word(&["d0", "d1", "d0", "nowhere"]).to_string()),
+            6 => Commands::Ping,
+            7..=9 => Commands::Query(
+                self.random.word(&["USE d0", "USE d1", "USE d0", "use `d0`", "USE nowhere"]).to_string(),
+            ),
             _ => match self.memory.pick(&mut self.random) {
-                Some(Deed::Run(text, _)) if self.random.percent(50) => Deed::Close(text),
-                Some(Deed::Run(text, _)) => Deed::Reset(text),
-                _ => Deed::Ping,
+                Some(Commands::Run(text, _)) if self.random.percent(50) => Commands::Close(text),
+                Some(Commands::Run(text, _)) => Commands::Reset(text),
+                _ => Commands::Ping,
             },
         }
     }
@@ -56,7 +56,7 @@ impl Generator {
     pub(super) fn settle(&mut self, session: usize) {
         // Most sessions get the same time, so that they share entries.
         let clock = 1_700_000_000 + if self.random.percent(15) { 40_000_000 } else { 0 };
-        self.later(session, Kind::Setting, Deed::Query(format!("SET timestamp = {clock}")));
+        self.later(session, Kind::Setting, Commands::Query(format!("SET timestamp = {clock}")));
     }
 
     pub(super) fn privilege(&mut self) -> String {

@@ -21,7 +21,7 @@ mod writes;
 use std::collections::VecDeque;
 use std::fmt;
 
-use super::action::{Account, Action, Deed, Kind};
+use super::action::{Account, Action, Commands, Kind};
 use crate::client::{Param, Response, Row};
 use crate::random::Random;
 use crate::server::Product;
@@ -47,23 +47,23 @@ const FRESH: u64 = 8;
 
 /// Remembered reads of all sessions. Any session may repeat them byte for byte.
 #[derive(Default)]
-struct Memory(Vec<Deed>);
+struct Memory(Vec<Commands>);
 
 impl Memory {
     /// Remembers a read, instead of a random one if there are too many.
-    fn keep(&mut self, random: &mut Random, deed: &Deed) {
+    fn keep(&mut self, random: &mut Random, commands: &Commands) {
         if self.0.len() == REMEMBERED {
             self.0.remove(random.below(REMEMBERED));
         }
-        self.0.push(deed.clone());
+        self.0.push(commands.clone());
     }
 
-    fn forget(&mut self, deed: &Deed) {
-        self.0.retain(|one| one != deed);
+    fn forget(&mut self, commands: &Commands) {
+        self.0.retain(|one| one != commands);
     }
 
     /// A remembered read. None if there are none.
-    fn pick(&self, random: &mut Random) -> Option<Deed> {
+    fn pick(&self, random: &mut Random) -> Option<Commands> {
         // The latest reads are repeated most often, because their tables are probably still unchanged.
         let latest = &self.0[self.0.len().saturating_sub(4)..];
         let choices = if random.percent(60) { latest } else { &self.0[..] };
@@ -91,7 +91,7 @@ impl fmt::Display for Aim {
 
 /// The generator's assumptions about the state of a session.
 #[derive(Clone, Debug)]
-struct Standing {
+struct SessionAssumptions {
     database: String,
     in_transaction: bool,
     /// The connection was lost, so the session has to reconnect.
@@ -104,7 +104,7 @@ pub struct Generator {
     aim: Aim,
     model: Model,
     memory: Memory,
-    standings: Vec<Standing>,
+    assumptions: Vec<SessionAssumptions>,
     /// Steps that have been generated and come next.
     queue: VecDeque<Action>,
     /// The parameters so far of a statement that is being generated for the binary protocol. None if it is generated as text.
@@ -128,7 +128,7 @@ pub struct Generator {
 
 /// True if the step creates a stored function or a trigger.
 fn makes_program(action: &Action) -> bool {
-    let (Deed::Query(text) | Deed::Run(text, _)) = &action.deed else { return false };
+    let (Commands::Query(text) | Commands::Run(text, _)) = &action.commands else { return false };
     text.contains("CREATE") && (text.contains(" FUNCTION ") || text.contains(" TRIGGER "))
 }
 
@@ -139,13 +139,13 @@ impl Generator {
     /// A generator for MariaDB, with the steps of the prelude queued: they create databases, accounts, tables and routines. `is_calm`:
     /// statements that invalidate everything are rare. `is_followed`: a near cache follows the binary log.
     pub fn new(random: Random, sessions: usize, aim: Aim, is_calm: bool, is_followed: bool) -> Self {
-        let standing = Standing { database: "d0".into(), in_transaction: false, is_lost: false };
+        let assumed = SessionAssumptions { database: "d0".into(), in_transaction: false, is_lost: false };
         let mut generator = Self {
             random,
             aim,
             model: Model::default(),
             memory: Memory::default(),
-            standings: vec![standing; sessions],
+            assumptions: vec![assumed; sessions],
             queue: VecDeque::new(),
             bound: None,
             session: 0,
@@ -179,8 +179,8 @@ impl Generator {
             // These statements come after those of the common prelude that create tables, and before any session works.
             let place = self.queue.iter().position(|action| action.kind == Kind::Routine).unwrap_or(0);
             for text in mysql::PRELUDE.iter().rev() {
-                let deed = Deed::Query(text.to_string());
-                self.queue.insert(place, Action { session: 0, kind: Kind::Definition, deed });
+                let commands = Commands::Query(text.to_string());
+                self.queue.insert(place, Action { session: 0, kind: Kind::Definition, commands });
             }
         }
         self
@@ -208,23 +208,23 @@ impl Generator {
             }
         }
         for text in statements {
-            self.later(0, Kind::Definition, Deed::Query(text));
+            self.later(0, Kind::Definition, Commands::Query(text));
         }
         for (create, count) in [(Self::function as fn(&mut Self) -> String, 3), (Self::view, 4), (Self::procedure, 7)] {
             for _ in 0..count {
                 let text = create(self);
-                self.later(0, Kind::Routine, Deed::Query(text));
+                self.later(0, Kind::Routine, Commands::Query(text));
             }
         }
         if self.aim == Aim::Rows {
             self.rows_filling();
         }
-        for session in 0..self.standings.len() {
+        for session in 0..self.assumptions.len() {
             // Sessions reconnect because a near cache that follows the log shares results only among sessions that began after the last
             // change of privileges.
             let begin = match self.is_followed {
-                true => Deed::Reconnect(Account::root().in_database("d0"), false),
-                false => Deed::InitDb("d0".into()),
+                true => Commands::Reconnect(Account::root().in_database("d0"), false),
+                false => Commands::InitDb("d0".into()),
             };
             self.later(session, Kind::Connection, begin);
             self.settle(session);
@@ -239,7 +239,7 @@ impl Generator {
         }
         // Only some statements are respelled, because most repeated reads must have the same bytes to be hits.
         if self.is_any_case
-            && let Deed::Query(text) | Deed::Run(text, _) = &mut action.deed
+            && let Commands::Query(text) | Commands::Run(text, _) = &mut action.commands
             && self.random.percent(30)
         {
             *text = spelling::respelled(&mut self.random, text);
@@ -253,16 +253,16 @@ impl Generator {
         if self.product == Product::MariaDb {
             return action;
         }
-        match &mut action.deed {
-            Deed::Query(text) => {
+        match &mut action.commands {
+            Commands::Query(text) => {
                 let mut steps = mysql::translated(text).into_iter();
                 *text = steps.next().unwrap_or_default();
                 let (session, kind) = (action.session, action.kind);
-                let rest = steps.map(|text| Action { session, kind, deed: Deed::Query(text) });
+                let rest = steps.map(|text| Action { session, kind, commands: Commands::Query(text) });
                 rest.rev().for_each(|action| self.queue.push_front(action));
             }
-            Deed::Run(text, _) | Deed::Load(text, _) => *text = mysql::translated(text).swap_remove(0),
-            Deed::Pipeline(texts) => {
+            Commands::Run(text, _) | Commands::Load(text, _) => *text = mysql::translated(text).swap_remove(0),
+            Commands::Pipeline(texts) => {
                 texts.iter_mut().for_each(|text| *text = mysql::translated(text).swap_remove(0));
             }
             _ => {}
@@ -280,29 +280,29 @@ impl Generator {
         if let Some(action) = self.queue.pop_front() {
             return action;
         }
-        let session = self.random.below(self.standings.len());
+        let session = self.random.below(self.assumptions.len());
         self.session = session;
-        if self.standings[session].is_lost {
+        if self.assumptions[session].is_lost {
             self.settle(session);
             return Action {
                 session,
                 kind: Kind::Connection,
-                deed: Deed::Reconnect(Account::root().in_database("d0"), true),
+                commands: Commands::Reconnect(Account::root().in_database("d0"), true),
             };
         }
-        let (kind, deed) = self.step(session);
-        let deed = self.prepared_at_times(kind, deed);
+        let (kind, commands) = self.step(session);
+        let commands = self.prepared_at_times(kind, commands);
         if matches!(kind, Kind::Read | Kind::Repeat) {
-            self.asks_for_count(session, &deed);
+            self.asks_for_count(session, &commands);
             self.aftermath(session);
         }
-        Action { session, kind, deed }
+        Action { session, kind, commands }
     }
 
     /// A repeated read. In a transaction further repeated reads are often queued, because only after its first read is it known what may be
     /// served.
-    fn repeats(&mut self, session: usize) -> (Kind, Deed) {
-        if self.standings[session].in_transaction && self.random.percent(40) {
+    fn repeats(&mut self, session: usize) -> (Kind, Commands) {
+        if self.assumptions[session].in_transaction && self.random.percent(40) {
             for _ in 0..1 + self.random.below(5) {
                 let again = self.repeat();
                 self.later(session, Kind::Repeat, again);
@@ -312,23 +312,23 @@ impl Generator {
     }
 
     /// Writes a random step of this session, which begins a transaction or a scene of several queued steps at times.
-    fn step(&mut self, session: usize) -> (Kind, Deed) {
-        if self.standings[session].in_transaction && self.random.percent(12) {
-            return (Kind::Transaction, Deed::Query(self.ending()));
+    fn step(&mut self, session: usize) -> (Kind, Commands) {
+        if self.assumptions[session].in_transaction && self.random.percent(12) {
+            return (Kind::Transaction, Commands::Query(self.ending()));
         }
         if self.is_followed && self.random.percent(FRESH) {
             self.settle(session);
-            return (Kind::Connection, Deed::ResetConnection);
+            return (Kind::Connection, Commands::ResetConnection);
         }
         if self.aim == Aim::Rows && !self.random.per_mille(4) {
             return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8, 120, 30, 80]) {
                 0 => self.repeats(session),
                 1 => (Kind::Read, self.fresh_read()),
                 2 => (Kind::Write, self.prepared_or_text(Self::row_write)),
-                3 => (Kind::Transaction, Deed::Query(self.row_transaction(session))),
-                4 => (Kind::Setting, Deed::Query(self.row_setting())),
-                5 => (Kind::Definition, Deed::Query(self.row_definition())),
-                6 => (Kind::Prepared, Deed::Query(self.text_prepared(session))),
+                3 => (Kind::Transaction, Commands::Query(self.row_transaction(session))),
+                4 => (Kind::Setting, Commands::Query(self.row_setting())),
+                5 => (Kind::Definition, Commands::Query(self.row_definition())),
+                6 => (Kind::Prepared, Commands::Query(self.text_prepared(session))),
                 7 => (Kind::Several, self.several()),
                 8 => self.types_scene(session),
                 9 => self.row_watch(session),
@@ -337,7 +337,7 @@ impl Generator {
         }
         // Only the last two sessions get many disturbing statements. The others must share entries, or there would be no hits. The
         // weights are in the order of the match below.
-        let restless = if session + 2 >= self.standings.len() { 8 } else { 1 };
+        let restless = if session + 2 >= self.assumptions.len() { 8 } else { 1 };
         let weights = [
             600,
             110,
@@ -368,20 +368,20 @@ impl Generator {
             0 => (Kind::Repeat, self.repeat()),
             1 => (Kind::Read, self.fresh_read()),
             2 => (Kind::Write, self.prepared_or_text(Self::write)),
-            3 => (Kind::Transaction, Deed::Query(self.transaction(session))),
-            4 => (Kind::Xa, Deed::Query(self.xa(session))),
-            5 => (Kind::Lock, Deed::Query(self.lock(session))),
-            6 => (Kind::Setting, Deed::Query(self.set())),
-            7 => (Kind::Definition, Deed::Query(self.definition())),
-            8 => (Kind::Routine, Deed::Query(self.routine())),
-            9 => (Kind::Temporary, Deed::Query(self.temporary())),
-            10 => (Kind::Account, Deed::Query(self.privilege())),
+            3 => (Kind::Transaction, Commands::Query(self.transaction(session))),
+            4 => (Kind::Xa, Commands::Query(self.xa(session))),
+            5 => (Kind::Lock, Commands::Query(self.lock(session))),
+            6 => (Kind::Setting, Commands::Query(self.set())),
+            7 => (Kind::Definition, Commands::Query(self.definition())),
+            8 => (Kind::Routine, Commands::Query(self.routine())),
+            9 => (Kind::Temporary, Commands::Query(self.temporary())),
+            10 => (Kind::Account, Commands::Query(self.privilege())),
             11 => (Kind::Connection, self.connection(session)),
             12 => (Kind::Variable, self.prepared_or_text(Self::variable)),
-            13 => (Kind::Prepared, Deed::Query(self.text_prepared(session))),
+            13 => (Kind::Prepared, Commands::Query(self.text_prepared(session))),
             14 => (Kind::Several, self.several()),
             15 => (Kind::Call, self.prepared_or_text(Self::call)),
-            16 => (Kind::Flush, Deed::Query(self.flush())),
+            16 => (Kind::Flush, Commands::Query(self.flush())),
             17 => (Kind::Big, self.prepared_or_text(Self::big)),
             18 => (Kind::Write, self.load()),
             _ => self.scene(session),
@@ -389,42 +389,48 @@ impl Generator {
     }
 
     /// A remembered read, sometimes with another value; a fresh one if there is none.
-    fn repeat(&mut self) -> Deed {
-        let Some(deed) = self.memory.pick(&mut self.random) else { return self.fresh_read() };
-        let other = if self.random.percent(15) { self.revalued(&deed) } else { None };
+    fn repeat(&mut self) -> Commands {
+        let Some(commands) = self.memory.pick(&mut self.random) else { return self.fresh_read() };
+        let other = if self.random.percent(15) { self.revalued(&commands) } else { None };
         if let Some(other) = &other {
             self.memory.keep(&mut self.random, other);
         }
-        other.unwrap_or(deed)
+        other.unwrap_or(commands)
     }
 
     /// A new read, which is remembered.
-    fn fresh_read(&mut self) -> Deed {
+    fn fresh_read(&mut self) -> Commands {
         let read = if self.aim == Aim::Rows { Self::row_read } else { Self::read };
-        let deed = self.prepared_or_text(read);
-        self.memory.keep(&mut self.random, &deed);
-        deed
+        let commands = self.prepared_or_text(read);
+        self.memory.keep(&mut self.random, &commands);
+        commands
     }
 
     /// Writes a statement with `write`, as text or with bound parameters for the binary protocol.
-    fn prepared_or_text(&mut self, write: fn(&mut Self) -> String) -> Deed {
+    fn prepared_or_text(&mut self, write: fn(&mut Self) -> String) -> Commands {
         if !self.random.percent(30) {
-            return Deed::Query(write(self));
+            return Commands::Query(write(self));
         }
         self.bound = Some(Vec::new());
         let text = write(self);
         let params = self.bound.take().unwrap_or_default();
         // If the pattern had no place for a condition, its parameters cannot be bound.
-        if text.matches('?').count() == params.len() { Deed::Run(text, params) } else { Deed::Query(write(self)) }
+        if text.matches('?').count() == params.len() {
+            Commands::Run(text, params)
+        } else {
+            Commands::Query(write(self))
+        }
     }
 
     /// Turns some statements without parameters into prepared ones, since that has the same effect. Definitions are excluded: they are
     /// retried, which works for texts only.
-    fn prepared_at_times(&mut self, kind: Kind, deed: Deed) -> Deed {
+    fn prepared_at_times(&mut self, kind: Kind, commands: Commands) -> Commands {
         let kinds = [Kind::Transaction, Kind::Xa, Kind::Setting, Kind::Temporary, Kind::Connection, Kind::Account];
-        match deed {
-            Deed::Query(text) if kinds.contains(&kind) && self.random.percent(25) => Deed::Run(text, Vec::new()),
-            deed => deed,
+        match commands {
+            Commands::Query(text) if kinds.contains(&kind) && self.random.percent(25) => {
+                Commands::Run(text, Vec::new())
+            }
+            commands => commands,
         }
     }
 
@@ -433,29 +439,29 @@ impl Generator {
         let body = if self.random.percent(60) { self.read() } else { self.write() };
         let text = format!("PREPARE q FROM '{}'", body.replace('\\', "\\\\").replace('\'', "''"));
         for _ in 0..1 + self.random.below(2) {
-            self.later(session, Kind::Prepared, Deed::Query("EXECUTE q".into()));
+            self.later(session, Kind::Prepared, Commands::Query("EXECUTE q".into()));
         }
         text
     }
 
-    fn several(&mut self) -> Deed {
+    fn several(&mut self) -> Commands {
         let count = 2 + self.random.below(2);
         let mut texts = Vec::new();
         for _ in 0..count {
             texts.push(match self.memory.pick(&mut self.random) {
-                Some(Deed::Query(text)) if self.random.percent(60) => text,
+                Some(Commands::Query(text)) if self.random.percent(60) => text,
                 _ if self.random.percent(50) => self.read(),
                 _ => self.write(),
             });
         }
-        if self.random.percent(50) { Deed::Pipeline(texts) } else { Deed::Query(texts.join("; ")) }
+        if self.random.percent(50) { Commands::Pipeline(texts) } else { Commands::Query(texts.join("; ")) }
     }
 
     /// Queues, after most reads that count all rows found, the question for that number.
-    fn asks_for_count(&mut self, session: usize, deed: &Deed) {
-        let counts = matches!(deed, Deed::Query(text) if text.contains("SQL_CALC_FOUND_ROWS"));
+    fn asks_for_count(&mut self, session: usize, commands: &Commands) {
+        let counts = matches!(commands, Commands::Query(text) if text.contains("SQL_CALC_FOUND_ROWS"));
         if counts && self.random.percent(60) {
-            self.later(session, Kind::Aftermath, Deed::Query("SELECT FOUND_ROWS()".into()));
+            self.later(session, Kind::Aftermath, Commands::Query("SELECT FOUND_ROWS()".into()));
         }
     }
 
@@ -485,25 +491,25 @@ impl Generator {
                 "EXECUTE IMMEDIATE 'SHOW WARNINGS'",
                 "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SHOW WARNINGS; SELECT FOUND_ROWS(); END",
             ]);
-            self.later(session, Kind::Aftermath, Deed::Query(text.into()));
+            self.later(session, Kind::Aftermath, Commands::Query(text.into()));
         }
     }
 
     /// Queues a step.
-    fn later(&mut self, session: usize, kind: Kind, deed: Deed) {
-        let deed = if self.is_begun { self.prepared_at_times(kind, deed) } else { deed };
-        self.queue.push_back(Action { session, kind, deed });
+    fn later(&mut self, session: usize, kind: Kind, commands: Commands) {
+        let commands = if self.is_begun { self.prepared_at_times(kind, commands) } else { commands };
+        self.queue.push_back(Action { session, kind, commands });
     }
 
     /// A random table, mostly of the session's database.
     fn table(&mut self, with_views: bool) -> Table {
-        let database = self.standings[self.session].database.clone();
+        let database = self.assumptions[self.session].database.clone();
         self.model.pick(&mut self.random, &database, with_views)
     }
 
     /// The table's name as a statement may write it: with or without its database.
     fn reference(&mut self, table: &Table) -> String {
-        let is_near = table.database == self.standings[self.session].database;
+        let is_near = table.database == self.assumptions[self.session].database;
         match self.random.below(20) {
             0..=12 if is_near => table.name.clone(),
             0 | 1 => format!("`{}`.`{}`", table.database, table.name),
@@ -514,25 +520,25 @@ impl Generator {
     /// Updates the assumptions about a session after the answer to its step. `is_lost`: the connection was lost. Returns true if the schema
     /// may have changed; then call [`Self::learn`].
     pub fn observe(&mut self, action: &Action, responses: &[Response], is_lost: bool) -> bool {
-        let standing = &mut self.standings[action.session];
-        standing.is_lost = is_lost;
+        let assumed = &mut self.assumptions[action.session];
+        assumed.is_lost = is_lost;
         if let Some(status) = responses.last().and_then(Response::status) {
-            standing.in_transaction = status & IN_TRANSACTION != 0;
+            assumed.in_transaction = status & IN_TRANSACTION != 0;
         }
         let has_failed = responses.last().is_some_and(|last| last.failure().is_some());
         if has_failed && matches!(action.kind, Kind::Read | Kind::Repeat) && self.random.percent(70) {
-            self.memory.forget(&action.deed);
+            self.memory.forget(&action.commands);
         }
-        match &action.deed {
-            Deed::InitDb(database) if database != "nowhere" => standing.database = database.clone(),
-            Deed::Query(text) | Deed::Run(text, _)
+        match &action.commands {
+            Commands::InitDb(database) if database != "nowhere" => assumed.database = database.clone(),
+            Commands::Query(text) | Commands::Run(text, _)
                 if ["USE d", "USE D"].contains(&text.get(..5).unwrap_or_default()) =>
             {
-                standing.database = text[4..].to_lowercase();
+                assumed.database = text[4..].to_lowercase();
             }
-            Deed::ChangeUser(account) | Deed::Reconnect(account, _) => {
-                standing.database = account.database.clone().unwrap_or("d0".into());
-                standing.in_transaction = false;
+            Commands::ChangeUser(account) | Commands::Reconnect(account, _) => {
+                assumed.database = account.database.clone().unwrap_or("d0".into());
+                assumed.in_transaction = false;
             }
             _ => {}
         }

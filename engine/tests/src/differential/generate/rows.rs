@@ -4,7 +4,7 @@
 use super::Generator;
 use super::model::Table;
 use crate::client::Param;
-use crate::differential::action::{Account, Deed, Kind};
+use crate::differential::action::{Account, Commands, Kind};
 
 /// Tables with different kinds of keys: their names, and what follows them in CREATE TABLE. The last column of some is generated.
 const TABLES: &[(&str, &str)] = &[
@@ -62,7 +62,7 @@ impl Generator {
             let value = |key: i32| if [PAIRS, NAMES].contains(name) { key.to_string() } else { "NULL".into() };
             let rows: Vec<_> = (1..13).chain(60..70).map(|key| format!("({key}, {})", value(key))).collect();
             let text = format!("INSERT INTO {name} (id, {column}) VALUES {}", rows.join(", "));
-            self.later(0, Kind::Write, Deed::Query(text));
+            self.later(0, Kind::Write, Commands::Query(text));
         }
     }
 
@@ -307,18 +307,18 @@ impl Generator {
     }
 
     /// Queues reads of rows, so that they are cached, a write to rows that may be among them, and the reads again.
-    pub(super) fn row_watch(&mut self, session: usize) -> (Kind, Deed) {
+    pub(super) fn row_watch(&mut self, session: usize) -> (Kind, Commands) {
         if self.random.percent(50) {
             return self.unique_watch(session);
         }
         let table = self.table(false);
         let name = format!("{}.{}", table.database, table.name);
-        let look = |key: i64| Deed::Query(format!("SELECT * FROM {name} WHERE id = {key}"));
+        let look = |key: i64| Commands::Query(format!("SELECT * FROM {name} WHERE id = {key}"));
         for key in (2..13).chain(1..13) {
             self.later(session, Kind::Read, look(key));
         }
         let write = self.row_insert(&table, &name);
-        self.later(session, Kind::Write, Deed::Query(write));
+        self.later(session, Kind::Write, Commands::Query(write));
         for key in 1..13 {
             self.later(session, Kind::Read, look(key));
         }
@@ -327,12 +327,12 @@ impl Generator {
 
     /// Does what [`Self::row_watch`] does for rows that are found by another unique key. At the beginning of a history there are rows with
     /// the keys that are read.
-    fn unique_watch(&mut self, session: usize) -> (Kind, Deed) {
+    fn unique_watch(&mut self, session: usize) -> (Kind, Commands) {
         let name = self.random.word(&[PAIRS, NAMES]);
         let what = self.random.word(&["*", "d, id", "id, a", "d, a AS id", "a AS id, id AS n"]);
         let look = |key: i64| {
             let condition = if name == NAMES { format!("c = '{key}'") } else { format!("a = {key} AND c = 'x'") };
-            Deed::Query(format!("SELECT {what} FROM {name} WHERE {condition} ORDER BY id LIMIT 1"))
+            Commands::Query(format!("SELECT {what} FROM {name} WHERE {condition} ORDER BY id LIMIT 1"))
         };
         for key in (2..6).chain(1..6) {
             self.later(session, Kind::Read, look(key));
@@ -349,7 +349,7 @@ impl Generator {
         let [row, other] = [0; 2].map(|_| self.random.between(1, 5).to_string());
         let value = self.random.between(1, 1000).to_string();
         let write = pattern.replace("{t}", name).replace("{i}", &row).replace("{k}", &other).replace("{d}", &value);
-        self.later(session, Kind::Write, Deed::Query(write));
+        self.later(session, Kind::Write, Commands::Query(write));
         for key in 1..6 {
             self.later(session, Kind::Read, look(key));
         }
@@ -358,25 +358,25 @@ impl Generator {
 
     /// Queues steps of three sessions: one has a snapshot, while another writes and a third reads the newer rows, so that a near cache
     /// stores them.
-    pub(super) fn row_snapshot(&mut self, session: usize) -> (Kind, Deed) {
+    pub(super) fn row_snapshot(&mut self, session: usize) -> (Kind, Commands) {
         let table = self.table(false);
         let name = format!("{}.{}", table.database, table.name);
-        let look = |key: u64| Deed::Query(format!("SELECT id, a FROM {name} WHERE id = {key}"));
+        let look = |key: u64| Commands::Query(format!("SELECT id, a FROM {name} WHERE id = {key}"));
         let (key, other) = (1 + self.random.below(6) as u64, 7 + self.random.below(6) as u64);
-        let [writer, reader] = [1, 2].map(|others| (session + others) % self.standings.len());
+        let [writer, reader] = [1, 2].map(|others| (session + others) % self.assumptions.len());
         for one in [reader, session] {
             // From here on these sessions share results.
-            self.later(one, Kind::Connection, Deed::Reconnect(Account::root().in_database("d0"), false));
+            self.later(one, Kind::Connection, Commands::Reconnect(Account::root().in_database("d0"), false));
             self.settle(one);
         }
         let begin = self.random.word(&["BEGIN", "SET autocommit = 0", "START TRANSACTION READ ONLY"]);
-        self.later(session, Kind::Transaction, Deed::Query(begin.into()));
+        self.later(session, Kind::Transaction, Commands::Query(begin.into()));
         for _ in 0..3 {
             self.later(session, Kind::Read, look(key));
         }
-        let write = Deed::Query(format!("UPDATE {name} SET a = a + 1 WHERE id = {key}"));
+        let write = Commands::Query(format!("UPDATE {name} SET a = a + 1 WHERE id = {key}"));
         self.later(writer, Kind::Write, write);
-        self.later(writer, Kind::Transaction, Deed::Query("COMMIT".into()));
+        self.later(writer, Kind::Transaction, Commands::Query("COMMIT".into()));
         for _ in 0..3 {
             self.later(reader, Kind::Read, look(key));
         }
@@ -384,7 +384,7 @@ impl Generator {
             self.later(session, Kind::Read, look(key));
             self.later(session, Kind::Read, look(other));
         }
-        self.later(session, Kind::Transaction, Deed::Query("SET autocommit = 1".into()));
+        self.later(session, Kind::Transaction, Commands::Query("SET autocommit = 1".into()));
         (Kind::Read, look(key))
     }
 
@@ -452,7 +452,7 @@ impl Generator {
 
     /// A statement that begins or ends a transaction in which reads are served.
     pub(super) fn row_transaction(&mut self, session: usize) -> String {
-        let choices: &[&str] = match self.standings[session].in_transaction {
+        let choices: &[&str] = match self.assumptions[session].in_transaction {
             true => &[
                 "COMMIT",
                 "COMMIT",

@@ -1,7 +1,7 @@
 //! Statements that begin and end transactions of every kind, XA transactions, and locks.
 
 use super::Generator;
-use crate::differential::action::{Account, Deed, Kind};
+use crate::differential::action::{Account, Commands, Kind};
 
 const LEVELS: &[&str] =
     &["REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE", "READ UNCOMMITTED", "REPEATABLE READ", "READ COMMITTED"];
@@ -10,7 +10,7 @@ impl Generator {
     /// A statement that begins, ends or configures a transaction of this session.
     pub(super) fn transaction(&mut self, session: usize) -> String {
         let level = self.random.word(LEVELS);
-        if self.standings[session].in_transaction && self.random.percent(60) {
+        if self.assumptions[session].in_transaction && self.random.percent(60) {
             return self.ending();
         }
         match self.random.below(20) {
@@ -97,28 +97,28 @@ impl Generator {
         }
         let write = self.write();
         let read = self.read();
-        self.later(session, Kind::Write, Deed::Query(write));
-        self.later(session, Kind::Read, Deed::Query(read));
-        self.later(session, Kind::Xa, Deed::Query(format!("XA END 'x{name}'")));
+        self.later(session, Kind::Write, Commands::Query(write));
+        self.later(session, Kind::Read, Commands::Query(read));
+        self.later(session, Kind::Xa, Commands::Query(format!("XA END 'x{name}'")));
         let finish = self.random.word(&["COMMIT", "COMMIT", "ROLLBACK"]);
         if self.random.percent(35) {
             let suffix = if finish == "COMMIT" { " ONE PHASE" } else { "" };
-            self.later(session, Kind::Xa, Deed::Query(format!("XA {finish} 'x{name}'{suffix}")));
+            self.later(session, Kind::Xa, Commands::Query(format!("XA {finish} 'x{name}'{suffix}")));
             return format!("XA START 'x{name}'");
         }
-        self.later(session, Kind::Xa, Deed::Query(format!("XA PREPARE 'x{name}'")));
+        self.later(session, Kind::Xa, Commands::Query(format!("XA PREPARE 'x{name}'")));
         let mut finisher = session;
         if self.random.percent(60) {
-            finisher = self.random.below(self.standings.len());
+            finisher = self.random.below(self.assumptions.len());
             let is_abrupt = self.random.percent(50);
-            self.later(session, Kind::Connection, Deed::Reconnect(Account::root().in_database("d0"), is_abrupt));
+            self.later(session, Kind::Connection, Commands::Reconnect(Account::root().in_database("d0"), is_abrupt));
             self.settle(session);
         }
         for _ in 0..self.random.below(4) {
-            let (reader, repeat) = (self.random.below(self.standings.len()), self.repeat());
+            let (reader, repeat) = (self.random.below(self.assumptions.len()), self.repeat());
             self.later(reader, Kind::Repeat, repeat);
         }
-        self.later(finisher, Kind::Xa, Deed::Query(format!("XA {finish} 'x{name}'")));
+        self.later(finisher, Kind::Xa, Commands::Query(format!("XA {finish} 'x{name}'")));
         format!("XA START 'x{name}'")
     }
 
@@ -128,22 +128,22 @@ impl Generator {
         let name = self.reference(&table);
         for _ in 0..self.random.below(4) {
             let text = if self.random.percent(50) { self.write() } else { self.read() };
-            self.later(session, Kind::Lock, Deed::Query(text));
-            let (reader, repeat) = (self.random.below(self.standings.len()), self.repeat());
+            self.later(session, Kind::Lock, Commands::Query(text));
+            let (reader, repeat) = (self.random.below(self.assumptions.len()), self.repeat());
             self.later(reader, Kind::Repeat, repeat);
         }
         match self.random.below(5) {
             0 => {
-                self.later(session, Kind::Lock, Deed::Query(format!("HANDLER {} READ FIRST", table.name)));
-                self.later(session, Kind::Lock, Deed::Query(format!("HANDLER {} CLOSE", table.name)));
+                self.later(session, Kind::Lock, Commands::Query(format!("HANDLER {} READ FIRST", table.name)));
+                self.later(session, Kind::Lock, Commands::Query(format!("HANDLER {} CLOSE", table.name)));
                 format!("HANDLER {name} OPEN")
             }
             1 => {
-                self.later(session, Kind::Lock, Deed::Query("UNLOCK TABLES".into()));
+                self.later(session, Kind::Lock, Commands::Query("UNLOCK TABLES".into()));
                 "FLUSH TABLES WITH READ LOCK".into()
             }
             choice => {
-                self.later(session, Kind::Lock, Deed::Query("UNLOCK TABLES".into()));
+                self.later(session, Kind::Lock, Commands::Query("UNLOCK TABLES".into()));
                 let mode = self.random.word(&["READ", "WRITE", "READ LOCAL"]);
                 let other = if choice == 2 { ", d0.t1 READ" } else { "" };
                 format!("LOCK TABLES {name} {mode}{other}")

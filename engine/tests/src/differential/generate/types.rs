@@ -2,7 +2,7 @@
 
 use super::Generator;
 use crate::client::Param;
-use crate::differential::action::{Deed, Kind};
+use crate::differential::action::{Commands, Kind};
 
 /// Reads whose rows depend on the type of the parameter. `{c}` stands for a column, `{t}` for a table.
 const READS: [&str; 12] = [
@@ -31,8 +31,8 @@ fn is_plain(text: &str) -> bool {
 
 impl Generator {
     /// The same prepared statement with one parameter changed. None if it has no parameters, or its metadata depends on earlier executions.
-    pub(super) fn revalued(&mut self, deed: &Deed) -> Option<Deed> {
-        let Deed::Run(text, params) = deed else { return None };
+    pub(super) fn revalued(&mut self, commands: &Commands) -> Option<Commands> {
+        let Commands::Run(text, params) = commands else { return None };
         if params.is_empty() || !is_plain(text) {
             return None;
         }
@@ -42,13 +42,13 @@ impl Generator {
             Param::Int(_) if self.random.percent(50) => Param::Int(self.random.between(0, 11)),
             param => self.retyped(param),
         };
-        Some(Deed::Run(text.clone(), params))
+        Some(Commands::Run(text.clone(), params))
     }
 
     /// Queues executions of one statement in two sessions. Each session binds values of several types in its own order. Returns the first
     /// step.
-    pub(super) fn types_scene(&mut self, session: usize) -> (Kind, Deed) {
-        let partner = self.random.below(self.standings.len());
+    pub(super) fn types_scene(&mut self, session: usize) -> (Kind, Commands) {
+        let partner = self.random.below(self.assumptions.len());
         let table = self.table(false);
         let column = table.column(&mut self.random).to_string();
         let name = format!("{}.{}", table.database, table.name);
@@ -62,14 +62,14 @@ impl Generator {
             choices.push(other);
         }
         for one in [session, partner, session, partner] {
-            self.later(one, Kind::Connection, Deed::Close(text.clone()));
+            self.later(one, Kind::Connection, Commands::Close(text.clone()));
             for _ in 0..2 + self.random.below(4) {
                 let params = self.random.pick(&choices).clone();
-                self.later(one, Kind::Repeat, Deed::Run(text.clone(), params));
+                self.later(one, Kind::Repeat, Commands::Run(text.clone(), params));
             }
             self.aftermath(one);
         }
-        (Kind::Read, Deed::Run(text, choices.swap_remove(0)))
+        (Kind::Read, Commands::Run(text, choices.swap_remove(0)))
     }
 
     /// About the same value in another type; NULL at times.

@@ -2,7 +2,7 @@
 
 use super::Generator;
 use super::model::Table;
-use crate::differential::action::Deed;
+use crate::differential::action::Commands;
 
 impl Generator {
     /// A random statement that changes rows of any table or view.
@@ -152,7 +152,7 @@ impl Generator {
     }
 
     /// A LOAD DATA LOCAL of three rows.
-    pub(super) fn load(&mut self) -> Deed {
+    pub(super) fn load(&mut self) -> Commands {
         let table = self.table(false);
         let name = self.reference(&table);
         let duplicates = self.random.word(&["REPLACE ", "IGNORE ", ""]);
@@ -160,6 +160,6 @@ impl Generator {
             (0..3).map(|_| format!("{}\t{}", self.random.between(1, 60), self.random.below(9))).collect();
         let column = if table.has("a") { "a" } else { "@skipped" };
         let text = format!("LOAD DATA LOCAL INFILE 'f' {duplicates}INTO TABLE {name} (id, {column})");
-        Deed::Load(text, lines.join("\n") + "\n")
+        Commands::Load(text, lines.join("\n") + "\n")
     }
 }

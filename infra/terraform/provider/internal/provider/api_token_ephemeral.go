@@ -30,7 +30,7 @@ func (r *ephemeralToken) Metadata(_ context.Context, _ ephemeral.MetadataRequest
 
 func (r *ephemeralToken) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A token for the length of a run: made when it is needed, revoked at the end, in neither plan nor state.",
+		MarkdownDescription: "A token for the duration of a run: created when it is needed, revoked at the end, in neither plan nor state.",
 		Attributes: map[string]schema.Attribute{
 			"name":  schema.StringAttribute{Required: true},
 			"scope": schema.StringAttribute{Required: true, Validators: scopes, MarkdownDescription: "`viewer`, `operator` or `admin`."},

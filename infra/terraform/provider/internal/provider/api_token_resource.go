@@ -37,7 +37,7 @@ func (r *apiToken) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 	fixed := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	kept := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A token that outlives the run. Its secret is in state, so keep the state safe; for the length of a run use the ephemeral resource of the same name. It cannot be imported, since its secret is shown once.",
+		MarkdownDescription: "A token that outlives the run. Its secret is in state, so keep the state safe; for the duration of a run use the ephemeral resource of the same name. It cannot be imported, since its secret is shown once.",
 		Attributes: map[string]schema.Attribute{
 			"id":    schema.StringAttribute{Computed: true, PlanModifiers: kept},
 			"name":  schema.StringAttribute{Required: true, PlanModifiers: fixed},

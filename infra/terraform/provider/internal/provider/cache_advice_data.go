@@ -20,7 +20,7 @@ func (d *cacheAdvice) Metadata(_ context.Context, _ datasource.MetadataRequest, 
 
 func (d *cacheAdvice) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Whether the fast query cache pays off on an instance, from what its engine has observed or served.",
+		MarkdownDescription: "Whether the fast query cache is worthwhile on an instance, from what its engine has observed or served.",
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{Required: true},
 			"verdict":     text("`no_engine`, `no_engine_there`, `observe`, `observing`, `enable` or `do_not_enable`; once the cache is on, `keep` or `reconsider`."),

@@ -54,7 +54,7 @@ func secondPerson(made api.Change) error {
 	if made.Kind == api.ChangeKindDelete {
 		what, again = "deletes the server's data", "destroy"
 	}
-	return fmt.Errorf("change %s %s and takes a second person: have somebody else approve it, then %s again", made.Id, what, again)
+	return fmt.Errorf("change %s %s and takes a second person: have someone else approve it, then %s again", made.Id, what, again)
 }
 
 // await polls the change set until it has been applied. It returns an error if it ends otherwise, or if ctx ends first;
@@ -90,7 +90,7 @@ func stillRunning(ctx context.Context, id string, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	return fmt.Errorf("change %s has not ended in time and goes on by itself: look at it with `fqc change show %s`, or allow more in `timeouts`", id, id)
+	return fmt.Errorf("change %s has not ended in time and continues in the background: follow it with `fqc change show %s`, or allow more in `timeouts`", id, id)
 }
 
 // pause waits until the next poll. It returns the error of ctx if that ends first.

@@ -47,7 +47,7 @@ func (r *channel) Schema(_ context.Context, _ resource.SchemaRequest, resp *reso
 			"id":   schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
 			"name": schema.StringAttribute{Required: true},
 			"kind": schema.StringAttribute{Required: true, MarkdownDescription: "`webhook`, `slack`, `pagerduty` or `mail`. Changing it replaces the channel.", PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Validators: []validator.String{stringvalidator.OneOf("webhook", "slack", "pagerduty", "mail")}},
-			"url":  schema.StringAttribute{Optional: true, Computed: true, MarkdownDescription: "Address of a webhook; for PagerDuty only if it is not the usual one."},
+			"url":  schema.StringAttribute{Optional: true, Computed: true, MarkdownDescription: "Address of a webhook; for PagerDuty only if it is not the default one."},
 			"secret": schema.StringAttribute{Optional: true, Sensitive: true,
 				MarkdownDescription: "Webhook: the signing key. Slack: the address of the incoming webhook. PagerDuty: the integration key. It is kept in the state."},
 			"recipients":     schema.ListAttribute{Optional: true, Computed: true, ElementType: types.StringType, Default: listdefault.StaticValue(types.ListValueMust(types.StringType, nil)), MarkdownDescription: "Mail addresses, for `mail`."},

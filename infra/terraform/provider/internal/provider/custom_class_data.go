@@ -23,7 +23,7 @@ func (d *customClass) Metadata(_ context.Context, _ datasource.MetadataRequest, 
 
 func (d *customClass) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The instance class of a machine of this size, for a server that no listed class describes. If there is none, it is made. The token's role must be `operator`.",
+		MarkdownDescription: "The instance class of a machine of this size, for a server that no listed class describes. If there is none, it is created. The token's role must be `operator`.",
 		Attributes: map[string]schema.Attribute{
 			"memory_bytes":    schema.Int64Attribute{Required: true, MarkdownDescription: "Memory of the machine."},
 			"cpu_count":       schema.Int64Attribute{Required: true},

@@ -35,7 +35,7 @@ func (d *instanceClasses) Schema(_ context.Context, _ datasource.SchemaRequest, 
 		Attributes: map[string]schema.Attribute{"items": items(map[string]schema.Attribute{
 			"name": text(""), "cpu_count": count(""), "memory_bytes": count(""), "memory_reserve_bytes": count("Kept from `DBInstanceClassMemory`."),
 			"max_connections": count(""), "storage_bytes": count(""),
-			"variables": schema.MapAttribute{Computed: true, ElementType: types.Int64Type, MarkdownDescription: "What expressions may name; as `provider::fqc::evaluate` takes it."},
+			"variables": schema.MapAttribute{Computed: true, ElementType: types.Int64Type, MarkdownDescription: "The variables that expressions can use, as `provider::fqc::evaluate` takes them."},
 		})},
 	}
 }

@@ -34,13 +34,13 @@ func (r *instanceResource) Metadata(_ context.Context, _ resource.MetadataReques
 func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	kept := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A server of the fleet. With `host` it is one that exists and is registered; without, the control plane makes and runs one.",
+		MarkdownDescription: "A server of the fleet. With `host`, an existing server is registered; without it, the control plane creates and runs one.",
 		Attributes: map[string]schema.Attribute{
 			"id":             schema.StringAttribute{Computed: true, PlanModifiers: kept},
 			"name":           schema.StringAttribute{Required: true},
-			"instance_class": schema.StringAttribute{Required: true, MarkdownDescription: "A change of it is a resize: expressions are resolved again."},
+			"instance_class": schema.StringAttribute{Required: true, MarkdownDescription: "Changing it resizes the instance: expressions are resolved again."},
 			"host": schema.StringAttribute{
-				Optional: true, Computed: true, MarkdownDescription: "Host of an existing server. Without it the control plane makes one.",
+				Optional: true, Computed: true, MarkdownDescription: "Host of an existing server. Without it the control plane creates one.",
 				PlanModifiers: append(kept, stringplanmodifier.RequiresReplaceIf(changesKind, "Between local and external", "Between local and external")),
 				Validators:    []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("username"))},
 			},
@@ -61,7 +61,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				MarkdownDescription: "CA certificate in PEM that signed the server's certificate. Default: the authorities that the control plane's machine trusts. It is used with `is_tls_required` alone.",
 				Validators:          []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("host"))},
 			},
-			"proxy_enabled": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: "Whether clients reach it through a dedicated proxy; the cache needs that there is none."},
+			"proxy_enabled": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: "Whether clients reach it through a dedicated proxy; the cache requires that there is none."},
 			"engine_line": schema.StringAttribute{
 				Optional: true, Computed: true, Default: stringdefault.StaticString("5.7"),
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
@@ -83,7 +83,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				Default: mapdefault.StaticValue(types.MapValueMust(types.StringType, nil)),
 			},
 			"maintenance_window": schema.SingleNestedAttribute{
-				Optional: true, MarkdownDescription: "If it is absent, the window is left as it is.",
+				Optional: true, MarkdownDescription: "If it is absent, the window is left unchanged.",
 				Attributes: map[string]schema.Attribute{
 					"weekday": schema.Int64Attribute{Optional: true, MarkdownDescription: "0 is Monday; absent: every day.", Validators: []validator.Int64{int64validator.Between(0, 6)}},
 					"start":   schema.StringAttribute{Required: true, MarkdownDescription: "`HH:MM`, UTC."},
@@ -139,10 +139,10 @@ func (r *instanceResource) ready(ctx context.Context, id string) (api.Instance, 
 			return found, err
 		}
 		if found.State == api.InstanceStateFailed {
-			return found, fmt.Errorf("%s could not be made: %s. Its change set says more: `fqc change list --instance %s`", found.Name, found.StateReason, id)
+			return found, fmt.Errorf("%s could not be created: %s. See its change set: `fqc change list --instance %s`", found.Name, found.StateReason, id)
 		}
 		if err := pause(ctx); err != nil {
-			return found, fmt.Errorf("%s is still being made; allow more in `timeouts`: %w", found.Name, err)
+			return found, fmt.Errorf("%s is still being created; allow more in `timeouts`: %w", found.Name, err)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	if found, err = r.settled(ctx, found); err != nil {
-		resp.Diagnostics.AddError("The changes that wait cannot be read", err.Error())
+		resp.Diagnostics.AddError("The pending changes cannot be read", err.Error())
 		return
 	}
 	resp.Diagnostics.Append(state.take(found)...)

@@ -41,7 +41,7 @@ func (d *nearCaches) Metadata(_ context.Context, _ datasource.MetadataRequest, r
 
 func (d *nearCaches) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The near caches of an instance, caches beside the application, as the newest poll or their newest report tells.",
+		MarkdownDescription: "The near caches of an instance, that is, caches next to the application, as of the newest poll or report.",
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{Required: true},
 			"items": items(map[string]schema.Attribute{

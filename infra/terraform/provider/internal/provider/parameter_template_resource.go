@@ -41,11 +41,11 @@ func (r *parameterTemplate) Schema(_ context.Context, _ resource.SchemaRequest, 
 			"description": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("")},
 			"engine_line": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "As `fqc_versions` lists it; absent: the line of most instances when the template is made.",
+				MarkdownDescription: "As `fqc_versions` lists it; absent: the line of most instances when the template is created.",
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured()},
 			},
 			"values":  schema.MapAttribute{Required: true, ElementType: types.StringType, MarkdownDescription: "All of them: what is not here is removed. Expressions are kept byte for byte."},
-			"version": schema.Int64Attribute{Computed: true, MarkdownDescription: "Rises with every change."},
+			"version": schema.Int64Attribute{Computed: true, MarkdownDescription: "Increases with every change."},
 		},
 	}
 }

@@ -61,7 +61,7 @@ func (p *fqcProvider) Metadata(_ context.Context, _ provider.MetadataRequest, re
 
 func (p *fqcProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages parameters and the fast query cache of a fleet. How changes are applied is said here and never kept in state.",
+		MarkdownDescription: "Manages parameters and the fast query cache of a fleet. How changes are applied is configured here and never stored in state.",
 		Attributes: map[string]schema.Attribute{
 			"url":   schema.StringAttribute{Optional: true, MarkdownDescription: "Address of the control plane; or `FQC_URL`."},
 			"token": schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "A token of scope operator or admin; or `FQC_TOKEN`."},

@@ -44,7 +44,7 @@ func (r *queryCache) Metadata(_ context.Context, _ resource.MetadataRequest, res
 func (r *queryCache) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	explicit := int64validator.ConflictsWith(path.MatchRoot("rule"), path.MatchRoot("result_set_bytes"))
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The fast query cache of one instance. Its presence enables the cache, with all checks; its removal disables it and gives the buffer pool its memory back.",
+		MarkdownDescription: "The fast query cache of one instance. Its presence enables the cache, with all checks; its removal disables it and returns its memory to the buffer pool.",
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}},
 			"type": schema.StringAttribute{

@@ -29,7 +29,7 @@ func (d *templates) Metadata(_ context.Context, _ datasource.MetadataRequest, re
 
 func (d *templates) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Every parameter template, those that ship included.",
+		MarkdownDescription: "Every parameter template, including the built-in ones.",
 		Attributes: map[string]schema.Attribute{"items": items(map[string]schema.Attribute{
 			"id": text(""), "name": text(""), "description": text(""), "engine_line": text(""), "is_system": flag("Ships with the product."), "version": count(""),
 		})},

@@ -3,7 +3,7 @@
 use super::rows::{Rows, row};
 use crate::engine::Engine;
 
-pub const COLUMNS: [&str; 13] = [
+pub const COLUMNS: [&str; 14] = [
     "Name",
     "Address",
     "Protocol",
@@ -17,17 +17,18 @@ pub const COLUMNS: [&str; 13] = [
     "Writers_waited",
     "Waited_ms",
     "Attachment",
+    "Obstacle",
 ];
 
 pub fn rows(engine: &Engine) -> Rows {
     let (nears, now) = engine.near_caches();
     let ms = |ns: u64| format!("{:.3}", ns as f64 / 1e6);
-    let one = |near: &feed::Attached| {
+    let one = |near: &feed::AttachedNear| {
         row([
             near.name.as_str(),
             &near.who.address,
             &near.version.to_string(),
-            &ms(near.until.saturating_sub(now)),
+            &ms(near.lease_end.saturating_sub(now)),
             &ms(near.lag_ns),
             &near.holds().to_string(),
             &near.counts.entries.to_string(),
@@ -37,6 +38,7 @@ pub fn rows(engine: &Engine) -> Rows {
             &near.waits.to_string(),
             &ms(near.waited_ns),
             &near.attachment()[1].to_string(),
+            near.obstacle,
         ])
     };
     nears.iter().map(one).collect()

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use crate::engine::Engine;
-use crate::reason::{self, Own};
+use crate::reason::{self, ContextReason};
 use ::insight::report;
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ impl Names {
     fn of(engine: &Engine) -> Names {
         let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         let tables = engine.tables().list().into_iter();
-        Names(tables.map(|table| (table.any.0, format!("{}.{}", text(&table.db), text(&table.name)))).collect())
+        Names(tables.map(|table| (table.any_change.0, format!("{}.{}", text(&table.db), text(&table.name)))).collect())
     }
 }
 
@@ -27,7 +27,7 @@ impl report::Names for Names {
     }
 
     fn passed_over(&self) -> &'static str {
-        reason::name(Own::NotReused as usize)
+        reason::name(ContextReason::NotReused as usize)
     }
 
     fn table(&self, number: u32) -> Option<&str> {

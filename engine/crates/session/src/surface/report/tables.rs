@@ -3,8 +3,8 @@
 use super::rows::Rows;
 use crate::engine::Engine;
 use crate::engine::tables::Table;
+use crate::entries::basis::Basis;
 use crate::entries::cells::table_cells;
-use crate::entries::lasting::Basis;
 use cache::CellId;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ pub const COLUMNS: [&str; 8] = [
 
 /// Number and size of the stored results of a table that may still be served, and the number of hits on its results.
 #[derive(Default)]
-struct Held {
+struct StoredResults {
     entries: u64,
     bytes: u64,
     hits: u64,
@@ -31,14 +31,14 @@ struct Held {
 pub fn rows(engine: &Engine) -> Rows {
     let held = held(engine);
     let mut tables: Vec<_> = engine.tables().list().into_iter().map(|table| (count(&table), table)).collect();
-    tables.retain(|((reads, writes), table)| reads + writes > 0 || held.contains_key(&table.any));
+    tables.retain(|((reads, writes), table)| reads + writes > 0 || held.contains_key(&table.any_change));
     tables.sort_by(|(_, a), (_, b)| (&a.db, &a.name).cmp(&(&b.db, &b.name)));
     let row = |((reads, writes), table): &((u64, u64), std::sync::Arc<Table>)| {
-        let nothing = Held::default();
-        let held = held.get(&table.any).unwrap_or(&nothing);
+        let nothing = StoredResults::default();
+        let held = held.get(&table.any_change).unwrap_or(&nothing);
         let text = |name: &[u8]| Some(String::from_utf8_lossy(name).into_owned());
-        let outlived = table.outlived.load(Ordering::Relaxed);
-        let numbers = [held.entries, held.bytes, held.hits, *reads, *writes, outlived];
+        let invalidations_avoided = table.invalidations_avoided.load(Ordering::Relaxed);
+        let numbers = [held.entries, held.bytes, held.hits, *reads, *writes, invalidations_avoided];
         [text(&table.db), text(&table.name)].into_iter().chain(numbers.map(|number| Some(number.to_string()))).collect()
     };
     tables.iter().map(row).collect()
@@ -51,8 +51,8 @@ fn count(table: &Table) -> (u64, u64) {
 }
 
 /// The stored results that may still be served, summed up for each table. The key is the table's cell of any change.
-fn held(engine: &Engine) -> HashMap<CellId, Held> {
-    let mut held: HashMap<CellId, Held> = HashMap::new();
+fn held(engine: &Engine) -> HashMap<CellId, StoredResults> {
+    let mut held: HashMap<CellId, StoredResults> = HashMap::new();
     engine.cache().visit(&cache::pin(), |entry| {
         let basis = Basis::of(&entry);
         if engine.is_alive(basis) {
