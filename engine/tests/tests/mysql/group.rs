@@ -3,18 +3,18 @@
 //! A group is three servers of one test on one machine. A lock that a session takes on a table of one member holds that member's appliers
 //! back, so that a test can look at a member that lags behind for as long as it needs.
 
-use crate::beside::bring;
-use crate::shared::{hits, options, ready};
+use crate::shared::hits;
 use crate::traps::{PATIENCE, all, plugin, rows_text, until};
 use fqc_tests::client::Client;
-use fqc_tests::server::{Options, SWITCH_ON, Server};
+use fqc_tests::group::{self, JOIN, Setup};
+use fqc_tests::server::{SWITCH_ON, Server};
 use std::thread::JoinHandle;
 
-const NAME: &str = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa";
-const JOIN: &str = "START GROUP_REPLICATION";
 const LEAVE: &str = "STOP GROUP_REPLICATION";
 const T: &str = "SELECT v FROM g.t WHERE id = 1";
 const U: &str = "SELECT v FROM g.u WHERE id = 1";
+/// The number of the member that is elected if the first one fails.
+const NEXT: usize = 1;
 const HELD: &str = "Executing hook on transaction begin.";
 const ANSWERED: &str = "a read was answered that the server would hold back";
 /// Writes in a loop that looks for stale answers.
@@ -33,42 +33,19 @@ impl Group {
 
     /// Does what `start` does, with these variables in the environment of its servers.
     fn start_with(is_single_primary: bool, environment: &[(&str, &str)]) -> Option<Group> {
-        let members: Vec<Server> = (1..=3).map(|id| member(id, environment)).collect();
-        if !members.iter().all(|one| bring(one, "group_replication.so")) {
+        let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let setup = Setup { is_single_primary, plugin: Some(plugin::path()), environment, ..Setup::default() };
+        let Some(members) = group::start(&setup).unwrap() else {
             assert!(std::env::var_os("FQC_MYSQLD").is_some(), "the fetched server comes with Group Replication");
             return None;
-        }
-        let seeds = members.iter().map(|one| format!("127.0.0.1:{}", one.port())).collect::<Vec<_>>().join(",");
-        let switch = |is_on| if is_on { "ON" } else { "OFF" };
-        for (number, member) in members.iter().enumerate() {
-            let settings = [
-                ("group_name", format!("'{NAME}'")),
-                ("communication_stack", "'MYSQL'".into()),
-                ("local_address", format!("'127.0.0.1:{}'", member.port())),
-                ("ip_allowlist", "'127.0.0.1/8'".into()),
-                ("group_seeds", format!("'{seeds}'")),
-                ("single_primary_mode", switch(is_single_primary).into()),
-                ("enforce_update_everywhere_checks", switch(!is_single_primary).into()),
-                ("recovery_get_public_key", "ON".into()),
-                ("member_expel_timeout", "0".into()),
-                // The second member is the next primary.
-                ("member_weight", if number == 1 { "90" } else { "50" }.into()),
-            ];
-            let mut admin = member.admin().unwrap();
-            all(&mut admin, &["INSTALL PLUGIN group_replication SONAME 'group_replication.so'"]);
-            for (name, value) in settings {
-                all(&mut admin, &[&format!("SET GLOBAL group_replication_{name} = {value}")]);
-            }
-        }
+        };
         let group = Group { members };
         let mut first = group.client(0);
-        all(&mut first, &["SET GLOBAL group_replication_bootstrap_group = ON", JOIN]);
-        all(&mut first, &["SET GLOBAL group_replication_bootstrap_group = OFF", "CREATE DATABASE g"]);
+        all(&mut first, &["CREATE DATABASE g"]);
         for table in ["t", "u"] {
             all(&mut first, &[&format!("CREATE TABLE g.{table} (id INT PRIMARY KEY, v INT)")]);
             all(&mut first, &[&format!("INSERT INTO g.{table} VALUES (1, 0)")]);
         }
-        (1..3).for_each(|number| all(&mut group.client(number), &[JOIN]));
         (0..3).for_each(|number| group.await_online(number, 3));
         Some(group)
     }
@@ -88,11 +65,9 @@ impl Group {
 
     /// Waits until this member is ONLINE in a group of so many members, has all rows, and may serve.
     fn await_online(&self, number: usize, members: usize) {
+        group::await_online(&self.members[number], members).unwrap();
         let mut plain = self.plain(number);
-        let states = "SELECT MEMBER_STATE FROM performance_schema.replication_group_members";
-        until("the members", || rows_text(&plain.must(states).unwrap()) == vec!["ONLINE"; members].join(";"));
         until("the rows", || rows_text(&plain.query("SELECT COUNT(*) FROM g.u").unwrap()) == "1");
-        until("nothing in the way", || obstacle(&mut plain).is_empty());
     }
 
     /// Sends a read on this member until it is a hit, and returns the answer.
@@ -129,37 +104,6 @@ impl Group {
         all(&mut holder, &[&format!("LOCK TABLES g.{table} READ")]);
         holder
     }
-}
-
-/// Starts a member that has not joined yet. Its self-test has passed, and it has no transactions of its own.
-fn member(id: u32, environment: &[(&str, &str)]) -> Server {
-    let id = format!("--server-id={id}");
-    let arguments = [
-        id.as_str(),
-        "--log-bin=binlog",
-        "--gtid-mode=ON",
-        "--enforce-gtid-consistency=ON",
-        "--report-host=127.0.0.1",
-        "--replica-parallel-workers=4",
-        "--sync-binlog=0",
-        "--innodb-flush-log-at-trx-commit=0",
-    ];
-    let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    let started = Options { plugin: Some(plugin::path()), environment, ..options(&arguments) };
-    let server = ready(Server::start(started).unwrap());
-    all(
-        &mut server.admin().unwrap(),
-        &[
-            "SET sql_log_bin = OFF",
-            "CREATE USER member@'%' IDENTIFIED BY 'member'",
-            "GRANT REPLICATION SLAVE, CONNECTION_ADMIN, BACKUP_ADMIN, GROUP_REPLICATION_STREAM ON *.* TO member@'%'",
-            "SET sql_log_bin = ON",
-            "RESET BINARY LOGS AND GTIDS",
-            "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'member', SOURCE_PASSWORD = 'member' \
-             FOR CHANNEL 'group_replication_recovery'",
-        ],
-    );
-    server
 }
 
 fn obstacle(client: &mut Client) -> String {
@@ -306,12 +250,13 @@ fn every_member_of_a_group_with_one_primary_serves_and_never_the_past() {
 
 #[test]
 fn every_member_of_a_group_with_many_primaries_serves_and_never_the_past() {
-    let Some(group) = Group::start(false) else { return };
+    let Some(mut group) = Group::start(false) else { return };
     for (writes_on, reads_on) in [(0, 1), (1, 2), (2, 0), (1, 1)] {
         assert!(never_behind(&group, writes_on, reads_on) > 0, "member {reads_on} served nothing");
     }
     nothing_is_served_while_a_transaction_is_prepared(&group, 2);
     a_plugin_that_comes_back_to_a_member_serves_again(&group, 1);
+    a_member_without_a_majority_shows_its_own_data_and_then_serves_nothing(&mut group);
 }
 
 /// Unloads the plugin of a member, which restores the table of the group's library, and loads it again. The plugin for events stays: the
@@ -329,13 +274,14 @@ fn a_plugin_that_comes_back_to_a_member_serves_again(group: &Group, number: usiz
 /// the group holds reads back.
 #[test]
 fn a_plugin_that_ignores_what_a_group_holds_back_is_found_out() {
-    let Some(group) = Group::start_with(true, &[("FQC_FAULT", "group:deaf")]) else { return };
+    let Some(mut group) = Group::start_with(true, &[("FQC_FAULT", "group:deaf")]) else { return };
     let is_found = |check: &mut dyn FnMut()| {
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
         outcome.is_err_and(|words| words.downcast_ref::<String>().is_some_and(|words| words == ANSWERED))
     };
     // After an applier's thread has started, its first transaction keeps everything from being served. So the first try may find nothing.
     assert!((0..10).any(|_| is_found(&mut || nothing_is_served_while_a_transaction_is_prepared(&group, 2))));
+    assert!(is_found(&mut || a_new_primary_serves_too_early(&mut group)));
 }
 
 fn a_member_that_leaves_serves_nothing_until_it_is_back(group: &Group, number: usize) {
@@ -367,19 +313,7 @@ fn a_secondary_that_starts_serves_although_its_self_test_cannot_write(group: &mu
     server.restart().unwrap();
     let mut admin = group.client(number);
     assert_eq!(rows_text(&admin.must("SELECT @@GLOBAL.super_read_only").unwrap()), "1");
-    let seeds = group.members.iter().map(|one| format!("127.0.0.1:{}", one.port())).collect::<Vec<_>>().join(",");
-    let port = group.members[number].port();
-    for (name, value) in [
-        ("group_name", format!("'{NAME}'")),
-        ("local_address", format!("'127.0.0.1:{port}'")),
-        ("group_seeds", format!("'{seeds}'")),
-        ("ip_allowlist", "'127.0.0.1/8'".into()),
-        ("communication_stack", "'MYSQL'".into()),
-        ("recovery_get_public_key", "ON".into()),
-        ("member_expel_timeout", "0".into()),
-    ] {
-        all(&mut admin, &[&format!("SET GLOBAL group_replication_{name} = {value}")]);
-    }
+    group::configure(&mut admin, &group.members, number).unwrap();
     all(&mut admin, &[JOIN]);
     group.await_online(number, 3);
     assert!(never_behind(group, 0, number) > 0);
@@ -414,20 +348,41 @@ fn an_old_primary_that_must_end_its_transactions_serves_nothing(group: &Group) {
     assert!(never_behind(group, 0, 1) > 0);
 }
 
-/// Kills the primary while the next one has not applied all of its transactions. The server then holds new reads back, and so does the cache
-/// for sessions that would wait. Sessions that would not wait go on, with what the member has applied.
+/// A new primary that has not applied all transactions of the old one yet.
+struct Elected {
+    /// Holds one of these transactions back.
+    holder: Client,
+    /// A session that would be held back, with its number in the process list, and for which both reads are stored.
+    reader: Client,
+    thread: u64,
+    /// A session that is not held back, and is not served.
+    eventual: Client,
+    /// The value in `g.t` without the transaction that is held back.
+    old: u64,
+}
+
+impl Elected {
+    /// Kills the primary while one of its transactions is held back on the next one, and waits for the election.
+    fn new(group: &mut Group) -> Elected {
+        let mut writer = group.client(0);
+        let mut reader = group.reader(NEXT, &mut writer, &[]);
+        let thread = id(&mut reader);
+        let mut eventual = group.plain_eventual(NEXT);
+        let old = number(&mut eventual, T);
+        let holder = group.hold_back(NEXT, "t");
+        all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
+        group.members[0].kill9().unwrap();
+        let role =
+            "SELECT MEMBER_ROLE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid";
+        until("the election", || rows_text(&eventual.must(role).unwrap()) == "PRIMARY");
+        Elected { holder, reader, thread, eventual, old }
+    }
+}
+
+/// Checks that sessions that would wait on a new primary are not served before it has applied all transactions of the old one. Sessions that
+/// would not wait go on, with what the member has applied.
 fn a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(group: &mut Group) {
-    let mut writer = group.client(0);
-    let next = 1;
-    let mut reader = group.reader(next, &mut writer, &[]);
-    let thread = id(&mut reader);
-    let mut eventual = group.plain_eventual(next);
-    let old = number(&mut eventual, T);
-    let holder = group.hold_back(next, "t");
-    all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
-    group.members[0].kill9().unwrap();
-    let role = "SELECT MEMBER_ROLE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid";
-    until("the election", || rows_text(&eventual.must(role).unwrap()) == "PRIMARY");
+    let Elected { holder, reader, thread, mut eventual, old } = Elected::new(group);
     let before = hits(&mut eventual);
     assert_eq!(number(&mut eventual, T), old);
     let waiting = send(thread, reader, U);
@@ -436,14 +391,61 @@ fn a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(grou
     drop(holder);
     let (_, mut reader) = waiting.answer();
     // The view change of the group may keep reads from being served as well, so the log shows that the election did.
-    let says = |words: &str| group.members[next].error_log().contains(words);
+    let says = |words: &str| group.members[NEXT].error_log().contains(words);
     assert!(says("this member was elected as the primary: nothing is served"));
     until("the end of the election", || says("this member has applied what an old primary left"));
     until("the row", || number(&mut eventual, T) == old + 1);
     assert_eq!(number(&mut reader, T), old + 1);
-    group.await_online(next, 2);
-    let mut writer = group.client(next);
+    group.await_online(NEXT, 2);
+    let mut writer = group.client(NEXT);
     until("writes", || writer.query("UPDATE g.t SET v = v + 1").unwrap().failure().is_none());
-    assert!(never_behind(group, next, 2) > 0);
-    assert!(never_behind(group, next, next) > 0);
+    assert!(never_behind(group, NEXT, 2) > 0);
+    assert!(never_behind(group, NEXT, NEXT) > 0);
+}
+
+/// Has a new primary serve a read that the server would hold back, where the plugin takes no notice of the election.
+fn a_new_primary_serves_too_early(group: &mut Group) {
+    let Elected { holder: _holder, reader, thread, mut eventual, .. } = Elected::new(group);
+    // A session that is not held back makes sure that nothing else keeps this read from being served.
+    let mut served = group.client(NEXT);
+    all(&mut served, &["SET SESSION group_replication_consistency = 'EVENTUAL'"]);
+    let before = hits(&mut eventual);
+    until("a hit", || served.must(U).is_ok() && hits(&mut eventual) > before);
+    send(thread, reader, U).await_held(&mut eventual);
+}
+
+/// Kills two of three members. The last one answers with its own data, cached or not, until the plugin notices that there is no majority. A
+/// session that wants to wait for the others waits.
+fn a_member_without_a_majority_shows_its_own_data_and_then_serves_nothing(group: &mut Group) {
+    const LAST: usize = 1;
+    let mut writer = group.client(0);
+    let mut reader = group.reader(LAST, &mut writer, &[]);
+    let mut waits = group.client(LAST);
+    let thread = id(&mut waits);
+    let mut plain = group.plain_eventual(LAST);
+    let old = number(&mut plain, T);
+    all(&mut waits, &["SET SESSION group_replication_consistency = 'BEFORE'"]);
+    for lost in [0, 2] {
+        group.members[lost].kill9().unwrap();
+    }
+    let waiting = send(thread, waits, T);
+    let lost = "SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE MEMBER_STATE = 'UNREACHABLE'";
+    until("the loss of the majority", || {
+        assert_eq!(number(&mut reader, T), old);
+        number(&mut plain, lost) == 2
+    });
+    until("the obstacle", || {
+        assert_eq!(number(&mut reader, T), old);
+        obstacle(&mut plain).contains("not ONLINE among a majority")
+    });
+    waiting.await_held(&mut plain);
+    let before = hits(&mut plain);
+    (0..20).for_each(|_| assert_eq!(number(&mut reader, T), number(&mut plain, T)));
+    assert_eq!(hits(&mut plain), before);
+    // The administrator declares that the last member is the group.
+    let address = format!("127.0.0.1:{}", group.members[LAST].port());
+    all(&mut plain, &[&format!("SET GLOBAL group_replication_force_members = '{address}'")]);
+    group.await_online(LAST, 1);
+    assert_eq!(waiting.answer().0, old.to_string());
+    assert!(never_behind(group, LAST, LAST) > 0);
 }
