@@ -15,6 +15,11 @@ use crate::client::{Client, Login};
 use crate::group;
 use crate::server::Server;
 
+/// The counter of reads with the level BEFORE.
+pub const WAITING_READS: &str = "reads that wait for the group";
+/// The counter of writes with the level AFTER that were acknowledged.
+pub const WAITING_WRITES: &str = "writes that wait for the group";
+
 /// The tables that are locked for a moment, so that appliers of other tables overtake those that write them.
 const LOCKED: [&str; 3] = ["register_direct", "register_innodb", "entries"];
 
@@ -34,8 +39,8 @@ fn read(session: &mut Session, stage: &Stage, world: &World) -> Outcome<()> {
     let uncached = statement.replacen("SELECT", "SELECT SQL_NO_CACHE", 1);
     match session.random.below(10) {
         0 => {
-            session.text("SET SESSION group_replication_consistency = BEFORE")?;
-            stage.count("reads that wait for the group");
+            session.text("SET SESSION group_replication_consistency = 'BEFORE'")?;
+            stage.count(WAITING_READS);
             let outcome = table.check_all(session, stage, &statement);
             session.text("SET SESSION group_replication_consistency = DEFAULT")?;
             outcome

@@ -28,6 +28,7 @@ use crate::near::{self, hits_told};
 use crate::server::Server;
 use beside::Beside;
 use definitions::Definitions;
+use members::{WAITING_READS, WAITING_WRITES};
 use register::{KEYS, RegisterTable, WAYS, WritePath};
 use session::{NoResult, Session};
 use stage::Stage;
@@ -42,7 +43,7 @@ const END_LIMIT: Duration = Duration::from_secs(120);
 /// The number of near-cache hits below which a run without a stale read proves little.
 const ENOUGH_HITS: u64 = 100;
 /// The number of hits of each member of a group below which a run proves little.
-pub const ENOUGH_HITS_OF_MEMBER: u64 = 100;
+const ENOUGH_HITS_OF_MEMBER: u64 = 100;
 /// The counter of reinstallations after which near caches have answered `ENOUGH_HITS` reads.
 const SERVED_ANEW: &str = "reinstallations, with near caches that served afterwards";
 /// The counter of server kills after which near caches have answered `ENOUGH_HITS` reads.
@@ -133,6 +134,14 @@ pub struct Report {
 }
 
 impl Report {
+    /// True if each member of a group has answered enough reads from its cache for the absence of stale reads to mean something, and sessions
+    /// have waited for the group. False outside of groups.
+    pub fn proves_something_in_group(&self) -> bool {
+        let has_hits = self.hits_of_members.iter().all(|hits| *hits >= ENOUGH_HITS_OF_MEMBER);
+        let has_waited = [WAITING_READS, WAITING_WRITES].iter().all(|what| self.counts.contains_key(what));
+        !self.hits_of_members.is_empty() && has_hits && has_waited
+    }
+
     /// True if near caches have answered enough reads for the absence of stale reads to mean something: also after the plugin or the server
     /// came back, where the plan injects that. False without near caches.
     pub fn proves_something_beside(&self, plan: &Plan) -> bool {

@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use super::World;
+use super::members::WAITING_WRITES;
 use super::session::{NoResult, Outcome, Session, whole_numbers};
 use super::stage::Stage;
 use crate::client::Row;
@@ -275,7 +276,7 @@ impl RegisterTable {
         key: usize,
         value: i64,
     ) -> Outcome<Option<String>> {
-        session.text("SET SESSION group_replication_consistency = AFTER")?;
+        session.text("SET SESSION group_replication_consistency = 'AFTER'")?;
         let is_of_here = |one: &&Register| one.home.load(Ordering::SeqCst) == session.member;
         let earlier: Vec<_> = world
             .boards
@@ -286,7 +287,7 @@ impl RegisterTable {
             .collect();
         let outcome = self.write(session, stage, key, value);
         if let Ok(Some(_)) = outcome {
-            stage.count("writes that wait for the group");
+            stage.count(WAITING_WRITES);
             self.registers[key].reached_all(value);
             earlier.iter().for_each(|(register, value)| register.reached_all(*value));
         }

@@ -403,15 +403,26 @@ fn a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(grou
     assert!(never_behind(group, NEXT, NEXT) > 0);
 }
 
-/// Has a new primary serve a read that the server would hold back, where the plugin takes no notice of the election.
+/// Has a new primary serve a read that the server would hold back, where the plugin takes no notice of the election. The session reads again
+/// and again until the election begins, so that it has hits at that moment.
 fn a_new_primary_serves_too_early(group: &mut Group) {
-    let Elected { holder: _holder, reader, thread, mut eventual, .. } = Elected::new(group);
-    // A session that is not held back makes sure that nothing else keeps this read from being served.
-    let mut served = group.client(NEXT);
-    all(&mut served, &["SET SESSION group_replication_consistency = 'EVENTUAL'"]);
-    let before = hits(&mut eventual);
-    until("a hit", || served.must(U).is_ok() && hits(&mut eventual) > before);
+    let mut writer = group.client(0);
+    let mut reader = group.reader(NEXT, &mut writer, &[]);
+    let thread = id(&mut reader);
+    let mut eventual = group.plain_eventual(NEXT);
+    let _holder = group.hold_back(NEXT, "t");
+    all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
+    group.members[0].kill9().unwrap();
+    let mut last = (0, 0);
+    until("the election", || {
+        let before = hits(&mut eventual);
+        number(&mut reader, U);
+        last = (before, hits(&mut eventual));
+        group.members[NEXT].error_log().contains("this member was elected as the primary")
+    });
+    println!("the last read before: hits {last:?}\n{}", group.members[NEXT].reasons());
     send(thread, reader, U).await_held(&mut eventual);
+    println!("after: hits {}\n{}", hits(&mut eventual), group.members[NEXT].reasons());
 }
 
 /// Kills two of three members. The last one answers with its own data, cached or not, until the plugin notices that there is no majority. A

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::traps::plugin;
 use fqc_tests::group::{self, Setup};
-use fqc_tests::histories::{self, ENOUGH_HITS_OF_MEMBER, Plan, Primaries, Report};
+use fqc_tests::histories::{self, Plan, Primaries, Report};
 use fqc_tests::server::{Options, Product, Server};
 
 /// The longest extension of a run. Only a fault takes so long.
@@ -82,7 +82,7 @@ fn judge_group(primaries: Primaries) {
         let report = histories::run_in_group(&mut members, plan.clone()).expect("it answers");
         print!("{report}");
         assert!(report.violations.is_empty(), "{report}");
-        if report.hits_of_members.iter().all(|hits| *hits >= ENOUGH_HITS_OF_MEMBER) {
+        if report.proves_something_in_group() {
             return;
         }
         assert!(plan.time < PATIENCE, "with so few hits this run has proved nothing: {report}");

@@ -64,7 +64,8 @@ fn path(link: &mut dyn Link) -> Result<PathBuf, String> {
 fn tested(link: &mut dyn Link) -> Result<Option<String>, String> {
     let has_log = String::from_utf8_lossy(&value(link, "@@GLOBAL.log_bin")?).into_owned();
     let release = version::TEXT.to_string_lossy();
-    Ok(build_id().map(|build| format!("server {build}\nlog_bin {has_log}\nplugin {release}\n")))
+    let date = version::RELEASE_DATE;
+    Ok(build_id().map(|build| format!("server {build}\nlog_bin {has_log}\nplugin {release} {date}\n")))
 }
 
 /// Returns the identity that the linker gave to the server's program, in hexadecimal digits. None if it has none.
