@@ -15,6 +15,7 @@ const T: &str = "SELECT v FROM g.t WHERE id = 1";
 const U: &str = "SELECT v FROM g.u WHERE id = 1";
 /// The number of the member that is elected if the first one fails.
 const NEXT: usize = 1;
+const WOULD_WAIT: &str = "SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'";
 const HELD: &str = "Executing hook on transaction begin.";
 const ANSWERED: &str = "a read was answered that the server would hold back";
 /// Writes in a loop that looks for stale answers.
@@ -355,7 +356,10 @@ struct Elected {
     /// A session that would be held back, with its number in the process list, and for which both reads are stored.
     reader: Client,
     thread: u64,
-    /// A session that is not held back, and is not served.
+    /// A session that is not held back before it changes its level, with its number in the process list.
+    changing: Client,
+    changing_thread: u64,
+    /// A session that is not held back, and is never served.
     eventual: Client,
     /// The value in `g.t` without the transaction that is held back.
     old: u64,
@@ -367,6 +371,8 @@ impl Elected {
         let mut writer = group.client(0);
         let mut reader = group.reader(NEXT, &mut writer, &[]);
         let thread = id(&mut reader);
+        let mut changing = group.reader(NEXT, &mut writer, &["SET SESSION group_replication_consistency = 'EVENTUAL'"]);
+        let changing_thread = id(&mut changing);
         let mut eventual = group.plain_eventual(NEXT);
         let old = number(&mut eventual, T);
         let holder = group.hold_back(NEXT, "t");
@@ -375,20 +381,25 @@ impl Elected {
         let role =
             "SELECT MEMBER_ROLE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid";
         until("the election", || rows_text(&eventual.must(role).unwrap()) == "PRIMARY");
-        Elected { holder, reader, thread, eventual, old }
+        Elected { holder, reader, thread, changing, changing_thread, eventual, old }
     }
 }
 
 /// Checks that sessions that would wait on a new primary are not served before it has applied all transactions of the old one. Sessions that
 /// would not wait go on, with what the member has applied.
 fn a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(group: &mut Group) {
-    let Elected { holder, reader, thread, mut eventual, old } = Elected::new(group);
+    let Elected { holder, reader, thread, mut changing, changing_thread, mut eventual, old } = Elected::new(group);
     let before = hits(&mut eventual);
     assert_eq!(number(&mut eventual, T), old);
+    (0..20).for_each(|_| assert!(number(&mut changing, U) > 0));
+    all(&mut changing, &[WOULD_WAIT]);
+    let changed = send(changing_thread, changing, U);
+    changed.await_held(&mut eventual);
     let waiting = send(thread, reader, U);
     waiting.await_held(&mut eventual);
     assert_eq!(hits(&mut eventual), before);
     drop(holder);
+    changed.answer();
     let (_, mut reader) = waiting.answer();
     // The view change of the group may keep reads from being served as well, so the log shows that the election did.
     let says = |words: &str| group.members[NEXT].error_log().contains(words);
@@ -403,26 +414,14 @@ fn a_new_primary_serves_nothing_before_it_has_applied_what_the_old_one_left(grou
     assert!(never_behind(group, NEXT, NEXT) > 0);
 }
 
-/// Has a new primary serve a read that the server would hold back, where the plugin takes no notice of the election. The session reads again
-/// and again until the election begins, so that it has hits at that moment.
+/// Has a new primary serve a read that the server would hold back, where the plugin takes no notice of the election. The result is stored
+/// by a session that is not held back, and then this session changes its level.
 fn a_new_primary_serves_too_early(group: &mut Group) {
-    let mut writer = group.client(0);
-    let mut reader = group.reader(NEXT, &mut writer, &[]);
-    let thread = id(&mut reader);
-    let mut eventual = group.plain_eventual(NEXT);
-    let _holder = group.hold_back(NEXT, "t");
-    all(&mut writer, &["UPDATE g.t SET v = v + 1 WHERE id = 1"]);
-    group.members[0].kill9().unwrap();
-    let mut last = (0, 0);
-    until("the election", || {
-        let before = hits(&mut eventual);
-        number(&mut reader, U);
-        last = (before, hits(&mut eventual));
-        group.members[NEXT].error_log().contains("this member was elected as the primary")
-    });
-    println!("the last read before: hits {last:?}\n{}", group.members[NEXT].reasons());
-    send(thread, reader, U).await_held(&mut eventual);
-    println!("after: hits {}\n{}", hits(&mut eventual), group.members[NEXT].reasons());
+    let Elected { holder: _holder, mut changing, changing_thread, mut eventual, .. } = Elected::new(group);
+    let before = hits(&mut eventual);
+    until("a hit", || number(&mut changing, U) > 0 && hits(&mut eventual) > before);
+    all(&mut changing, &[WOULD_WAIT]);
+    send(changing_thread, changing, U).await_held(&mut eventual);
 }
 
 /// Kills two of three members. The last one answers with its own data, cached or not, until the plugin notices that there is no majority. A
