@@ -1,5 +1,6 @@
 //! Decides whether anything may be served at all. Nothing is, until everything that serving depends on has been observed.
 
+use host::Link;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The reasons against serving, one bit each. The first two hold from the start, until an examination of the server (`Server::examine`)
@@ -41,6 +42,14 @@ pub fn is_set(obstacle: Obstacle) -> bool {
 pub fn obstacle() -> Option<&'static str> {
     let all = OBSTACLES.load(Ordering::Acquire);
     if all == 0 { None } else { words(all) }
+}
+
+/// True if a plugin of this name is installed, whether it is active or not.
+pub fn is_installed(link: &mut dyn Link, name: &str) -> Result<bool, String> {
+    let found = link.query(&format!(
+        "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = '{name}' AND PLUGIN_STATUS <> 'DISABLED'"
+    ))?;
+    Ok(!found.is_empty())
 }
 
 #[cold]

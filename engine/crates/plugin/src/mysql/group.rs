@@ -9,8 +9,8 @@ use crate::containment::contain;
 use crate::engine::engine;
 use crate::faults::{self, Point};
 use crate::log;
+use crate::mysql::gate;
 use crate::mysql::group_library::{self, Hook};
-use crate::mysql::product;
 use host::{Link, Row};
 use locks::Mutex;
 use std::cell::Cell;
@@ -229,7 +229,7 @@ pub fn is_installed() -> bool {
 /// Examines whether anything may be served as far as replication groups are concerned: Group Replication is not installed, or this server
 /// is ONLINE, reaches a majority, and the plugin receives all calls of the group's library that hold reads back.
 pub fn may_serve(link: &mut dyn Link) -> Result<bool, String> {
-    let is_installed = product::is_installed(link, "group_replication")?;
+    let is_installed = gate::is_installed(link, "group_replication")?;
     IS_INSTALLED.store(is_installed, Ordering::Relaxed);
     if !is_installed {
         unfollow()?;

@@ -161,7 +161,7 @@ impl Server for Symbols {
         let engines =
             link.query("SELECT ENGINE FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")?;
         gate::set(Obstacle::Engine, !first_column(&engines).all(handlers::knows_engine));
-        gate::set(Obstacle::Rewriter, is_installed(link, "rewriter")?);
+        gate::set(Obstacle::Rewriter, gate::is_installed(link, "rewriter")?);
         let may_serve = group::may_serve(link);
         gate::set(Obstacle::Group, may_serve != Ok(true));
         may_serve?;
@@ -224,14 +224,6 @@ impl Server for Symbols {
 /// Returns the first value of each row. Rows in which it is NULL are left out.
 fn first_column(rows: &[Row]) -> impl Iterator<Item = &[u8]> {
     rows.iter().filter_map(|row| row.first()?.as_deref())
-}
-
-/// True if a plugin of this name is installed, whether it is active or not.
-pub fn is_installed(link: &mut dyn Link, name: &str) -> Result<bool, String> {
-    let found = link.query(&format!(
-        "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = '{name}' AND PLUGIN_STATUS <> 'DISABLED'"
-    ))?;
-    Ok(!found.is_empty())
 }
 
 /// Runs the self-test, then closes handlers that were opened before the load, so that their tables are known from here on. An error says
