@@ -285,7 +285,13 @@ impl RegisterTable {
             .filter(is_of_here)
             .map(|register| (register, register.floor_of_all()))
             .collect();
-        let outcome = self.write(session, stage, key, value);
+        let is_xa = self.way == WritePath::Direct && !stage.plan.has_many_primaries() && session.random.percent(30);
+        let outcome = if is_xa {
+            stage.count("XA transactions that wait for the group");
+            self.two_phases(session, stage, key, value)
+        } else {
+            self.write(session, stage, key, value)
+        };
         if let Ok(Some(_)) = outcome {
             stage.count(WAITING_WRITES);
             self.registers[key].reached_all(value);
