@@ -55,7 +55,7 @@ pub struct Served {
     pub answer: Vec<u8>,
     /// The number of rows in the answer.
     pub rows: u64,
-    /// The value of FOUND_ROWS() after the read, if it differs from the number of rows.
+    /// The value of FOUND_ROWS() after the read. None if it is not certain.
     pub found_rows: Option<u64>,
     /// True if the server would give a warning, because the statement's text contains deprecated words.
     pub warns: bool,
@@ -209,4 +209,8 @@ pub trait Freshness: Send {
     /// Returns whether the statement that this command runs aggregates rows. An aggregate over no rows leaves FOUND_ROWS()
     /// unchanged.
     fn aggregates(&self, payload: &[u8]) -> Aggregates;
+
+    /// Returns true if this command is known to be a read that sets FOUND_ROWS(), unless it fails or aggregates over no rows.
+    /// Other commands may send rows and leave the number as it is, for example an execution of a prepared SHOW WARNINGS.
+    fn sets_found_rows(&mut self, payload: &[u8]) -> bool;
 }

@@ -443,7 +443,9 @@ impl<B: StalenessBound> ByIdentity<B> {
             let generation = self.state.generation();
             let identity = self.state.description_in(generation).map(|known| known.identity);
             let replaces = replaces_what_reads_leave(&statement);
-            self.prepared.note(self.last, PreparedRead { text: text.into(), replaces, identity, generation });
+            let may_skip_rows = sql::may_skip_rows(text);
+            let prepared_read = PreparedRead { text: text.into(), replaces, may_skip_rows, identity, generation };
+            self.prepared.note(self.last, prepared_read);
         }
     }
 
@@ -726,6 +728,15 @@ impl<B: StalenessBound> Freshness for ByIdentity<B> {
         self.prepared
             .prepared_read(payload)
             .map_or(Aggregates::Perhaps, |prepared_read| Aggregates::of(&prepared_read.text))
+    }
+
+    fn sets_found_rows(&mut self, payload: &[u8]) -> bool {
+        match self.query(payload) {
+            Some((_, parsed)) => {
+                matches!(parsed.statement.kind, Kind::Read(Read { leaves_found_rows: false, .. }))
+            }
+            None => self.prepared.prepared_read(payload).is_some_and(|prepared_read| prepared_read.replaces),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use flavour::{Flavour, MARIADB};
 use locks::Mutex;
 use sql::Aggregates;
 use std::sync::Arc;
-use wire::Outcome;
+use wire::{Command, Outcome};
 
 /// Serves one connection by leases. Dropping it ends the server's reports on the connection.
 pub struct ByLeases {
@@ -152,6 +152,13 @@ impl Freshness for ByLeases {
 
     fn aggregates(&self, payload: &[u8]) -> Aggregates {
         lock(&self.leased).statements.aggregates(payload)
+    }
+
+    fn sets_found_rows(&mut self, payload: &[u8]) -> bool {
+        match payload[0] == Command::Query as u8 {
+            true => begins_a_read(&payload[1..]),
+            false => lock(&self.leased).statements.runs_a_read(payload),
+        }
     }
 }
 

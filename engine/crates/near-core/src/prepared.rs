@@ -13,6 +13,7 @@
 //! - if a statement is not fully understood, or is used with COM_STMT_SEND_LONG_DATA or COM_STMT_BULK_EXECUTE, all its executions
 //!   go to the server.
 
+use crate::command::begins_a_read;
 use crate::digest;
 use feed::{Attachment, SessionContext};
 use flavour::Flavour;
@@ -80,6 +81,7 @@ struct Preparing {
     shape: ShapeId,
     /// True if its text may evaluate FOUND_ROWS().
     reads_found_rows: bool,
+    is_read: bool,
     aggregates: Aggregates,
 }
 
@@ -98,6 +100,8 @@ struct PreparedStatement {
     shape: ShapeId,
     /// True if its text may evaluate FOUND_ROWS().
     reads_found_rows: bool,
+    /// True if its text begins as a read does.
+    is_read: bool,
     aggregates: Aggregates,
     /// The number of its parameters.
     count: u16,
@@ -291,9 +295,11 @@ impl PreparedStatements {
         if self.preparing.len() == MOST_AHEAD {
             return false;
         }
-        let (reads_found_rows, aggregates) = (sql::may_ask_for_found_rows(text), Aggregates::of(text));
+        let (reads_found_rows, is_read) = (sql::may_ask_for_found_rows(text), begins_a_read(text));
+        let aggregates = Aggregates::of(text);
         let text = ring::digest::digest(&SHA256, text).as_ref().try_into().unwrap_or_default();
-        self.preparing.push_back(Preparing { command: number, text, shape: NOBODY, reads_found_rows, aggregates });
+        let preparing = Preparing { command: number, text, shape: NOBODY, reads_found_rows, is_read, aggregates };
+        self.preparing.push_back(preparing);
         true
     }
 
@@ -353,6 +359,12 @@ impl PreparedStatements {
         }
     }
 
+    /// Returns true if this command executes a statement whose text begins as a read does. False if the statement is not known.
+    pub fn runs_a_read(&self, payload: &[u8]) -> bool {
+        let is_execution = payload[0] == Command::StmtExecute as u8;
+        is_execution && self.by_id.get(&id_of(payload)).is_some_and(|statement| statement.is_read)
+    }
+
     /// Takes the outcome of the answer to command `number`. Outcomes of commands that were not noted change nothing.
     pub fn answered(&mut self, number: u64, outcome: &Outcome) {
         if let Some(at) = self.preparing.iter().position(|one| one.command == number) {
@@ -375,7 +387,7 @@ impl PreparedStatements {
     }
 
     fn prepared(&mut self, preparing: Preparing, outcome: &Outcome) {
-        let Preparing { command, text, shape, reads_found_rows, aggregates } = preparing;
+        let Preparing { command, text, shape, reads_found_rows, is_read, aggregates } = preparing;
         let OutcomeKind::Prepared { id, params, columns } = outcome.kind else { return };
         self.by_id.remove(&id);
         if self.by_id.len() >= MOST_STATEMENTS {
@@ -387,6 +399,7 @@ impl PreparedStatements {
             text,
             shape,
             reads_found_rows,
+            is_read,
             aggregates,
             count: params,
             prepared: command,

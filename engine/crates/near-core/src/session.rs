@@ -63,17 +63,10 @@ enum FoundRowsEffect {
 }
 
 impl FoundRowsEffect {
-    /// `payload` is that of the command, if it is whole. `replaces_unseen` is true if the command replaces the unseen reads, which
-    /// the server does not get then.
-    fn of(
-        payload: Option<&[u8]>,
-        replaces_unseen: bool,
-        aggregates: impl FnOnce(&[u8]) -> Aggregates,
-    ) -> FoundRowsEffect {
-        let Some(payload) = payload.filter(|payload| replaces_unseen || !is_show(payload)) else {
-            return FoundRowsEffect::Unknown;
-        };
-        match aggregates(payload) {
+    /// Returns the effect of a read that sets FOUND_ROWS(), unless it aggregates over no rows. `replaces_unseen` is true if it
+    /// replaces the unseen reads, which the server does not get then.
+    fn of_read(aggregates: Aggregates, replaces_unseen: bool) -> FoundRowsEffect {
+        match aggregates {
             Aggregates::No if replaces_unseen => FoundRowsEffect::ReplacesUnseen,
             Aggregates::No => FoundRowsEffect::OwnRows,
             _ => FoundRowsEffect::Aggregate { replaces_unseen },
@@ -94,13 +87,6 @@ impl FoundRowsEffect {
             _ => None,
         }
     }
-}
-
-/// Returns true if the command is a SHOW. SHOW WARNINGS, for example, sends rows and leaves FOUND_ROWS() unchanged.
-fn is_show(payload: &[u8]) -> bool {
-    const SHOW: &[u8] = b"show";
-    let text = payload[1..].trim_ascii_start();
-    payload[0] == Command::Query as u8 && text.get(..SHOW.len()).is_some_and(|word| word.eq_ignore_ascii_case(SHOW))
 }
 
 /// The conversation between one client and its server after the login. It decides where all bytes of the client go, and serves
@@ -428,7 +414,7 @@ impl Session {
         if let Some(same) = same {
             // The same read leaves the same state once more.
             (same.rows, same.context_id, same.first_types) = (Some(rows), context_id, first_types);
-            same.found_rows = same.found_rows.and(found_rows.or(Some(rows)));
+            same.found_rows = same.found_rows.and(found_rows);
             return answer;
         }
         let payload = &packet[Header::SIZE..];
@@ -436,7 +422,7 @@ impl Session {
         let may_keep_earlier = rows <= 1
             && may_keep_found_rows(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary);
         let earlier = self.unseen.take().filter(|_| may_keep_earlier);
-        let found_rows = found_rows.or(Some(rows)).filter(|_| !may_keep_earlier);
+        let found_rows = found_rows.filter(|_| !may_keep_earlier);
         let rows = (earlier.is_some() || !self.has_found_rows_diverged || !may_keep_earlier).then_some(rows);
         let packet = packet.to_vec();
         let unseen = UnseenRead { packet, rows, found_rows, warns, context_id, first_types, before: Vec::new() };
@@ -470,11 +456,11 @@ impl Session {
         let holds = asks && (unseen.is_some() || !self.hidden.is_empty());
         let questions = if holds { Vec::new() } else { self.freshness.take_questions() };
         if follower.is_quiet() {
-            let aggregates = |payload: &[u8]| self.freshness.aggregates(payload);
-            self.found_rows_effect = match may_have_diverged || !questions.is_empty() {
-                true => FoundRowsEffect::of(command, replaces != ReplacedReads::Nothing, aggregates),
-                false => FoundRowsEffect::Unknown,
-            };
+            let matters = may_have_diverged || !questions.is_empty();
+            let read = command.filter(|payload| matters && self.freshness.sets_found_rows(payload));
+            self.found_rows_effect = read.map_or(FoundRowsEffect::Unknown, |payload| {
+                FoundRowsEffect::of_read(self.freshness.aggregates(payload), replaces != ReplacedReads::Nothing)
+            });
         }
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
         if holds {

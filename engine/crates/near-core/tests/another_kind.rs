@@ -60,6 +60,10 @@ impl Freshness for ForEver {
     fn aggregates(&self, payload: &[u8]) -> Aggregates {
         Aggregates::of(&payload[1..])
     }
+
+    fn sets_found_rows(&mut self, _: &[u8]) -> bool {
+        false
+    }
 }
 
 fn command(text: &str) -> Vec<u8> {

@@ -27,6 +27,12 @@ pub fn may_ask_for_found_rows(bytes: &[u8]) -> bool {
     occurrences(bytes, b"found_rows").any(|at| !is_other(&bytes[..at]))
 }
 
+/// True if the number of rows that the text's result has may not be FOUND_ROWS() after it: the server also counts the rows that LIMIT or
+/// OFFSET skips. The words count anywhere in the text, in any case.
+pub fn may_skip_rows(text: &[u8]) -> bool {
+    [&b"limit"[..], b"offset"].into_iter().any(|word| crate::contains_ignoring_case(text, word))
+}
+
 /// True if the server may count all rows that the text would find without its LIMIT: SQL_CALC_FOUND_ROWS occurs somewhere in it, in any
 /// case.
 pub fn may_count_found_rows(text: &[u8]) -> bool {

@@ -43,7 +43,7 @@ pub use charset::{CHARACTER_SETS, Charset};
 pub use classify::{classify, is_deterministic};
 pub use deprecated::deprecations;
 pub use digest::Digest;
-pub use found::{asks_for_found_rows_alone, may_ask_for_found_rows, may_count_found_rows};
+pub use found::{asks_for_found_rows_alone, may_ask_for_found_rows, may_count_found_rows, may_skip_rows};
 pub use mentions::{contains_ignoring_case, may_create_temporary_table, may_search, mentions};
 pub use mode::LexMode;
 pub use numbers::Numbers;

@@ -19,6 +19,8 @@ pub struct ClientRead {
     pub kind: ReadKind,
     /// The number of warnings that the server gives for deprecated words in the text.
     pub warnings: u16,
+    /// True if FOUND_ROWS() after the read may be greater than the number of its rows.
+    may_skip_rows: bool,
     /// The integer that is bound to each `?`; none for a value of another type.
     bound: Vec<Option<i128>>,
     /// The facts about the prepared statement, if the read is an execution of one.
@@ -61,6 +63,7 @@ impl ClientRead {
             text: parsed.text.clone(),
             kind,
             warnings: parsed.warnings,
+            may_skip_rows: parsed.may_skip_rows,
             bound: Vec::new(),
             execution_facts: None,
             is_in_transaction: false,
@@ -73,12 +76,12 @@ impl ClientRead {
         let may_be_served = execution.is_known();
         let Execution { key, columns, prepared: preparation, bound, .. } = execution;
         let execution_facts = Some(ExecutionFacts { preparation, columns, may_be_served });
-        let (text, kind) = (prepared_read.text, ReadKind::Rows);
         ClientRead {
-            text,
+            text: prepared_read.text,
             key: key.into(),
-            kind,
+            kind: ReadKind::Rows,
             warnings: 0,
+            may_skip_rows: prepared_read.may_skip_rows,
             bound,
             execution_facts,
             is_in_transaction: false,
@@ -118,7 +121,7 @@ impl ClientRead {
                 let number = found.answer.split_off(at);
                 number.first_chunk().copied().map(u64::from_le_bytes)
             }),
-            _ => None,
+            _ => (!self.may_skip_rows).then_some(found.rows),
         };
         Served { found_rows: number, warns: self.warnings > 0, ..found.served() }
     }

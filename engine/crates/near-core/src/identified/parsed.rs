@@ -19,6 +19,8 @@ pub struct Parsed {
     pub kind: Option<ReadKind>,
     /// The number of warnings that the server gives for deprecated words in the text; zero if the answer is not stored.
     pub warnings: u16,
+    /// True if FOUND_ROWS() after the read may be greater than the number of its rows. False if the answer is not stored.
+    pub may_skip_rows: bool,
 }
 
 impl Parsed {
@@ -42,7 +44,8 @@ impl Parsed {
         let statement = classify(text, mode);
         let kind = ReadKind::of(&statement, text, mode);
         let warnings = kind.map_or(0, |_| sql::deprecations(text, mode));
-        Parsed { text: text.into(), mode, statement, kind, warnings }
+        let may_skip_rows = kind.is_some() && sql::may_skip_rows(text);
+        Parsed { text: text.into(), mode, statement, kind, warnings, may_skip_rows }
     }
 
     /// Returns true if this is the text, parsed in the mode.

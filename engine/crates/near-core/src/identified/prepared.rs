@@ -22,6 +22,8 @@ pub struct PreparedRead {
     pub text: Arc<[u8]>,
     /// True if an execution replaces everything that the read before it has left in the session: FOUND_ROWS() and warnings.
     pub replaces: bool,
+    /// True if FOUND_ROWS() after an execution may be greater than the number of its rows.
+    pub may_skip_rows: bool,
     /// The identity of the session when the statement was prepared. None if it is not known yet.
     pub identity: Option<Identity>,
     /// The generation of the session when the statement was prepared: a number that grows with each command that may change the

@@ -1,5 +1,6 @@
 //! A near cache that follows the binary log also answers FOUND_ROWS(), reads of settings, and the first read of a connection from memory.
 
+use crate::beside::executions;
 use crate::beside::followed::{LONG, direct, kinds, run, until_heard};
 use crate::beside::scene::{READ, ask, hits, until_served};
 use crate::beside::{Near, wait_until};
@@ -65,6 +66,57 @@ fn the_number_of_rows_found_is_that_of_the_read_that_was_served() {
         let [told, truth] = [&mut client, &mut admin]
             .map(|client| ["SELECT v FROM d.t", nothing, FOUND].map(|statement| ask(client, statement)));
         assert_eq!(told, truth);
+    }
+}
+
+/// The differential tester has found that FOUND_ROWS() was the number of rows in the result, without those that LIMIT skips.
+#[test]
+fn rows_that_a_served_read_skips_are_found_too() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut there) = (near.client(), direct(&server));
+        run(&mut there, &["INSERT INTO d.t VALUES (3, 3), (4, 4)"]);
+        until_heard(&near);
+        for limit in ["LIMIT 1, 2", "LIMIT 2 OFFSET 1", "LIMIT 2 OFFSET 9", "LIMIT 2"] {
+            let read = format!("SELECT v FROM d.t ORDER BY id {limit}");
+            let prepared = [&mut client, &mut there].map(|client| executions::prepared(client, &read));
+            until_served(&near, &mut client, &read);
+            executions::until_run_here(&near, &mut client, &prepared[0], &[]);
+            let [by_text, expected] = [&mut client, &mut there].map(|client| {
+                ask(client, &read);
+                ask(client, FOUND)
+            });
+            assert_eq!(by_text, expected, "{read}");
+            let [by_execution, expected] =
+                [(&mut client, &prepared[0]), (&mut there, &prepared[1])].map(|(client, statement)| {
+                    executions::run(client, statement, &[]);
+                    ask(client, FOUND)
+                });
+            assert_eq!(by_execution, expected, "{read}");
+        }
+    }
+}
+
+/// The differential tester has found that FOUND_ROWS() was the number of the near cache's own query for the session's settings: a SHOW
+/// that was not recognized was taken for a read that sets the number.
+#[test]
+fn rows_found_stay_unknown_after_a_prepared_show() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let mut client = near.client();
+        run(&mut client, &["PREPARE s FROM \"SHOW STATUS LIKE 'Threads_c%'\""]);
+        assert_eq!(ask(&mut client, "SELECT nothing FROM d.t"), "error 1054");
+        assert!(!ask(&mut client, "EXECUTE s").starts_with("error"));
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS() + 0"), "error 1020");
+        assert_eq!(ask(&mut client, "SELECT v FROM d.t ORDER BY id"), "1;2");
+        assert_eq!(ask(&mut client, FOUND), "2");
+        let mut client = near.client();
+        let show = executions::prepared(&mut client, "SHOW STATUS LIKE 'Threads_c%'");
+        assert_eq!(ask(&mut client, "SELECT nothing FROM d.t"), "error 1054");
+        assert!(executions::run(&mut client, &show, &[]).rows(true).len() > 1);
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS() + 0"), "error 1020");
     }
 }
 
