@@ -9,6 +9,7 @@ pub mod churn;
 pub mod client;
 pub mod connectors;
 pub mod differential;
+pub mod group;
 pub mod histories;
 pub mod ideal;
 pub mod near;

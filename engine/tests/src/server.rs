@@ -401,6 +401,16 @@ impl Server {
         self.directory.join("plugins")
     }
 
+    /// Copies a library that comes with the server into its plugin directory. Returns false if this server has none of that name.
+    pub fn bring(&self, library: &str) -> bool {
+        let root = self.program().canonicalize().unwrap();
+        let folders = ["root/usr/lib/mysql/plugin", "lib/mysql/plugin", "lib/plugin", "lib64/mysql/plugin"];
+        let known =
+            root.ancestors().take(3).flat_map(|folder| folders.map(|plugins| folder.join(plugins).join(library)));
+        let found = known.into_iter().find(|path| path.is_file());
+        found.map(|path| fs::copy(path, self.plugins().join(library)).unwrap()).is_some()
+    }
+
     /// The path of the server's unix socket.
     pub fn socket(&self) -> PathBuf {
         self.directory.join("socket")

@@ -340,6 +340,8 @@ pub struct SideEffectSettings {
     pub joins: SideEffectSetting,
     /// The session's own choice of the GTID of its next transaction. The server must then decide what it skips or refuses.
     pub numbers: SideEffectSetting,
+    /// The setting that has the server answer a read only after it has waited for other members of a replication group.
+    pub waits: SideEffectSetting,
 }
 
 /// A session setting with an effect besides results: the variables that it depends on, and how to find out whether it is in force.
@@ -367,8 +369,8 @@ impl SideEffectSetting {
 
 impl SideEffectSettings {
     /// Returns the settings in the order of the fields.
-    pub const fn all(&self) -> [SideEffectSetting; 5] {
-        [self.traces, self.idleness, self.reports, self.joins, self.numbers]
+    pub const fn all(&self) -> [SideEffectSetting; 6] {
+        [self.traces, self.idleness, self.reports, self.joins, self.numbers, self.waits]
     }
 }
 

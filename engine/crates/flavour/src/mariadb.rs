@@ -194,6 +194,8 @@ const SIDE_EFFECT_SETTINGS: SideEffectSettings = SideEffectSettings {
     },
     // On MariaDB, a GTID that the session sets stops no statement.
     numbers: SideEffectSetting { variables: &[], expression: "0", off_values: &["0"] },
+    // On the nodes of a Galera cluster, where a read may wait, nothing is served.
+    waits: SideEffectSetting { variables: &[], expression: "0", off_values: &["0"] },
 };
 
 const COMMITTED: &[&str] = &["READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"];

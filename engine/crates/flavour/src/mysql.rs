@@ -164,6 +164,13 @@ const SIDE_EFFECT_SETTINGS: SideEffectSettings = SideEffectSettings {
     // `gtid_next` has no global value. Without a scope, the query returns the value of the session that asks, which is also what new
     // sessions start with.
     numbers: SideEffectSetting { variables: &["gtid_next"], expression: "@@gtid_next", off_values: &["AUTOMATIC"] },
+    // With any other level, a read waits for other members of the group, or is refused while this member is not ONLINE. A level that later
+    // servers may add counts as one of these. Servers before 8.0.14 do not have the variable.
+    waits: SideEffectSetting {
+        variables: &["group_replication_consistency"],
+        expression: "CONCAT(/*!80014 @@SESSION.group_replication_consistency, */ '')",
+        off_values: &["", "EVENTUAL", "BEFORE_ON_PRIMARY_FAILOVER"],
+    },
 };
 
 /// What `fqc-near` asks about a session. MySQL 5.7 has no roles, and skips the version comment. Temporary tables cannot be counted: only

@@ -6,6 +6,9 @@
 //! - `symbol:name`: the server seems not to export that name.
 //! - `version:8.0.36`: the server seems to have that version.
 //! - `silent:Lock`: the self-test on MySQL receives no report from that seam; `silent:memory`: none about a table of that storage engine.
+//! - `group:deaf`: on a member of a replication group, the plugin ignores that the group holds reads back.
+//! - `commit:early`: on MySQL, the commit of a thread without a followed connection, such as a replication applier, is reported before it
+//!   happens.
 //! - `doze:random`: the engine enters and leaves light mode at random; `doze:/a/path`: it is in light mode while that file exists.
 
 use flavour::Flavour;

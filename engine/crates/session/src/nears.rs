@@ -26,13 +26,13 @@ const MOST_SAID: usize = 64;
 
 impl Engine {
     /// Attaches a near cache that speaks this version of the protocol. `name` is shown to operators. None if it may not attach: the engine
-    /// does not follow writes, the cache is off or faulty, the product admits none, or a pause keeps out this account and address.
+    /// does not follow writes, the cache is off or faulty, the product admits none, the server is a member of a replication group, or a pause keeps out this account and address.
     pub(crate) fn attach_near(&self, name: &str, who: NearOwner, version: u16) -> Option<NearId> {
         let feed = self.feed();
         feed.is_wanted.store(true, Ordering::Relaxed);
         let mut state = feed.state();
         let is_off = self.settings().is_obstructed() || self.settings().is_faulty();
-        (state.admits && !is_off && self.flavour().statements.admits_nears).then_some(())?;
+        (state.admits && !state.keeps_out && !is_off && self.flavour().statements.admits_nears).then_some(())?;
         let now = self.now_ns();
         state.attach_pauses.pause_of(&who, now).is_none().then_some(())?;
         let id = state.server_end.attach(name, who, version, now);
@@ -140,6 +140,15 @@ impl Engine {
         feed.message_received.notify_all();
         drop(state);
         feed.marks.unmark_all(id);
+    }
+
+    /// Keeps near caches out from here on, or admits them again. Use this where the server itself may hold reads back, since a near cache
+    /// would go on serving then. Those that are attached are detached first, which blocks until none of them may serve any more.
+    pub fn keep_nears_out(&self, keeps_out: bool) {
+        let was = std::mem::replace(&mut self.feed().state().keeps_out, keeps_out);
+        if keeps_out && !was {
+            self.detach_all();
+        }
     }
 
     /// Detaches all near caches. Blocks until none of them may serve results any more, because its lease has expired.

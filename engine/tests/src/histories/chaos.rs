@@ -122,7 +122,7 @@ fn stir(session: &mut Session, stage: &Stage, presence: &mut Presence) -> Outcom
 
 /// Kills a random session of the run, or (`what` is `QUERY`) its statement.
 fn kill(session: &mut Session, stage: &Stage, what: &str) -> Outcome<()> {
-    let victims = stage.victims.lock().unwrap().clone();
+    let victims = victims(session, stage);
     if victims.is_empty() {
         // The server has just been killed.
         return Ok(());
@@ -131,6 +131,12 @@ fn kill(session: &mut Session, stage: &Stage, what: &str) -> Outcome<()> {
     // The victim may be gone already.
     let _ = session.text(&format!("KILL {what} {victim}"));
     Ok(())
+}
+
+/// The thread ids of the sessions that are connected to the server of this session.
+fn victims(session: &Session, stage: &Stage) -> Vec<u32> {
+    let victims = stage.victims.lock().unwrap();
+    victims.iter().filter(|(member, _)| *member == session.member).map(|(_, thread)| *thread).collect()
 }
 
 /// Lets the engine be suspended while old sessions go on, and resumes it for sessions that begin afterwards.
@@ -152,8 +158,7 @@ fn nap(session: &mut Session, stage: &Stage) -> Outcome<()> {
 
 /// Kills this share of the run's other sessions.
 fn kill_some(session: &mut Session, stage: &Stage, percent: u64) {
-    let victims = stage.victims.lock().unwrap().clone();
-    for victim in victims {
+    for victim in victims(session, stage) {
         if victim != session.thread() && session.random.percent(percent) {
             let _ = session.text(&format!("KILL CONNECTION {victim}"));
         }

@@ -93,7 +93,7 @@ impl Definitions {
         ];
         while stage.goes_on() {
             let (register, statement) = reads[session.random.below(reads.len())];
-            let floor = register.floor(stage);
+            let floor = register.floor(stage, session.member);
             match session.numbers(statement) {
                 Ok(rows) => rows.iter().for_each(|row| register.check(session, stage, floor, row[0], statement)),
                 Err(failure) => session.recover(&failure)?,

@@ -8,6 +8,7 @@ mod bank;
 mod beside;
 mod chaos;
 mod definitions;
+mod members;
 mod own;
 mod register;
 mod session;
@@ -22,11 +23,13 @@ use std::time::{Duration, Instant};
 
 use crate::client::Endpoint;
 use crate::differential::generate::in_words_of;
+use crate::group;
 use crate::near::{self, hits_told};
 use crate::server::Server;
 use beside::Beside;
 use definitions::Definitions;
-use register::{KEYS, RegisterTable, WAYS};
+use members::{WAITING_READS, WAITING_WRITES};
+use register::{KEYS, RegisterTable, WAYS, WritePath};
 use session::{NoResult, Session};
 use stage::Stage;
 
@@ -39,6 +42,8 @@ const END_LIMIT: Duration = Duration::from_secs(120);
 
 /// The number of near-cache hits below which a run without a stale read proves little.
 const ENOUGH_HITS: u64 = 100;
+/// The number of hits of each member of a group below which a run proves little.
+const ENOUGH_HITS_OF_MEMBER: u64 = 100;
 /// The counter of reinstallations after which near caches have answered `ENOUGH_HITS` reads.
 const SERVED_ANEW: &str = "reinstallations, with near caches that served afterwards";
 /// The counter of server kills after which near caches have answered `ENOUGH_HITS` reads.
@@ -75,6 +80,22 @@ pub struct Plan {
     /// The path of the socket at which the first near cache hands its results to processes. This process must have been started with the
     /// library that reads them (`LD_PRELOAD`).
     pub share: Option<PathBuf>,
+    /// The servers are members of a replication group: see [`run_in_group`].
+    pub group: Option<Primaries>,
+}
+
+/// The members of a replication group that accept writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Primaries {
+    First,
+    All,
+}
+
+impl Plan {
+    /// True for a group in which every member accepts writes.
+    fn has_many_primaries(&self) -> bool {
+        self.group == Some(Primaries::All)
+    }
 }
 
 impl Default for Plan {
@@ -92,6 +113,7 @@ impl Default for Plan {
             through: None,
             beside: None,
             share: None,
+            group: None,
         }
     }
 }
@@ -105,11 +127,21 @@ pub struct Report {
     pub counts: BTreeMap<&'static str, u64>,
     /// Hits of the server's plugin, since it was last loaded or the server was started. None if the server reports none.
     pub hits: Option<u64>,
+    /// Hits of each member of a group. Empty outside of groups.
+    pub hits_of_members: Vec<u64>,
     /// Hits of near caches, over the whole run. None if there were no near caches.
     pub hits_beside: Option<u64>,
 }
 
 impl Report {
+    /// True if each member of a group has answered enough reads from its cache for the absence of stale reads to mean something, and sessions
+    /// have waited for the group. False outside of groups.
+    pub fn proves_something_in_group(&self) -> bool {
+        let has_hits = self.hits_of_members.iter().all(|hits| *hits >= ENOUGH_HITS_OF_MEMBER);
+        let has_waited = [WAITING_READS, WAITING_WRITES].iter().all(|what| self.counts.contains_key(what));
+        !self.hits_of_members.is_empty() && has_hits && has_waited
+    }
+
     /// True if near caches have answered enough reads for the absence of stale reads to mean something: also after the plugin or the server
     /// came back, where the plan injects that. False without near caches.
     pub fn proves_something_beside(&self, plan: &Plan) -> bool {
@@ -127,6 +159,9 @@ impl fmt::Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         for (what, count) in &self.counts {
             writeln!(out, "  {what}: {count}")?;
+        }
+        if !self.hits_of_members.is_empty() {
+            writeln!(out, "hits of the members: {:?}", self.hits_of_members)?;
         }
         writeln!(out, "{}, {} violations", hits_told(self.hits, self.hits_beside), self.violations.len())?;
         self.violations.iter().try_for_each(|violation| writeln!(out, "VIOLATION {violation}"))
@@ -148,6 +183,10 @@ enum Role {
     BankWriter,
     BankReader,
     Own,
+    /// Reads all registers of one member of a group.
+    MemberReader,
+    /// Holds tables back from the appliers of one member of a group.
+    Holder,
     DefinitionWriter,
     DefinitionReader,
     Chaos,
@@ -162,7 +201,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         _ => way,
     });
     let world = World { boards: ways.map(RegisterTable::new).into(), definitions: Definitions::default() };
-    prepare(server, &world, plan.redefines)?;
+    prepare(server, &world, Definitions::setup(), plan.redefines)?;
     if plan.dozes {
         let mut admin = server.admin()?;
         admin.must("DROP FUNCTION h.defined")?;
@@ -178,7 +217,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     let sharing = beside.iter().filter(|_| plan.share.is_some()).flat_map(|beside| beside.endpoints().next());
     endpoints.extend(sharing.flat_map(|endpoint| vec![endpoint; 4]));
     endpoints.extend(beside.iter().flat_map(Beside::endpoints));
-    let stage = Stage::new(endpoints, plan, server.product());
+    let stage = Stage::new(vec![endpoints], plan, server.product());
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
         let (stage, world, server) = (&stage, &world, &mut *server);
         let failure = beside.as_mut().map(|beside| {
@@ -191,7 +230,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         let started: Vec<_> = roles(&stage.plan)
             .into_iter()
             .enumerate()
-            .map(|(index, role)| scope.spawn(move || work(stage, world, index, role)))
+            .map(|(index, role)| scope.spawn(move || work(stage, world, index, role, 0)))
             .collect();
         let started = started.into_iter().chain(failure);
         started.map(|worker| worker.join().expect("a worker panicked")).collect()
@@ -201,7 +240,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     } else {
         outcomes.into_iter().collect::<io::Result<()>>()?;
         await_the_last_session(server)?;
-        settle(&stage, &world)?;
+        settle(&stage, &world, 0)?;
     }
     let hits = hits(server);
     let hits_beside = beside.as_ref().map(Beside::hits);
@@ -210,15 +249,73 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     let (violations, mut counts) = stage.into_outcome();
     counts.extend(in_applications.map(|hits| (ANSWERED_HERE, hits)));
     counts.extend(hits_inside.map(|hits| ("reads in transactions, answered by near caches", hits)));
-    Ok(Report { violations, counts, hits, hits_beside })
+    Ok(Report { violations, counts, hits, hits_of_members: Vec::new(), hits_beside })
 }
 
-/// Creates the database `h` with the data of all workers. `with_event`: also an event that writes each second.
-fn prepare(server: &Server, world: &World, with_event: bool) -> io::Result<()> {
+/// Runs the plan on the members of a replication group. The first one accepts writes, or all of them (`Plan::group`). Replaces the database
+/// `h`. Besides what [`run`] expects, it expects of each member that it never takes back what it has shown, and that reads and writes that
+/// wait for the group do so.
+pub fn run_in_group(members: &mut [Server], plan: Plan) -> io::Result<Report> {
+    let ways = WAYS.map(WritePath::in_group);
+    let world = World { boards: ways.map(RegisterTable::new).into(), definitions: Definitions::default() };
+    prepare(&members[0], &world, Vec::new(), false)?;
+    members::catch_up(members)?;
+    let endpoints = members.iter().map(|member| vec![member.unix_endpoint(), member.endpoint()]).collect();
+    let stage = Stage::new(endpoints, plan, members[0].product());
+    let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
+        let (stage, world) = (&stage, &world);
+        let started: Vec<_> = roles_in_group(&stage.plan, members.len())
+            .into_iter()
+            .enumerate()
+            .map(|(index, (role, member))| scope.spawn(move || work(stage, world, index, role, member)))
+            .collect();
+        started.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
+    });
+    for (number, member) in members.iter_mut().enumerate() {
+        if !member.is_running() {
+            stage.violation(format!("member {number} died; its error log:\n{}", member.error_log()));
+        }
+    }
+    if members.iter_mut().all(Server::is_running) {
+        outcomes.into_iter().collect::<io::Result<()>>()?;
+        members.iter().try_for_each(await_the_last_session)?;
+        members::catch_up(members)?;
+        (0..members.len()).try_for_each(|member| settle(&stage, &world, member))?;
+    }
+    let hits_of_members: Vec<_> = members.iter().map(|member| hits(member).unwrap_or(0)).collect();
+    let (violations, counts) = stage.into_outcome();
+    let hits = Some(hits_of_members.iter().sum());
+    Ok(Report { violations, counts, hits, hits_of_members, hits_beside: None })
+}
+
+/// The roles of the sessions of a group, each with its member. Those that write are on members that accept writes.
+fn roles_in_group(plan: &Plan, members: usize) -> Vec<(Role, usize)> {
+    let mut writers = Vec::new();
+    for board in 0..WAYS.len() {
+        let shares = if board == 0 { 3 } else { 1 };
+        writers.extend((0..shares).map(|share| Role::RegisterWriter(board, (share, shares))));
+    }
+    writers.extend([Role::BankWriter, Role::BankWriter, Role::Own, Role::Own]);
+    let home = |number: usize| if plan.has_many_primaries() { number % members } else { 0 };
+    let mut roles: Vec<_> = writers.into_iter().enumerate().map(|(number, role)| (role, home(number))).collect();
+    for member in 0..members {
+        let of_member = [Role::MemberReader, Role::MemberReader, Role::BankReader, Role::Chaos];
+        roles.extend(of_member.map(|role| (role, member)));
+        if home(member) == member && !plan.has_many_primaries() {
+            continue;
+        }
+        roles.push((Role::Holder, member));
+    }
+    roles
+}
+
+/// Creates the database `h` with the data of all workers. `definitions`: the statements that create what [`Definitions`] uses, whose tables
+/// have no primary key, which a group requires. `with_event`: also an event that writes each second.
+fn prepare(server: &Server, world: &World, definitions: Vec<String>, with_event: bool) -> io::Result<()> {
     let mut admin = server.admin()?;
     let mut statements: Vec<String> = vec!["CREATE OR REPLACE DATABASE h".into(), "USE h".into()];
     statements.extend(world.boards.iter().flat_map(RegisterTable::setup));
-    statements.extend(Definitions::setup());
+    statements.extend(definitions);
     statements.extend(bank::setup());
     statements.extend(own::setup());
     statements.extend(chaos::setup(with_event));
@@ -253,17 +350,19 @@ fn roles(plan: &Plan) -> Vec<Role> {
     roles
 }
 
-fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()> {
+fn work(stage: &Stage, world: &World, index: usize, role: Role, member: usize) -> io::Result<()> {
     let seed = stage.plan.seed.wrapping_mul(1000) + index as u64;
-    let session = |name| Session::new(stage, name, seed);
+    let session = |name| Session::new(stage, member, name, seed);
     match role {
         Role::RegisterWriter(board, share) => {
             debug_assert_eq!(KEYS % share.1, 0);
-            world.boards[board].writer(&mut session("register writes")?, stage, share)
+            world.boards[board].writer(&mut session("register writes")?, stage, world, share)
         }
         Role::RegisterReader(board) => world.boards[board].reader(&mut session("register reads")?, stage),
         Role::BankWriter => bank::writer(&mut session("bank writes")?, stage),
         Role::BankReader => bank::reader(&mut session("bank reads")?, stage),
+        Role::MemberReader => members::reader(&mut session("register reads")?, stage, world),
+        Role::Holder => members::holder(&mut session("holds")?, stage),
         Role::Own => own::worker(&mut session("own statements")?, stage, index),
         Role::DefinitionWriter if !stage.plan.redefines => Ok(()),
         Role::DefinitionWriter => world.definitions.writer(&mut session("definition writes")?, stage),
@@ -279,8 +378,9 @@ fn await_the_last_session(server: &Server) -> io::Result<()> {
     let mut admin = server.admin()?;
     let others = format!(
         "SELECT COUNT(*) FROM information_schema.processlist \
-         WHERE id <> CONNECTION_ID() AND command <> 'Daemon' AND user <> '{}'",
-        near::USER
+         WHERE id <> CONNECTION_ID() AND command <> 'Daemon' AND user NOT IN ('{}', '{}', 'system user')",
+        near::USER,
+        group::ACCOUNT
     );
     let begun = Instant::now();
     while admin.scalar(&others)?.as_deref() != Some("0") {
@@ -293,8 +393,8 @@ fn await_the_last_session(server: &Server) -> io::Result<()> {
 }
 
 /// Compares cached reads with the tables after the last write.
-fn settle(stage: &Stage, world: &World) -> io::Result<()> {
-    let mut session = Session::new(stage, "last reads", 0)?;
+fn settle(stage: &Stage, world: &World, member: usize) -> io::Result<()> {
+    let mut session = Session::new(stage, member, "last reads", 0)?;
     for board in &world.boards {
         match board.settle(&mut session, stage) {
             Ok(()) => {}

@@ -5,10 +5,13 @@
 //! one is higher. A server that is killed may lose a value that was seen and not acknowledged: other sessions see a commit before it is in
 //! the log.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
+use super::World;
+use super::members::WAITING_WRITES;
 use super::session::{NoResult, Outcome, Session, whole_numbers};
 use super::stage::Stage;
 use crate::client::Row;
@@ -52,6 +55,11 @@ impl WritePath {
         if self == WritePath::Trigger { WritePath::Engine("InnoDB") } else { self }
     }
 
+    /// The same way if a replication group admits its storage engine, and else one in InnoDB.
+    pub fn in_group(self) -> WritePath {
+        self.durable()
+    }
+
     /// Returns this way to write, or a plain write to InnoDB instead if its storage engine may lose acknowledged writes when the server is
     /// killed.
     pub fn durable(self) -> WritePath {
@@ -64,9 +72,14 @@ impl WritePath {
 pub struct Register {
     /// The highest value that the writer has tried to write.
     attempted: AtomicI64,
-    /// The highest value whose commit the server has acknowledged.
+    /// The highest value whose commit the server has acknowledged. In a group, only the member `home` has to show it.
     acknowledged: AtomicI64,
-    seen: Mutex<Seen>,
+    /// The member of a group that writes the register. 0 outside of groups.
+    home: AtomicUsize,
+    /// The highest value that every member of a group has to show.
+    everywhere: AtomicI64,
+    /// For each member of a group. Outside of groups, for member 0.
+    seen: Mutex<BTreeMap<usize, Seen>>,
     /// The last acknowledged statement, for the report.
     last_write: Mutex<String>,
 }
@@ -101,10 +114,22 @@ impl Register {
         *self.last_write.lock().unwrap() = format!("{value} by {how}");
     }
 
-    /// The least value that a read may show. It has to be determined before the read is sent.
-    pub fn floor(&self, stage: &Stage) -> i64 {
-        let seen = *self.seen.lock().unwrap().of(stage.life());
-        self.acknowledged.load(Ordering::SeqCst).max(seen)
+    /// The least value that a read may show on this member. It has to be determined before the read is sent.
+    pub fn floor(&self, stage: &Stage, member: usize) -> i64 {
+        let seen = *self.seen.lock().unwrap().entry(member).or_default().of(stage.life());
+        let is_home = self.home.load(Ordering::SeqCst) == member;
+        let known = if is_home { &self.acknowledged } else { &self.everywhere };
+        known.load(Ordering::SeqCst).max(seen)
+    }
+
+    /// The highest value that was acknowledged, on whatever member. A read that waits for the group shows at least this value.
+    fn floor_of_all(&self) -> i64 {
+        self.acknowledged.load(Ordering::SeqCst)
+    }
+
+    /// Notes that every member shows at least this value from now on.
+    fn reached_all(&self, value: i64) {
+        self.everywhere.fetch_max(value, Ordering::SeqCst);
     }
 
     /// Notes a violation if a read may not have shown this value. `floor`: the result of [`Self::floor`] from before the read. `what`: the
@@ -122,13 +147,14 @@ impl Register {
         } else if value > attempted {
             stage.violation(format!("unreal read: {what} answered {value}, but nobody wrote more than {attempted}"));
         } else if let Some(life) = session.present_life() {
-            self.saw(life, value);
+            self.saw(session.member, life, value);
         }
     }
 
-    /// Notes a value that was read in this life of the server, unless the server was killed since.
-    fn saw(&self, life: u64, value: i64) {
+    /// Notes a value that was read on this member in this life of the server, unless the server was killed since.
+    fn saw(&self, member: usize, life: u64, value: i64) {
         let mut seen = self.seen.lock().unwrap();
+        let seen = seen.entry(member).or_default();
         if seen.life <= life {
             let highest = seen.of(life);
             *highest = value.max(*highest);
@@ -220,18 +246,61 @@ impl RegisterTable {
 
     /// Writes random keys of one writer until the run is over. `share` is the number of this writer, from 0, and the number of all
     /// writers: no two of them write the same key.
-    pub fn writer(&self, session: &mut Session, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
+    pub fn writer(&self, session: &mut Session, stage: &Stage, world: &World, share: (usize, usize)) -> io::Result<()> {
+        let keys: Vec<_> = (0..KEYS).filter(|key| key % share.1 == share.0).collect();
+        keys.iter().for_each(|key| self.registers[*key].home.store(session.member, Ordering::SeqCst));
         while stage.goes_on() {
             stage.pause(&mut session.random);
-            let key = session.random.below(KEYS / share.1) * share.1 + share.0;
+            let key = *session.random.pick(&keys);
             let value = self.registers[key].attempt();
-            match self.write(session, stage, key, value) {
+            let outcome = if stage.plan.group.is_some() && session.random.percent(15) {
+                self.write_on_all(session, stage, world, key, value)
+            } else {
+                self.write(session, stage, key, value)
+            };
+            match outcome {
                 Ok(Some(how)) => self.registers[key].acknowledge(value, &how),
                 Ok(None) => {}
                 Err(failure) => session.recover(&failure)?,
             }
         }
         Ok(())
+    }
+
+    /// Writes a value with the level AFTER. Once it is acknowledged, every member shows it, and all that was acknowledged on this member
+    /// before the write began.
+    fn write_on_all(
+        &self,
+        session: &mut Session,
+        stage: &Stage,
+        world: &World,
+        key: usize,
+        value: i64,
+    ) -> Outcome<Option<String>> {
+        session.text("SET SESSION group_replication_consistency = 'AFTER'")?;
+        let is_of_here = |one: &&Register| one.home.load(Ordering::SeqCst) == session.member;
+        let earlier: Vec<_> = world
+            .boards
+            .iter()
+            .flat_map(|board| &board.registers)
+            .filter(is_of_here)
+            .map(|register| (register, register.floor_of_all()))
+            .collect();
+        let is_xa = self.way == WritePath::Direct && !stage.plan.has_many_primaries() && session.random.percent(30);
+        let outcome = if is_xa {
+            stage.count("XA transactions that wait for the group");
+            self.two_phases(session, stage, key, value)
+        } else {
+            self.write(session, stage, key, value)
+        };
+        if let Ok(Some(_)) = outcome {
+            stage.count(WAITING_WRITES);
+            self.registers[key].reached_all(value);
+            earlier.iter().for_each(|(register, value)| register.reached_all(*value));
+        }
+        // A connection that was lost begins with the default.
+        let _ = session.text("SET SESSION group_replication_consistency = DEFAULT");
+        outcome
     }
 
     /// Writes a value in a random way. Returns the statements that were run if the server has acknowledged the value. None if the outcome
@@ -258,7 +327,8 @@ impl RegisterTable {
             }
             95 => return session.send_and_die(&statement).map_err(|_| NoResult::Lost).map(|()| None),
             // If the server is killed, its prepared XA branch may outlive it, and no session would end the branch.
-            96..=97 if self.way == WritePath::Direct && !stage.plan.kills => {
+            // On a group with several primaries, a session may not find the branches of another member.
+            96..=97 if self.way == WritePath::Direct && !stage.plan.kills && !stage.plan.has_many_primaries() => {
                 return self.two_phases(session, stage, key, value);
             }
             _ => vec![&statement],
@@ -352,7 +422,7 @@ impl RegisterTable {
     }
 
     /// A random read of one or several registers.
-    fn read_statement(&self, session: &mut Session) -> String {
+    pub fn read_statement(&self, session: &mut Session) -> String {
         let key = session.random.below(KEYS);
         let source = if session.random.percent(20) { format!("{}_view", self.table) } else { self.table.clone() };
         let condition = match session.random.below(10) {
@@ -366,8 +436,19 @@ impl RegisterTable {
     }
 
     /// Runs a read of keys and values, and checks each value.
-    fn check(&self, session: &mut Session, stage: &Stage, statement: &str) -> Outcome<()> {
-        let floors: Vec<_> = self.registers.iter().map(|register| register.floor(stage)).collect();
+    pub fn check(&self, session: &mut Session, stage: &Stage, statement: &str) -> Outcome<()> {
+        let floors = self.registers.iter().map(|register| register.floor(stage, session.member)).collect();
+        self.check_from(session, stage, statement, floors)
+    }
+
+    /// Does what [`Self::check`] does, for a read that waits for all members of the group.
+    pub fn check_all(&self, session: &mut Session, stage: &Stage, statement: &str) -> Outcome<()> {
+        let floor = |register: &Register| register.floor_of_all().max(register.floor(stage, session.member));
+        let floors = self.registers.iter().map(floor).collect();
+        self.check_from(session, stage, statement, floors)
+    }
+
+    fn check_from(&self, session: &mut Session, stage: &Stage, statement: &str, floors: Vec<i64>) -> Outcome<()> {
         for row in session.numbers(statement)? {
             let key = row[0] as usize;
             self.registers[key].check(session, stage, floors[key], row[1], &format!("`{statement}` for k = {key}"));

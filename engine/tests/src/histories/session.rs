@@ -38,13 +38,15 @@ pub struct Session<'a> {
     prepared: HashMap<String, Prepared>,
     pub random: Random,
     role: &'static str,
+    /// The member of a group that it connects to. 0 outside of groups.
+    pub member: usize,
 }
 
 impl<'a> Session<'a> {
-    /// Connects. `role` is the name of the count of this session's statements.
-    pub fn new(stage: &'a Stage, role: &'static str, seed: u64) -> io::Result<Self> {
-        let (client, life) = connect(stage)?;
-        Ok(Self { stage, client, life, prepared: HashMap::new(), random: Random::new(seed), role })
+    /// Connects to this member of a group, or outside of groups to member 0. `role` is the name of the count of this session's statements.
+    pub fn new(stage: &'a Stage, member: usize, role: &'static str, seed: u64) -> io::Result<Self> {
+        let (client, life) = connect(stage, member)?;
+        Ok(Self { stage, client, life, prepared: HashMap::new(), random: Random::new(seed), role, member })
     }
 
     /// The life of the server in which this connection was made, as [`Stage::life`] numbers them. None if the server was killed since.
@@ -56,10 +58,10 @@ impl<'a> Session<'a> {
     /// the server was killed since it was made.
     pub fn reconnect(&mut self) -> io::Result<Option<u32>> {
         self.prepared.clear();
-        let (fresh, life) = connect(self.stage)?;
+        let (fresh, life) = connect(self.stage, self.member)?;
         let has_died = life != std::mem::replace(&mut self.life, life);
         let old = std::mem::replace(&mut self.client, fresh);
-        self.stage.victims.lock().unwrap().retain(|id| *id != old.thread_id);
+        self.stage.victims.lock().unwrap().retain(|victim| *victim != (self.member, old.thread_id));
         let thread = old.thread_id;
         old.abort();
         self.stage.count("reconnects");
@@ -199,13 +201,13 @@ fn matched_no_row(statement: &str, parts: &[Part]) -> bool {
 
 /// Connects, again and again where near caches are subject to faults. Returns the connection, and the life of the server in which it was
 /// made.
-fn connect(stage: &Stage) -> io::Result<(Client, u64)> {
+fn connect(stage: &Stage, member: usize) -> io::Result<(Client, u64)> {
     let capabilities = capability::BASE | capability::MULTI_STATEMENTS | capability::DEPRECATE_EOF;
     let login = Login { capabilities, database: Some("h".into()), ..Login::default() };
     let begun = Instant::now();
     let (mut client, life) = loop {
         let life = stage.life();
-        match Client::connect(stage.endpoint(), &login) {
+        match Client::connect(stage.endpoint(member), &login) {
             // A near cache, or the server, may be unavailable for a while.
             Err(_) if stage.plan.beside.is_some() && begun.elapsed() < ANSWER_LIMIT => thread::sleep(POLL),
             outcome => {
@@ -217,7 +219,7 @@ fn connect(stage: &Stage) -> io::Result<(Client, u64)> {
         }
     };
     client.set_timeout(Some(ANSWER_LIMIT))?;
-    stage.victims.lock().unwrap().push(client.thread_id);
+    stage.victims.lock().unwrap().push((member, client.thread_id));
     Ok((client, life))
 }
 

@@ -16,7 +16,7 @@ const ENOUGH: usize = 5;
 
 /// The state of one run. All methods may be called by all workers at once.
 pub struct Stage {
-    endpoints: Vec<Endpoint>,
+    endpoints: Vec<Vec<Endpoint>>,
     pub plan: Plan,
     pub product: Product,
     begun: Instant,
@@ -25,8 +25,8 @@ pub struct Stage {
     is_patient: AtomicBool,
     violations: Mutex<Vec<String>>,
     counts: Mutex<BTreeMap<&'static str, u64>>,
-    /// The thread ids of sessions that chaos may kill: those that are connected now.
-    pub victims: Mutex<Vec<u32>>,
+    /// The sessions that chaos may kill: those that are connected now, each with its member and its thread id.
+    pub victims: Mutex<Vec<(usize, u32)>>,
     /// The number of endpoints handed out so far.
     next: AtomicUsize,
     /// The number of times that the server has been killed in this run. It numbers the server's lives from 0.
@@ -34,8 +34,9 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Starts the state of a run of this plan. `endpoints`: the ways to connect, which sessions take in turns.
-    pub fn new(endpoints: Vec<Endpoint>, plan: Plan, product: Product) -> Self {
+    /// Starts the state of a run of this plan. `endpoints`: the ways to connect, which sessions take in turns, for each member of a group.
+    /// Outside of groups there is one member.
+    pub fn new(endpoints: Vec<Vec<Endpoint>>, plan: Plan, product: Product) -> Self {
         Self {
             endpoints,
             product,
@@ -59,10 +60,10 @@ impl Stage {
     }
 
     /// Delays a writing session by a random time if this process answers reads itself (`Plan::share`), because it only does so between
-    /// writes.
+    /// writes, and in a group, since each of its members needs hits.
     pub fn pause(&self, random: &mut Random) {
         const LONGEST_MS: usize = 400;
-        if self.plan.share.is_some() {
+        if self.plan.share.is_some() || self.plan.group.is_some() {
             thread::sleep(Duration::from_millis(random.below(LONGEST_MS) as u64));
         }
     }
@@ -81,9 +82,10 @@ impl Stage {
         self.is_patient.store(false, Ordering::Relaxed);
     }
 
-    /// The endpoint for the next connection. Calls return the endpoints in turns.
-    pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoints[self.next.fetch_add(1, Ordering::Relaxed) % self.endpoints.len()]
+    /// The endpoint for the next connection to this member. Calls return the member's endpoints in turns.
+    pub fn endpoint(&self, member: usize) -> &Endpoint {
+        let endpoints = &self.endpoints[member];
+        &endpoints[self.next.fetch_add(1, Ordering::Relaxed) % endpoints.len()]
     }
 
     /// The number of times that the server has been killed, which numbers its lives from 0. A value that changes in between means that the

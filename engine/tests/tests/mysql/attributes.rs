@@ -1,7 +1,6 @@
 //! Query attributes. A statement with attributes is run by the server, because functions may read them. A statement without any is like
 //! any other.
 
-use crate::beside::bring;
 use crate::shared::{TestTurn, enter};
 use crate::traps::{all, binary_rows_text, rows_text, small_table, until};
 use fqc_tests::client::{Client, Login, Prepared, Response, command};
@@ -58,7 +57,7 @@ fn clients(db: &str) -> (TestTurn, Client, Client) {
 /// Installs the server's function that reads an attribute. Returns false if this server has none.
 fn tells_attributes(arena: &TestTurn) -> bool {
     let library = "component_query_attributes";
-    if !bring(&arena.server, &format!("{library}.so")) {
+    if !arena.server.bring(&format!("{library}.so")) {
         assert!(std::env::var_os("FQC_MYSQLD").is_some());
         return false;
     }

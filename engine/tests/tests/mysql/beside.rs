@@ -7,15 +7,6 @@ use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 use std::process::Command;
 
-/// Copies a library that comes with the server into its plugin directory. Returns false if this server has none of that name.
-pub fn bring(server: &Server, library: &str) -> bool {
-    let root = server.program().canonicalize().unwrap();
-    let folders = ["root/usr/lib/mysql/plugin", "lib/mysql/plugin", "lib/plugin", "lib64/mysql/plugin"];
-    let known = root.ancestors().take(3).flat_map(|folder| folders.map(|plugins| folder.join(plugins).join(library)));
-    let found = known.into_iter().find(|path| path.is_file());
-    found.map(|path| std::fs::copy(path, server.plugins().join(library)).unwrap()).is_some()
-}
-
 fn obstacle(admin: &mut Client) -> String {
     rows_text(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap())
 }
@@ -32,7 +23,7 @@ fn serves_nothing(server: &Server, words: &str) {
 
 fn stops_while_it_is_installed(name: &str, words: &str) {
     let server = crate::shared::ready(start(&["--server-id=1", "--log-bin=binlog"]));
-    if !bring(&server, &format!("{name}.so")) {
+    if !server.bring(&format!("{name}.so")) {
         return assert!(std::env::var_os("FQC_MYSQLD").is_some());
     }
     let mut admin = server.admin().unwrap();
@@ -74,7 +65,7 @@ fn build_engine(server: &Server) {
 #[test]
 fn nothing_is_served_beside_a_storage_engine_of_others() {
     let server = crate::shared::ready(start(&[]));
-    let has_tables = bring(&server, "ha_example.so");
+    let has_tables = server.bring("ha_example.so");
     let (name, library) = if has_tables { ("EXAMPLE", "ha_example.so") } else { ("outsider", "outsider.so") };
     if !has_tables {
         build_engine(&server);
@@ -122,7 +113,7 @@ fn nothing_is_served_beside_an_engine_that_came_while_this_one_slept() {
 #[test]
 fn nothing_is_served_under_a_thread_pool() {
     let mut server = Server::start(options(&[])).unwrap();
-    if !bring(&server, "thread_pool.so") {
+    if !server.bring("thread_pool.so") {
         return assert!(std::env::var_os("FQC_MYSQLD").is_some());
     }
     std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
@@ -139,7 +130,7 @@ fn nothing_is_served_under_a_thread_pool() {
 fn a_server_that_becomes_another_ones_clone_serves_nothing_of_before() {
     let donor = Server::start(options(&["--server-id=1"])).unwrap();
     let recipient = crate::shared::ready(start(&["--server-id=2"]));
-    if !bring(&donor, "mysql_clone.so") || !bring(&recipient, "mysql_clone.so") {
+    if !donor.bring("mysql_clone.so") || !recipient.bring("mysql_clone.so") {
         return assert!(std::env::var_os("FQC_MYSQLD").is_some());
     }
     let mut admins = [donor.admin().unwrap(), recipient.admin().unwrap()];

@@ -14,6 +14,7 @@ mod dialect;
 mod differential;
 #[path = "../both/found_rows.rs"]
 mod found_rows;
+mod group;
 mod histories;
 #[path = "../both/identity.rs"]
 mod identity;

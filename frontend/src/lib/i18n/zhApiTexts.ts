@@ -647,8 +647,8 @@ const FACTS: ApiTexts = {
     '服务器加载了线程池，引擎无法跟踪其连接',
   'obstacle.a storage engine is loaded whose writes the plugin is not told of':
     '服务器加载了某个存储引擎，引擎无法感知其写入',
-  'obstacle.this server is a member of a replication group, whose other members write here, too':
-    '服务器是组复制的成员，其他成员也会写入此处',
+  'obstacle.this member of a replication group is not ONLINE among a majority, or its state is being read':
+    '此组复制成员未处于 ONLINE 状态或无法联系多数成员，或其状态正在读取中',
   'obstacle.the plugin Rewriter is installed, by whose rules one text may run as another':
     '服务器安装了 Rewriter 插件，它会按规则改写语句',
   'obstacle.the self-test of this server has not passed yet; the error log says more':

@@ -18,8 +18,9 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
         .map(|setting| setting.expression.replace("@@SESSION.", "@@GLOBAL."))
         .join(", ");
     let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_settings}"))?;
-    if let Some([Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins), Some(numbers)]) =
-        rows.first().map(|row| row.as_slice())
+    if let Some(
+        [Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins), Some(numbers), Some(waits)],
+    ) = rows.first().map(|row| row.as_slice())
     {
         // The users stay valid as long as no privilege changes, so they are not queried again after each SET GLOBAL.
         if engine.settings().known_hosts().is_none() {
@@ -29,7 +30,7 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
         let parses_as_usual =
             is_usual(flavour, mode) && is_plain(flavour, first) && !may_passwords_expire(flavour, link);
         let (has_init_connect, side_effects) =
-            (!first.is_empty(), SideEffects::from_values(flavour, [traces, idleness, reports, joins, numbers]));
+            (!first.is_empty(), SideEffects::from_values(flavour, [traces, idleness, reports, joins, numbers, waits]));
         engine
             .settings()
             .note_initial_state(inherited, InitialState { parses_as_usual, has_init_connect, side_effects });

@@ -3,11 +3,13 @@
 //! Every commit and rollback goes through it: those of clients, events, replication appliers and detached XA transactions. Only threads
 //! without a followed connection are reported here, because a session's responses show what has ended.
 
+use crate::faults;
 use crate::mysql::abi::Thd;
 use crate::mysql::reports;
 use crate::mysql::selftest::{self, Seam, SeamReport};
 use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The type of a coordinator's functions: coordinator, session, and whether the whole transaction ends, or only a statement. Returns 0 on
@@ -68,12 +70,21 @@ unsafe extern "C" fn on_commit(coordinator: *mut c_void, thd: *mut Thd, is_whole
     let commit = original(coordinator, COMMIT);
     selftest::note(|| SeamReport { seam: Seam::Commit, name: None, writes: true });
     let is_of_session = reports::on_call(thd, reports::begins_to_commit);
+    if !is_of_session && is_early() {
+        reports::on_call(thd, reports::ends_too_early);
+    }
     // SAFETY: the class's own function, with the server's arguments.
     let outcome = unsafe { commit(coordinator, thd, is_whole) };
     if !is_of_session {
         reports::on_call(thd, |actor| reports::has_ended(actor, is_whole));
     }
     outcome
+}
+
+/// True if tests have the ends of other threads' transactions reported too early, see `faults`.
+fn is_early() -> bool {
+    static IS_EARLY: OnceLock<bool> = OnceLock::new();
+    *IS_EARLY.get_or_init(|| faults::argument("commit").is_some_and(|moment| moment == "early"))
 }
 
 /// Rolls back by the server's own function. Reports the end for threads whose connection is not followed.

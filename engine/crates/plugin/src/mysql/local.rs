@@ -3,6 +3,7 @@
 //! Only for the worker's own thread, never for a client's.
 
 use crate::mysql::abi::{COM_QUERY, Callbacks, QueryCommand, TEXT};
+use crate::mysql::group;
 use crate::mysql::symbols::{self, ThdRef};
 use host::{Link, Row};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_ulonglong, c_void};
@@ -98,6 +99,7 @@ impl Session {
                 return Err("the session got no privileges".into());
             }
             session.query("SET NAMES utf8mb4, sql_log_bin = 0, lock_wait_timeout = 60, autocommit = 1")?;
+            session.query(&group::not_held())?;
             Ok(session)
         }
     }

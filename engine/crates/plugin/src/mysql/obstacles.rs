@@ -1,5 +1,6 @@
 //! Decides whether anything may be served at all. Nothing is, until everything that serving depends on has been observed.
 
+use host::Link;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The reasons against serving, one bit each. The first two hold from the start, until an examination of the server (`Server::examine`)
@@ -13,7 +14,7 @@ pub enum Obstacle {
     NoEvents = 1 << 1,
     /// A storage engine is loaded whose locks are not reported.
     Engine = 1 << 2,
-    /// The server is a member of Group Replication, whose other members write to it too.
+    /// Group Replication is installed, and the server is not known to be a member whose reads the group does not hold back.
     Group = 1 << 3,
     /// A thread pool is loaded, whose connections cannot be followed.
     Pool = 1 << 4,
@@ -43,13 +44,24 @@ pub fn obstacle() -> Option<&'static str> {
     if all == 0 { None } else { words(all) }
 }
 
+/// True if a plugin of this name is installed, whether it is active or not.
+pub fn is_installed(link: &mut dyn Link, name: &str) -> Result<bool, String> {
+    let found = link.query(&format!(
+        "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = '{name}' AND PLUGIN_STATUS <> 'DISABLED'"
+    ))?;
+    Ok(!found.is_empty())
+}
+
 #[cold]
 fn words(all: u32) -> Option<&'static str> {
     const WORDS: [(Obstacle, &str); 6] = [
         (Obstacle::NoEvents, "the plugin fqc_events is not active: INSTALL PLUGIN fqc_events SONAME 'fqc.so'"),
         (Obstacle::Pool, "a thread pool is loaded, and connections of one cannot be followed"),
         (Obstacle::Engine, "a storage engine is loaded whose writes the plugin is not told of"),
-        (Obstacle::Group, "this server is a member of a replication group, whose other members write here, too"),
+        (
+            Obstacle::Group,
+            "this member of a replication group is not ONLINE among a majority, or its state is being read",
+        ),
         (Obstacle::Rewriter, "the plugin Rewriter is installed, by whose rules one text may run as another"),
         (Obstacle::Untested, "the self-test of this server has not passed yet; the error log says more"),
     ];

@@ -5,7 +5,8 @@ use session::EarlierStatement;
 
 /// Returns the statements and open transactions that are running, apart from the one that asks. A replication applier's thread shows no
 /// statement while it applies rows, so its open transaction is listed instead. When it ends a prepared transaction, it has none open, but
-/// shows the statement. The number of a statement is 0 if the performance schema is off. An error is that of a failed query.
+/// shows the statement. Connections between the members of a replication group are left out: their command lasts as long as the membership.
+/// The number of a statement is 0 if the performance schema is off. An error is that of a failed query.
 pub fn running(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
     let rows = link.query(
         "SELECT P.ID, CONVERT(COALESCE(S.EVENT_ID, 0), CHAR), P.INFO FROM information_schema.PROCESSLIST AS P \
@@ -14,6 +15,7 @@ pub fn running(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, String> {
          ON S.THREAD_ID = T.THREAD_ID AND (S.NESTING_EVENT_ID IS NULL OR S.NESTING_EVENT_TYPE = 'TRANSACTION') \
          WHERE P.ID <> CONNECTION_ID() AND (P.USER <> 'system user' \
          AND P.COMMAND NOT IN ('Sleep', 'Daemon', 'Connect', 'Binlog Dump', 'Binlog Dump GTID') \
+         AND P.COMMAND NOT LIKE 'Group Replicatio%' \
          OR P.USER = 'system user' AND P.INFO LIKE 'XA %') \
          UNION ALL SELECT P.ID, CONVERT(X.trx_id, CHAR), NULL FROM information_schema.PROCESSLIST AS P \
          JOIN information_schema.INNODB_TRX AS X ON X.trx_mysql_thread_id = P.ID WHERE P.USER = 'system user'",

@@ -2,13 +2,14 @@
 
 use crate::admission;
 use crate::declared::variables;
+use crate::engine::engine;
 use crate::exports;
 use crate::log;
 use crate::mysql::abi::CLASSES;
 use crate::mysql::local::{self, Local};
 use crate::mysql::obstacles::{self, Obstacle};
 use crate::mysql::symbols::{self, Symbols};
-use crate::mysql::{commits, definitions, events, handlers, processes, second_phases, selftest};
+use crate::mysql::{commits, definitions, events, group, handlers, processes, proofs, second_phases, selftest};
 use crate::server::{Level, Reports, Server};
 use crate::settings;
 use flavour::Flavour;
@@ -33,7 +34,7 @@ pub fn find(plugin: *mut c_void) -> Result<&'static dyn Server, String> {
 static IS_DUE: AtomicBool = AtomicBool::new(true);
 /// True once the plugin has switched off the server's statement events in this process.
 static HAS_BEEN_DEAF: AtomicBool = AtomicBool::new(false);
-/// The pause between two looks for obstacles to serving, while there are some.
+/// The pause between two looks for obstacles to serving, while there are some, or while the server may be a member of a group.
 const PAUSE: Duration = Duration::from_secs(1);
 
 thread_local! {
@@ -63,7 +64,9 @@ impl Server for Symbols {
     fn loaded(&self) {}
 
     fn end(&self) {
-        for outcome in [definitions::remove(), second_phases::remove(), commits::remove(), handlers::remove()] {
+        let outcomes =
+            [group::unfollow(), definitions::remove(), second_phases::remove(), commits::remove(), handlers::remove()];
+        for outcome in outcomes {
             if let Err(error) = outcome {
                 log::warning(&error);
             }
@@ -133,8 +136,11 @@ impl Server for Symbols {
 
     fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String> {
         let is_due = IS_DUE.swap(false, Ordering::AcqRel);
-        // An obstacle may disappear without a report.
-        let is_late = || obstacles::obstacle().is_some() && LOOKED.get().is_none_or(|at| at.elapsed() >= PAUSE);
+        // An obstacle may disappear without a report, and so does the state of a member of a group.
+        let is_late = || {
+            (obstacles::obstacle().is_some() || group::is_installed())
+                && LOOKED.get().is_none_or(|at| at.elapsed() >= PAUSE)
+        };
         if !is_due && !is_late() {
             return Ok(false);
         }
@@ -157,12 +163,11 @@ impl Server for Symbols {
         let engines =
             link.query("SELECT ENGINE FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")?;
         obstacles::set(Obstacle::Engine, !first_column(&engines).all(handlers::knows_engine));
-        for (obstacle, name) in [(Obstacle::Group, "group_replication"), (Obstacle::Rewriter, "rewriter")] {
-            let found = link.query(&format!(
-                "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = '{name}' AND PLUGIN_STATUS <> 'DISABLED'"
-            ))?;
-            obstacles::set(obstacle, !found.is_empty());
-        }
+        obstacles::set(Obstacle::Rewriter, obstacles::is_installed(link, "rewriter")?);
+        let may_serve = group::may_serve(link);
+        engine().keep_nears_out(group::is_installed());
+        obstacles::set(Obstacle::Group, may_serve != Ok(true));
+        may_serve?;
         obstacles::set(Obstacle::Pool, self.has_thread_pool());
         if selftest::is_needed() {
             match test(link) {
@@ -225,9 +230,14 @@ fn first_column(rows: &[Row]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Runs the self-test, then closes handlers that were opened before the load, so that their tables are known from here on. An error says
-/// why the self-test failed; that handlers could not be closed is only logged.
+/// why the self-test failed; that handlers could not be closed is only logged. On a server that may not be written to, an earlier
+/// self-test of the same server program counts.
 fn test(link: &mut dyn Link) -> Result<(), String> {
+    if proofs::may_not_write(link)? {
+        return proofs::check(link);
+    }
     selftest::run(link)?;
+    proofs::keep(link);
     if let Err(error) = link.query("FLUSH LOCAL TABLES") {
         log::warning(&format!("tables that were open before are not cached until they are opened again: {error}"));
     }

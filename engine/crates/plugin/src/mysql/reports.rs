@@ -205,3 +205,9 @@ pub fn has_ended(actor: Actor, is_whole: bool) {
     };
     unfollowed_threads::with_thread(actor.id, |thread| thread.report(engine(), Report::Ended { state, executed: b"" }));
 }
+
+/// Ends the writes of a background thread although they are not visible yet. Only tests want that: they show that they notice it.
+pub fn ends_too_early(actor: Actor) {
+    let state = SessionState { autocommit: true, ..SessionState::default() };
+    unfollowed_threads::with_thread(actor.id, |thread| thread.report(engine(), Report::Ended { state, executed: b"" }));
+}

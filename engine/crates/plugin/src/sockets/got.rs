@@ -1,9 +1,9 @@
-//! The server's global offset table, in which it looks up the functions that it imports.
+//! The global offset tables of the server and of a library in its process, which hold the functions that each imports.
 //!
 //! For x86-64 and aarch64.
 
 use crate::pointers::Pointer;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 
 #[cfg(target_arch = "x86_64")]
 const FUNCTION_RELOCATIONS: [u32; 2] = [6, 7]; // R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT
@@ -37,6 +37,81 @@ pub fn find(function: &CStr) -> Option<Pointer> {
     // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
     search.found
+}
+
+/// A library that is loaded into this process, and kept loaded for as long as this value lives.
+pub struct Library {
+    handle: *mut c_void,
+    base: u64,
+    dynamic: *const Dynamic,
+}
+
+impl Library {
+    /// Finds a loaded library by the name of its file, without its folder. None if the process has not loaded one.
+    pub fn find(file: &str) -> Option<Library> {
+        let mut named = Named { file: file.as_bytes(), found: None };
+        // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
+        unsafe { libc::dl_iterate_phdr(Some(look_at_name), (&raw mut named).cast()) };
+        let (path, base, dynamic) = named.found?;
+        // SAFETY: a NUL-terminated path. Nothing is loaded: the call fails if the library has been unloaded since.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        let library = Library { handle, base, dynamic };
+        (!handle.is_null()).then_some(library)
+    }
+
+    /// Returns the address at which the library is loaded.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Returns the entry for `function` in the library's import table. None if the library does not call it through that table.
+    pub fn entry(&self, function: &CStr) -> Option<Pointer> {
+        // SAFETY: the dynamic section of a library that stays loaded while this value lives.
+        unsafe { Tables::read(self.dynamic).find(self.base, function) }
+    }
+
+    /// Returns the address of a function that the library exports. None if it exports none by this name.
+    pub fn symbol(&self, function: &CStr) -> Option<*mut c_void> {
+        // SAFETY: a handle that is open while this value lives, and a NUL-terminated name.
+        let found = unsafe { libc::dlsym(self.handle, function.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        if !self.handle.is_null() {
+            // SAFETY: the handle that `find` has opened.
+            unsafe { libc::dlclose(self.handle) };
+        }
+    }
+}
+
+/// The search for a loaded library by the name of its file.
+struct Named<'a> {
+    file: &'a [u8],
+    /// Its path, the address at which it is loaded, and its dynamic section.
+    found: Option<(CString, u64, *const Dynamic)>,
+}
+
+/// Compares the name of a loaded object with the wanted one in `data`. The loader calls this for every loaded object until it returns 1.
+unsafe extern "C" fn look_at_name(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
+    // SAFETY: the loader passes a valid description; `data` is the `Named` of `Library::find`.
+    unsafe {
+        let named = &mut *data.cast::<Named>();
+        if (*info).dlpi_name.is_null() {
+            return 0;
+        }
+        let path = CStr::from_ptr((*info).dlpi_name);
+        let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum as usize);
+        let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC);
+        let is_it = path.to_bytes().rsplit(|byte| *byte == b'/').next() == Some(named.file);
+        if let Some(dynamic) = dynamic.filter(|_| is_it) {
+            let base = (*info).dlpi_addr;
+            named.found = Some((path.to_owned(), base, (base + dynamic.p_vaddr) as *const Dynamic));
+        }
+        c_int::from(named.found.is_some())
+    }
 }
 
 /// Returns the function that a call through the table entry of `function` ends up in. `entry` is what the table entry holds. In a server

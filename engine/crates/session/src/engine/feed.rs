@@ -36,6 +36,8 @@ pub(crate) struct State {
     begun: Vec<(NearOwner, AttachPause)>,
     /// The engine is following writes, so near caches may attach.
     pub admits: bool,
+    /// The server may hold reads back for a moment, which near caches would not notice, so none may attach.
+    pub keeps_out: bool,
     pub feed_wakers: HashMap<NearId, FeedWaker>,
 }
 
@@ -60,6 +62,7 @@ impl Default for Feed {
                 attach_pauses: AttachPauses::default(),
                 begun: Vec::new(),
                 admits: false,
+                keeps_out: false,
                 feed_wakers: HashMap::new(),
             }),
             message_received: Condvar::new(),

@@ -14,6 +14,8 @@ pub struct Settings {
     is_faulty: AtomicBool,
     /// The server has a property that forbids serving, whatever the settings say.
     is_obstructed: AtomicBool,
+    /// Number of reasons for which the server itself does not answer new reads at once, see `hold`.
+    held: AtomicU64,
     /// Why serving is forbidden, for `SHOW FQC STATUS`. None if it is not forbidden, or if no reason was given.
     obstacle: Mutex<Option<&'static str>>,
     /// Largest size of a result in bytes (`fqc_limit`).
@@ -63,29 +65,43 @@ pub struct InitialState {
 }
 
 impl InitialState {
-    const BITS: u32 = 7;
+    const BITS: u32 = 8;
 
     fn pack(self, inherited: u64) -> u64 {
-        let SideEffects { traces, limits_idleness, reports, limits_joins, numbers } = self.side_effects;
-        let bits =
-            [self.parses_as_usual, self.has_init_connect, traces, limits_idleness, reports, limits_joins, numbers];
+        let SideEffects { traces, limits_idleness, reports, limits_joins, numbers, waits } = self.side_effects;
+        let bits = [
+            self.parses_as_usual,
+            self.has_init_connect,
+            traces,
+            limits_idleness,
+            reports,
+            limits_joins,
+            numbers,
+            waits,
+        ];
         bits.iter().fold(inherited, |packed, bit| packed << 1 | u64::from(*bit))
     }
 
     fn unpack(packed: u64) -> InitialState {
         let is = |place: u32| packed >> (Self::BITS - place) & 1 != 0;
-        let side_effects =
-            SideEffects { traces: is(3), limits_idleness: is(4), reports: is(5), limits_joins: is(6), numbers: is(7) };
+        let side_effects = SideEffects {
+            traces: is(3),
+            limits_idleness: is(4),
+            reports: is(5),
+            limits_joins: is(6),
+            numbers: is(7),
+            waits: is(8),
+        };
         InitialState { parses_as_usual: is(1), has_init_connect: is(2), side_effects }
     }
 }
 
 impl Settings {
-    /// True if results may be served and stored at all: the cache has memory, no fault was contained, and the server has no
-    /// property that forbids it.
+    /// True if results may be served and stored at all: the cache has memory, no fault was contained, the server has no
+    /// property that forbids it, and it does not hold new reads back.
     pub fn is_on(&self) -> bool {
         // Relaxed, here and below: a switch orders nothing. Whether a result is current depends on the versions alone.
-        self.is_on.load(Ordering::Relaxed) && !self.is_faulty() && !self.is_obstructed()
+        self.is_on.load(Ordering::Relaxed) && !self.is_faulty() && !self.is_obstructed() && !self.is_held()
     }
 
     /// Switches serving and storing on or off. Off if the cache has no memory, or while the plugin is being unloaded.
@@ -116,6 +132,23 @@ impl Settings {
     /// server does that.
     pub fn is_obstructed(&self) -> bool {
         self.is_obstructed.load(Ordering::Relaxed)
+    }
+
+    /// Passes every read to the server until the matching `release`, because the server itself holds new reads back for a
+    /// moment. It applies to each read that arrives after this call, on every thread. Calls may overlap.
+    pub fn hold(&self) {
+        // SeqCst, like the other two: a client that has received an answer to what happened after this call must not be served.
+        self.held.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Ends what one call of `hold` began.
+    pub fn release(&self) {
+        self.held.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// True between a call of `hold` and the matching `release`.
+    pub fn is_held(&self) -> bool {
+        self.held.load(Ordering::SeqCst) > 0
     }
 
     /// Sets the text that says why serving is forbidden, for `SHOW FQC STATUS`; None if it is not. The text has no effect on

@@ -17,20 +17,28 @@ pub struct SideEffects {
     pub limits_joins: bool,
     /// The session assigns the GTIDs of its transactions itself.
     pub numbers: bool,
+    /// A read waits for other members of a replication group before the server answers it.
+    pub waits: bool,
 }
 
 impl SideEffects {
     /// All side effects, which are assumed where nothing is known.
-    pub const ALL: SideEffects =
-        SideEffects { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true };
+    pub const ALL: SideEffects = SideEffects {
+        traces: true,
+        limits_idleness: true,
+        reports: true,
+        limits_joins: true,
+        numbers: true,
+        waits: true,
+    };
 
     /// Returns the side effects that follow from the values of system variables. `values` are the server's answers to the
     /// `expression` of each setting, in the order of `flavour.side_effect_settings.all()`.
-    pub fn from_values(flavour: &Flavour, values: [&[u8]; 5]) -> SideEffects {
+    pub fn from_values(flavour: &Flavour, values: [&[u8]; 6]) -> SideEffects {
         let all = flavour.side_effect_settings.all();
-        let [traces, limits_idleness, reports, limits_joins, numbers] =
+        let [traces, limits_idleness, reports, limits_joins, numbers, waits] =
             std::array::from_fn(|n| !all[n].is_off(values[n]));
-        SideEffects { traces, limits_idleness, reports, limits_joins, numbers }
+        SideEffects { traces, limits_idleness, reports, limits_joins, numbers, waits }
     }
 
     /// Returns the side effects that are on in this or in the other.
@@ -41,6 +49,7 @@ impl SideEffects {
             reports: self.reports || other.reports,
             limits_joins: self.limits_joins || other.limits_joins,
             numbers: self.numbers || other.numbers,
+            waits: self.waits || other.waits,
         }
     }
 
@@ -71,6 +80,8 @@ impl SideEffects {
             self.limits_joins = true;
         } else if known.numbers.depends_on(name) {
             self.numbers = has(&known.numbers);
+        } else if known.waits.depends_on(name) {
+            self.waits = has(&known.waits);
         }
     }
 
@@ -79,13 +90,14 @@ impl SideEffects {
         let says = |setting: &SideEffectSetting| {
             setting.variables.iter().any(|name| sql::contains_ignoring_case(text, name.as_bytes()))
         };
-        let [traces, limits_idleness, reports, limits_joins, numbers] =
+        let [traces, limits_idleness, reports, limits_joins, numbers, waits] =
             flavour.side_effect_settings.all().map(|setting| says(&setting));
         self.traces |= traces;
         self.limits_idleness |= limits_idleness;
         self.reports |= reports;
         self.limits_joins |= limits_joins;
         self.numbers |= numbers;
+        self.waits |= waits;
     }
 }
 
@@ -110,10 +122,10 @@ mod tests {
         {
             set(name, Value::Complex);
         }
-        assert_eq!(side_effects, SideEffects { numbers: false, ..SideEffects::ALL });
-        let from = |values: [&str; 5]| SideEffects::from_values(&MARIADB, values.map(str::as_bytes));
-        assert_eq!(from(["enabled=off", "0", "OFF", "1", "0"]), SideEffects::default());
-        assert_eq!(from(["enabled=on", "30", "STATE", "0", "1"]), SideEffects::ALL);
+        assert_eq!(side_effects, SideEffects { numbers: false, waits: false, ..SideEffects::ALL });
+        let from = |values: [&str; 6]| SideEffects::from_values(&MARIADB, values.map(str::as_bytes));
+        assert_eq!(from(["enabled=off", "0", "OFF", "1", "0", "0"]), SideEffects::default());
+        assert_eq!(from(["enabled=on", "30", "STATE", "0", "1", "1"]), SideEffects::ALL);
     }
 
     #[test]
@@ -126,6 +138,22 @@ mod tests {
         assert!(set("gtid_next", b"00000000-0000-0000-0000-000000000001:7"));
         assert!(set("optimizer_trace", b"enabled=off"));
         assert!(!set("gtid_next", b"automatic"));
+    }
+
+    #[test]
+    fn only_levels_that_are_known_not_to_wait_do_not_wait() {
+        let mut side_effects = SideEffects::default();
+        let mut set = |value: Value| {
+            side_effects.set(&MYSQL, b"group_replication_consistency", Some(&value));
+            side_effects.waits
+        };
+        assert!(set(Value::Word(b"BEFORE".to_vec())));
+        assert!(!set(Value::Text(b"eventual".to_vec())));
+        assert!(set(Value::Default));
+        assert!(!set(Value::Text(b"BEFORE_ON_PRIMARY_FAILOVER".to_vec())));
+        for level in ["AFTER", "BEFORE_AND_AFTER", "2", "A_LEVEL_OF_A_LATER_SERVER"] {
+            assert!(set(Value::Text(level.as_bytes().to_vec())), "{level}");
+        }
     }
 
     #[test]

@@ -241,9 +241,9 @@ impl Variables {
     /// side effect. Nothing is uncertain afterwards.
     pub fn take_setting_values(&mut self, values: &[Vec<u8>]) {
         (self.is_uncertain, self.is_doubtful, self.knows_side_effects) = (false, false, true);
-        if let Some([traces, idleness, reports, joins, numbers]) = values.get(self.known().askable.len()..) {
+        if let Some([traces, idleness, reports, joins, numbers, waits]) = values.get(self.known().askable.len()..) {
             self.side_effects =
-                SideEffects::from_values(self.mode.flavour, [traces, idleness, reports, joins, numbers]);
+                SideEffects::from_values(self.mode.flavour, [traces, idleness, reports, joins, numbers, waits]);
         }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);

@@ -384,10 +384,14 @@ impl Identity {
     }
 
     /// True if the session expects of each read a side effect that an answer from the cache does not have: a trace, a report about the
-    /// transaction, a GTID of its own. Every read must then run on the server, and the engine may send no queries of its own.
+    /// transaction, a GTID of its own, a wait for other members of a group. Every read must then run on the server, and the engine may send no
+    /// queries of its own.
     pub fn expects_side_effects(&self) -> bool {
         let side_effects = self.variables.side_effects;
-        side_effects.traces || side_effects.numbers || side_effects.reports && self.has(capability::SESSION_TRACK)
+        side_effects.traces
+            || side_effects.numbers
+            || side_effects.waits
+            || side_effects.reports && self.has(capability::SESSION_TRACK)
     }
 
     /// True if the server reports to the client where a transaction begins. The engine must then not begin one at another moment.
