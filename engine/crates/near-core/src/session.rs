@@ -75,14 +75,13 @@ impl FoundRowsEffect {
 
     /// Returns the new value of `Session::has_found_rows_diverged` after the command's answer: true if the server's FOUND_ROWS() no longer
     /// belongs to the last read that the client knows of, and false if it does. None if the value does not change.
-    fn diverges(self, outcome: &Outcome) -> Option<bool> {
-        let aggregated = rows_in(outcome);
+    /// `counts_until_failure`: on this product, a read that fails after it has sent columns has set the number, too.
+    fn diverges(self, outcome: &Outcome, counts_until_failure: bool) -> Option<bool> {
+        let rows = rows_in(outcome);
+        let sets_number = rows.is_some() || outcome.has_columns && counts_until_failure;
         match self {
-            FoundRowsEffect::Aggregate { .. } if aggregated.is_some() => {
-                aggregated.filter(|rows| *rows > 1).map(|_| false)
-            }
-            // A command that fails after it has sent columns has set the number, too.
-            FoundRowsEffect::OwnRows | FoundRowsEffect::ReplacesUnseen if outcome.has_columns => Some(false),
+            FoundRowsEffect::Aggregate { .. } if rows.is_some() => rows.filter(|rows| *rows > 1).map(|_| false),
+            FoundRowsEffect::OwnRows | FoundRowsEffect::ReplacesUnseen if sets_number => Some(false),
             FoundRowsEffect::ReplacesUnseen | FoundRowsEffect::Aggregate { replaces_unseen: true } => Some(true),
             _ => None,
         }
@@ -526,8 +525,9 @@ impl Session {
         if is_hidden {
             return self.hidden_answer_completed(outcome);
         }
-        self.has_found_rows_diverged =
-            std::mem::take(&mut self.found_rows_effect).diverges(outcome).unwrap_or(self.has_found_rows_diverged);
+        let counts_until_failure = self.freshness.flavour().statements.counts_until_failure;
+        let diverges = std::mem::take(&mut self.found_rows_effect).diverges(outcome, counts_until_failure);
+        self.has_found_rows_diverged = diverges.unwrap_or(self.has_found_rows_diverged);
         self.freshness.answered(outcome);
     }
 

@@ -1,6 +1,5 @@
 //! A server with the plugin, near caches that are attached to it, and reads through them.
 
-use super::followed::{mariadb, mysql};
 use super::{Folder, LIMIT, Near, near, plugin};
 use fqc_tests::client::{Client, Response};
 use fqc_tests::near::privilege;
@@ -17,19 +16,16 @@ pub fn caching() -> Server {
     caching_with(&[])
 }
 
-/// Starts a server with the plugin and these additional arguments. It is MySQL 9.7 if the environment variable `FQC_TEST_PRODUCT` has that
-/// name, and otherwise MariaDB.
+/// Starts a server with the plugin and these additional arguments.
 pub fn caching_with(arguments: &[&str]) -> Server {
-    let arguments = arguments.iter().map(|one| one.to_string()).collect();
-    let options = Options { plugin: Some(plugin()), arguments, ..product() };
-    Server::start(options).expect("a server with the plugin")
+    caching_on(Options::default(), arguments)
 }
 
-/// The options that choose the product of [`caching_with`].
-pub fn product() -> Options {
-    let is_mysql = std::env::var("FQC_TEST_PRODUCT").is_ok_and(|name| name == "MySQL 9.7");
-    let kind = if is_mysql { mysql("9.7").expect("this product is installed") } else { mariadb() };
-    kind.options
+/// Starts a server with the plugin and these additional arguments. `options` choose the product.
+fn caching_on(options: Options, arguments: &[&str]) -> Server {
+    let arguments = arguments.iter().map(|one| one.to_string()).collect();
+    let options = Options { plugin: Some(plugin()), arguments, ..options };
+    Server::start(options).expect("a server with the plugin")
 }
 
 /// Makes the tables `d.t`, with the rows 1 and 2, and `d.u`, which is empty, and the account `feed` that near caches attach with.
@@ -90,9 +86,14 @@ pub struct Scene {
 pub const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 
 impl Scene {
-    /// Starts a server and this number of near caches.
+    /// Starts a MariaDB server and this number of near caches.
     pub fn of(count: usize) -> Scene {
-        let server = caching();
+        Scene::on(Options::default(), count)
+    }
+
+    /// Starts a server and this number of near caches. `options` choose the product.
+    pub fn on(options: Options, count: usize) -> Scene {
+        let server = caching_on(options, &[]);
         prepare(&server);
         settle(&server);
         let nears = (0..count).map(|_| attached(&server, &[])).collect();

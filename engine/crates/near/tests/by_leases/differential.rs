@@ -3,6 +3,7 @@
 //! `FQC_TEST_SEED` the seed. The run ends early only on a machine that needs more than two minutes.
 
 use crate::beside;
+use crate::beside::followed::{Kind, mariadb, mysql};
 use fqc_tests::differential::{self, Aim, Plan};
 use fqc_tests::near::Near;
 use fqc_tests::server::{Options, Server};
@@ -15,8 +16,17 @@ fn number(name: &str, default: u64) -> u64 {
 
 #[test]
 fn what_is_answered_by_leases_is_what_a_plain_server_answers() {
-    let arguments: Vec<_> = differential::ARGUMENTS.iter().map(|one| one.to_string()).collect();
-    let options = Options { arguments, ..Options::default() };
+    judge(mariadb());
+}
+
+#[test]
+fn what_is_answered_by_leases_is_what_a_plain_server_of_mysql_answers() {
+    mysql("9.7").into_iter().for_each(judge);
+}
+
+fn judge(kind: Kind) {
+    let arguments = differential::ARGUMENTS.iter().map(|one| one.to_string()).collect();
+    let options = Options { arguments, ..kind.options };
     let mut plain = Server::start(options.clone()).expect("a plain server");
     let plugin = Some(beside::plugin());
     let mut cached = Server::start(Options { plugin, ..options }).expect("a cached server");

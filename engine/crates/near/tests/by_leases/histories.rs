@@ -4,6 +4,7 @@
 
 use crate::beside;
 use crate::beside::applications::in_this_process;
+use crate::beside::followed::{Kind, mariadb, mysql};
 use fqc_tests::histories::{self, ANSWERED_HERE, Plan, Report};
 use fqc_tests::server::{Options, Server};
 use std::time::Duration;
@@ -16,12 +17,17 @@ fn number(name: &str, default: u64) -> u64 {
 /// The time limit of a test. Only a fault takes this long.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
-/// Starts a server with the plugin and runs the plan. Panics if a session has read a state that was older than one seen before, or if so
+/// Starts a MariaDB server with the plugin and runs the plan. Panics if a session has read a state that was older than one seen before, or if so
 /// few reads were answered by near caches that the run has shown nothing.
 fn judge(plan: Plan) -> Report {
+    judge_on(mariadb(), plan)
+}
+
+/// Like [`judge`], on a server of this kind.
+fn judge_on(kind: Kind, plan: Plan) -> Report {
     let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
     let plugin = Some(beside::plugin());
-    let mut server = Server::start(Options { plugin, arguments, ..Options::default() }).expect("a cached server");
+    let mut server = Server::start(Options { plugin, arguments, ..kind.options }).expect("a cached server");
     let report = histories::run(&mut server, plan.clone()).expect("the server answers");
     print!("{report}");
     assert!(report.violations.is_empty(), "{report}");
@@ -46,6 +52,11 @@ fn plan() -> Plan {
 #[test]
 fn nobody_sees_the_past_through_near_caches_in_trouble() {
     judge(plan());
+}
+
+#[test]
+fn nobody_sees_the_past_through_near_caches_of_mysql_in_trouble() {
+    mysql("9.7").into_iter().for_each(|kind| drop(judge_on(kind, plan())));
 }
 
 #[test]

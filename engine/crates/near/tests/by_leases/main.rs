@@ -9,6 +9,7 @@ mod cut_off;
 mod differential;
 mod histories;
 mod in_process;
+mod on_mysql;
 mod prepared;
 mod serve;
 mod tiers;

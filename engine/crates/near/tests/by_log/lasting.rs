@@ -120,6 +120,23 @@ fn rows_found_stay_unknown_after_a_prepared_show() {
     }
 }
 
+/// Checks FOUND_ROWS() after the first read of a connection, which the near cache's own query comes before, if that read fails after it has
+/// sent columns. MariaDB then counts the rows until the failure, and MySQL keeps the older number, which is that of the query.
+#[test]
+fn rows_found_by_a_first_read_that_fails_on_its_way_are_its_own_or_refused() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let statements =
+            ["CREATE TABLE d.b (id INT PRIMARY KEY, v BIGINT UNSIGNED)", "INSERT INTO d.b VALUES (1, 8), (2, 1)"];
+        run(&mut direct(&server), &statements);
+        let mut client = near.client();
+        assert_eq!(ask(&mut client, "SELECT 1 / (v - 3) FROM d.b ORDER BY id"), "error 1690");
+        let expected = if kind.is_mysql() { "error 1020" } else { "1" };
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS() + 0"), expected);
+    }
+}
+
 #[test]
 fn a_read_that_counts_all_rows_is_not_kept_without_their_number() {
     let kind = crate::beside::followed::mariadb();
