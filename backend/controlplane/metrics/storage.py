@@ -22,7 +22,7 @@ from django.conf import settings
 from django.db.models import F, Q, QuerySet
 
 from controlplane.core import clock
-from controlplane.core.turns import turn_claim, turn_end
+from controlplane.core.periodic import periodic_claim, periodic_end
 from controlplane.fleet.connection import address_of, limits
 from controlplane.fleet.isolation import isolated
 from controlplane.fleet.models import Instance
@@ -36,7 +36,7 @@ from controlplane.metrics.models import DiskSource, StorageGap, StorageLook
 
 EVERY_SECONDS = 300
 # 200 instances every five seconds are 12 000 in five minutes. A round whose servers are all slow takes ten minutes.
-TURN, TURN_SECONDS, LEASE_SECONDS = "storage_looks", 5.0, 900.0
+WORK, TURN_SECONDS, LEASE_SECONDS = "storage_looks", 5.0, 900.0
 ROUND_COUNT, THREADS = 200, 8
 CONNECT_SECONDS = 3
 SUM_SECONDS = 10  # the server ends the query that sums up its tables after that time
@@ -61,12 +61,12 @@ class Storage:
 
 def look_if_due() -> None:
     now = clock.shared_time()
-    if not turn_claim(TURN, now, LEASE_SECONDS):
+    if not periodic_claim(WORK, now, LEASE_SECONDS):
         return
     try:
         look_round(now)
     finally:
-        turn_end(TURN, now + TURN_SECONDS)
+        periodic_end(WORK, now + TURN_SECONDS)
 
 
 def look_round(now: float) -> None:

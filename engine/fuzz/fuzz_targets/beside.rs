@@ -5,7 +5,7 @@
 use feed::Frame;
 use libfuzzer_sys::fuzz_target;
 use near_core::follow::Follower;
-use near_core::identified::LoginFacts;
+use near_core::login_facts::LoginFacts;
 use near_core::leases::ByLeases;
 use near_core::memory::Memory;
 use near::pump::server_bytes;

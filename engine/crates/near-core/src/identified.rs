@@ -17,6 +17,7 @@ use crate::clock;
 use crate::command::{LONGEST_COMMAND, begins_a_read};
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
+use crate::login_facts::LoginFacts;
 use crate::memory::Memory;
 use crate::payloads::Payloads;
 use crate::published::PublishableRead;
@@ -56,31 +57,6 @@ const LONGEST_ANSWER: usize = 64 << 10;
 const QUESTION: u64 = 0;
 /// The number of the answer to the question of [`StalenessBound::further_question`].
 const FURTHER_QUESTION: u64 = u64::MAX;
-
-/// The facts about a connection that client and server have exchanged at the login.
-#[derive(Default)]
-pub struct LoginFacts {
-    /// The connection's number on the server, from its greeting.
-    pub number: u32,
-    /// The hash ([`feed::check_of`]) of the server's greeting.
-    pub greeting: u64,
-    /// The hash ([`feed::check_of`]) of the greeting that the client got. None if the client uses TLS, so that other processes
-    /// cannot serve it.
-    pub shown_greeting: Option<u64>,
-    /// The server's version, from its greeting.
-    pub version: Vec<u8>,
-    /// The capabilities that client and server have agreed on.
-    pub capabilities: u64,
-    /// The number of the collation in the client's login.
-    pub collation: u16,
-}
-
-impl LoginFacts {
-    /// Returns what is special about the server's product and release.
-    pub fn flavour(&self) -> &'static Flavour {
-        flavour::of(&String::from_utf8_lossy(&self.version))
-    }
-}
 
 /// Serves a connection to a server without the plugin: asks the server for the session's identity, and shares results among
 /// sessions with the same one.

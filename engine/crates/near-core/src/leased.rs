@@ -4,7 +4,7 @@
 use crate::answer::Answer;
 use crate::clock;
 use crate::command::begins_a_read;
-use crate::identified::LoginFacts;
+use crate::login_facts::LoginFacts;
 use crate::prepared::{ContextId, Execution, PreparedStatements};
 use crate::published::{PublishableResult, ServedContexts, ServedRead};
 use crate::reason::ContextReason;
@@ -29,7 +29,7 @@ const MOST_WAITING: usize = 8;
 pub struct LeasedConnection {
     /// The connection as the feed sees it, with its session contexts.
     pub connection: Connection,
-    /// What is special about the server's product and release.
+    /// This says what differs between products and releases of servers, for the one of this connection.
     pub flavour: &'static Flavour,
     pub statements: PreparedStatements,
     /// The capabilities that client and server have agreed on.

@@ -9,8 +9,8 @@
 use crate::clock;
 use crate::command::{LONGEST_COMMAND, begins_a_read, is_harmless};
 use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
-use crate::identified::LoginFacts;
 use crate::leased::{LeasedConnection, ReadCommand, ServeTime, lock};
+use crate::login_facts::LoginFacts;
 use crate::memory::Memory;
 use crate::prepared::ContextId;
 use crate::reason::ContextReason;

@@ -33,6 +33,7 @@ pub mod freshness;
 pub mod identified;
 mod leased;
 pub mod leases;
+pub mod login_facts;
 mod memo;
 pub mod memory;
 mod observed_read;

@@ -660,8 +660,8 @@ fn refusal() -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identified::LoginFacts;
     use crate::leases::ByLeases;
+    use crate::login_facts::LoginFacts;
     use feed::{CommandReport, Frame, ToNear, command_check};
     use std::cell::Cell;
     use std::rc::Rc;

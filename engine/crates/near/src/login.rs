@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::server::Connector;
 use crate::stream::{PacketReader, Stream};
 use near_core::follow::{Follower, UnreadReason};
-use near_core::identified::LoginFacts;
+use near_core::login_facts::LoginFacts;
 use std::io;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;

@@ -1,4 +1,4 @@
-// What the charts of storage cannot show: how much is free, and why figures are missing.
+// The note below the charts of storage says what they cannot show: how much is free, and why figures are missing.
 import type { components } from '@/api/schema.gen';
 import { Moment } from '@/components/Moment';
 import { formatBytes } from '@/lib/bytes';
