@@ -32,7 +32,10 @@ class NearCache:
 
 
 def wanted(instances: Sequence[Instance]) -> Instance | None:
-    """Returns the server that a near cache would serve for. None if no server allows one; MySQL servers do not."""
+    """Returns the server that the near cache would serve for: the first MariaDB server, or None if there is none.
+
+    A MySQL server would take the password of its account over TLS alone, which this near cache does not use.
+    """
     return next((each for each in instances if each.is_serving and each.product == "MariaDB"), None)
 
 

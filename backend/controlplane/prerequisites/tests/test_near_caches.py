@@ -113,9 +113,10 @@ def test_where_no_engine_loads_the_log_and_rules_are_the_ways(viewer: Any, older
 
 
 @pytest.mark.django_db
-def test_on_mysql_with_the_engine_no_mode_is_told_that_it_does_not_admit(viewer: Any, shared_mysql: Any) -> None:
+def test_on_mysql_that_takes_the_engine_a_near_cache_may_attach_to_it(viewer: Any, shared_mysql: Any) -> None:
     answer = checked(viewer, managed(shared_mysql))
-    assert modes(answer) == [BOUNDED, RULED]
+    assert modes(answer) == [EXACT, BOUNDED, RULED]
+    assert "GRANT REPLICATION SLAVE ON" in str(answer["ways"][0])
 
 
 def test_a_managed_service_is_told_of_its_parameter_group_and_not_of_an_option_file() -> None:
