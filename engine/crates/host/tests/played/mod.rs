@@ -58,9 +58,10 @@ pub struct Played;
 
 impl Link for Played {
     fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
-        let numbers = if text.contains("gtid_next") { "AUTOMATIC" } else { "0" };
+        let [numbers, waits] = if text.contains("gtid_next") { ["AUTOMATIC", "EVENTUAL"] } else { ["0"; 2] };
+        let settings = ["STRICT_TRANS_TABLES", "", "enabled=off", "0", "OFF", "1", numbers, waits];
         let answers: [(&str, &[&[&str]]); 8] = [
-            ("SELECT @@GLOBAL.sql_mode", &[&["STRICT_TRANS_TABLES", "", "enabled=off", "0", "OFF", "1", numbers]]),
+            ("SELECT @@GLOBAL.sql_mode", &[&settings]),
             ("SELECT @@GLOBAL.default_password_lifetime", &[&["1"]]),
             ("SHOW DATABASES", &[&["d"]]),
             ("SELECT ENGINE, TABLE_TYPE", &[&["InnoDB", "BASE TABLE"]]),
