@@ -83,7 +83,7 @@ def show(
 
 @app.read("storage")
 def storage(call: Call, instance: Annotated[str, typer.Argument(help="Instance.")]) -> None:
-    """Show the storage that an instance's server uses, and why a figure is missing."""
+    """Show the storage an instance uses, and why a figure is missing."""
     call.show(call.api.get(f"instances/{instance}/storage"), lambda it: facts(_STORAGE, it))
 
 
