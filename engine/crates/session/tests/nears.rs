@@ -443,3 +443,21 @@ fn an_older_near_cache_is_told_of_results_alone() {
     a.read(READ, "one", AUTOCOMMIT);
     assert_eq!(all_told(&engine, near).len(), 1);
 }
+
+/// Checks what the plugin needs on a member of a replication group: the group may hold reads back for a moment, and a near cache would go
+/// on serving.
+#[test]
+fn near_caches_are_kept_out_while_the_server_may_hold_reads_back() {
+    let engine = engine();
+    let attaches = || {
+        let mut feed = connect(&engine);
+        feed.ask("ATTACH FQC NEAR 'near' PROTOCOL 5");
+        feed.reply(&wire::ok_packet(1, 0, 0, AUTOCOMMIT, 0));
+        feed.session.feed().flatten().is_some()
+    };
+    let near = attached(&engine, feed::VERSION);
+    engine.keep_nears_out(true);
+    assert!(!engine.is_near_attached(near) && !attaches());
+    engine.keep_nears_out(false);
+    assert!(attaches());
+}
