@@ -91,6 +91,7 @@ fn judge_group(primaries: Primaries) {
 }
 
 #[test]
+#[ignore = "takes minutes; by hand, with --ignored"]
 fn nobody_sees_the_past_in_a_group_with_one_primary() {
     judge_group(Primaries::First);
 }
@@ -102,6 +103,7 @@ fn nobody_sees_the_past_in_a_group_with_many_primaries() {
 
 /// Checks that these checkers find results that a member stores while an applier has not committed yet what it writes.
 #[test]
+#[ignore = "takes minutes; by hand, with --ignored"]
 fn a_group_whose_appliers_commits_are_reported_too_early_is_found_out() {
     let primaries = Primaries::First;
     let Some(mut members) = start_group(primaries, &[("FQC_FAULT", "commit:early")]) else { return };
