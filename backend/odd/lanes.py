@@ -20,8 +20,8 @@ from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance, LookFault, Observation, PrivilegeLook
 from controlplane.fleet.states import Duty, State
 from controlplane.gateway.local_accounts import Use, account
-from controlplane.metrics import polling, rollups
-from controlplane.metrics.models import FleetMinute, Sample
+from controlplane.metrics import polling, rollups, storage
+from controlplane.metrics.models import FleetMinute, Sample, StorageLook
 from controlplane.near_caches.models import NearCache
 from controlplane.prerequisites.check import observe
 from controlplane.prerequisites.privilege_looks import look_round
@@ -247,6 +247,19 @@ class Observations(Lane):
         return ["its observation was not ended"] if found.is_running else []
 
 
+class StorageLooks(Lane):
+    name, duties, looks = "storage", {Duty.STORAGE}, {"look_if_due"}
+
+    def round(self) -> None:
+        StorageLook.objects.update(tried_at=0)
+        self.now = time.time()
+        storage.look_round(self.now)
+
+    def lost(self) -> list[str]:
+        look = StorageLook.objects.filter(instance=self.fleet.healthy_row, at__gte=int(self.now))
+        return [] if look.exists() else ["its storage was not read"]
+
+
 class Living(Lane):
     """Does what the lookout does with servers that answer, at its pace. Late answers must cost no slot."""
 
@@ -273,7 +286,7 @@ class Living(Lane):
         return lost if found.exists() else [*lost, "no sample in its slot"]
 
 
-LANES: Sequence[type[Lane]] = (Polls, NearCaches, Watch, Statements, Privileges, Observations)
+LANES: Sequence[type[Lane]] = (Polls, NearCaches, Watch, Statements, Privileges, Observations, StorageLooks)
 AT_ITS_PACE: Sequence[type[Lane]] = (Living,)
 
 
