@@ -25,6 +25,19 @@ export default tseslint.config(
     files: ['scripts/**', '*.config.*', 'e2e/**', 'measure/**', 'public/**'],
     rules: { 'no-console': 'off', 'no-undef': 'off' },
   },
+  {
+    files: ['e2e/**'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'test',
+          property: 'afterEach',
+          message: 'It also runs after skipped tests; use `afterwards`.',
+        },
+      ],
+    },
+  },
   { files: ['src/lib/i18n/*.ts'], rules: { 'max-lines': 'off' } },
   forbid(
     'src/lib/**',

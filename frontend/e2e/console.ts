@@ -21,8 +21,22 @@ function instancesOf(worker: number): [Instance, Instance] {
  */
 const END = Number(process.env.FQC_TEST_END ?? Infinity);
 
-/** Playwright's `test` with `instances`, the two instances of the worker, and `api`, the API as the administrator. */
-export const test = base.extend<{ instances: [Instance, Instance]; api: Api; begun: undefined }>({
+type Restore = (api: Api) => Promise<unknown>;
+
+interface Fixtures {
+  /** The two instances of the worker. */
+  instances: [Instance, Instance];
+  /** The API as the administrator. */
+  api: Api;
+  /**
+   * Registers what restores the stack after the test, also if the test fails; the last one registered runs first. Tests
+   * use this, not `afterEach`, which Playwright also calls after a test that was skipped before its `beforeEach`.
+   */
+  afterwards: (restore: Restore) => void;
+  begun: undefined;
+}
+
+export const test = base.extend<Fixtures>({
   begun: [
     // eslint-disable-next-line no-empty-pattern -- Playwright reads from it what a fixture needs
     async ({}, provide, test) => {
@@ -34,6 +48,13 @@ export const test = base.extend<{ instances: [Instance, Instance]; api: Api; beg
   // eslint-disable-next-line no-empty-pattern -- Playwright reads from it what a fixture needs
   instances: async ({}, provide, { parallelIndex }) => provide(instancesOf(parallelIndex)),
   api: async ({ request }, provide) => provide(new Api(request)),
+  afterwards: async ({ api }, provide) => {
+    const registered: Restore[] = [];
+    await provide((restore) => void registered.unshift(restore));
+    const failures: unknown[] = [];
+    for (const restore of registered) await restore(api).catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  },
 });
 
 export { expect } from '@playwright/test';

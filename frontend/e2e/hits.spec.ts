@@ -5,8 +5,8 @@ import { whileReading, type Api } from './fleet';
 import { expect, test, type Instance } from './console';
 import { stack } from './session';
 
-test.afterEach(async ({ api, instances: [first] }) => {
-  await api.change(first.id, 'cache/disable');
+test.beforeEach(({ afterwards, instances: [first] }) => {
+  afterwards((api) => api.change(first.id, 'cache/disable'));
 });
 
 /** The reads per second that the fleet's caches answered in the past hour, as the fleet page shows them. */

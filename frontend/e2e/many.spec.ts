@@ -3,7 +3,7 @@ import { expect, test } from './console';
 
 test.skip(!RUN_DIR, 'FQC_E2E_RUN_DIR does not say where the stack runs.');
 
-test.afterEach(() => removeCrowd());
+test.beforeEach(({ afterwards }) => afterwards(removeCrowd));
 
 test('of a table of 10 000 instances only the rows in view exist, wherever it is scrolled and however sorted', async ({
   page,

@@ -1,6 +1,6 @@
 // One template applied to many instances. They are many names of two servers: as many steps as with many servers.
 import { expect, test } from './console';
-import { runOn } from './fleet';
+import { runOn, type Api } from './fleet';
 import { mayChange, stack } from './session';
 
 // The number of instances: more than are done while a slow browser is between two clicks, but few enough for the
@@ -23,15 +23,14 @@ interface Parameters {
   items: { name: string; running: string }[];
 }
 
-let former: string[] = [];
-
-test.beforeEach(async ({ api, instances }) => {
-  former = await Promise.all(
-    instances.map(async ({ id }) => {
-      const { items } = await api.get<Parameters>(`instances/${id}/parameters`);
-      return items.find(({ name }) => name === 'wait_timeout')?.running ?? 'DEFAULT';
-    }),
-  );
+test.beforeEach(async ({ api, afterwards, instances }) => {
+  // The servers' own instances would show drift if the value stayed.
+  for (const { id } of instances) {
+    const { items } = await api.get<Parameters>(`instances/${id}/parameters`);
+    const former = items.find(({ name }) => name === 'wait_timeout')?.running ?? 'DEFAULT';
+    afterwards(() => runOn(stack.server(id), `SET GLOBAL wait_timeout = ${former}`));
+  }
+  afterwards(remove);
   await api.send('POST', 'templates', { name: template, values: { wait_timeout: '27182' } });
   const register = (number: number) => {
     const server = stack.server(instances[number % 2 ? 0 : 1].id);
@@ -44,19 +43,14 @@ test.beforeEach(async ({ api, instances }) => {
     await Promise.all(Array.from({ length: AT_ONCE }, (_, more) => register(number + more)));
 });
 
-test.afterEach(async ({ api, instances }) => {
+/** Removes the instances that a test registered. */
+async function remove(api: Api): Promise<void> {
   const { items } = await api.get<{ items: Named[] }>(`instances?search=${template}&limit=100`);
   for (let from = 0; from < items.length; from += AT_ONCE)
     await Promise.all(
       items.slice(from, from + AT_ONCE).map(({ id }) => api.send('DELETE', `instances/${id}`)),
     );
-  // Restores the value, since the servers' own instances would show drift.
-  await Promise.all(
-    instances.map((instance, at) =>
-      runOn(stack.server(instance.id), `SET GLOBAL wait_timeout = ${former[at]}`),
-    ),
-  );
-});
+}
 
 test('many instances are followed live; what has not begun is paused, resumed and given up', async ({
   page,

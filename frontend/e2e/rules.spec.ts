@@ -6,13 +6,10 @@ import { stack } from './session';
 const ON = { parameters: { query_cache_size: '16777216', query_cache_type: '1' } };
 const OFF = { parameters: { fqc_rules: null, query_cache_size: '0', query_cache_type: '0' } };
 
-test.beforeEach(async ({ api, instances: [, second] }) => {
+test.beforeEach(async ({ api, afterwards, instances: [, second] }) => {
   await api.change(second.id, 'changes', OFF);
+  afterwards(() => api.change(second.id, 'changes', OFF));
   await api.change(second.id, 'changes', ON);
-});
-
-test.afterEach(async ({ api, instances: [, second] }) => {
-  await api.change(second.id, 'changes', OFF);
 });
 
 test('a statement is looked at, and a rule for it is explained and applied', async ({

@@ -59,13 +59,15 @@ function nextMinute(): number {
   return Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
 }
 
-test.afterEach(async ({ api, instances }) => {
-  for (const { id } of instances) {
-    await api.change(id, 'changes', { parameters: { net_read_timeout: null } });
-    await api.send('PATCH', `instances/${id}`, {
-      maintenance_window: { weekday: null, start: '02:00', minutes: 60 },
-    });
-  }
+test.beforeEach(({ afterwards, instances }) => {
+  afterwards(async (api) => {
+    for (const { id } of instances) {
+      await api.change(id, 'changes', { parameters: { net_read_timeout: null } });
+      await api.send('PATCH', `instances/${id}`, {
+        maintenance_window: { weekday: null, start: '02:00', minutes: 60 },
+      });
+    }
+  });
 });
 
 test('a change runs by itself when its time has come, and when the maintenance window opens', async ({

@@ -2,16 +2,11 @@ import { expect, test } from './console';
 
 const OTHER = { username: `second-${Date.now()}`, password: 'a second pair of eyes' };
 
-test.beforeEach(async ({ api }) => {
-  await api.send('POST', 'users', { ...OTHER, email: '', role: 'operator' });
+test.beforeEach(async ({ api, afterwards }) => {
+  const other = await api.send<{ id: number }>('POST', 'users', { ...OTHER, email: '', role: 'operator' });
+  afterwards(() => api.send('DELETE', `users/${other.id}`));
   await api.send('PATCH', 'settings', { is_four_eyes: true });
-});
-
-test.afterEach(async ({ api }) => {
-  await api.send('PATCH', 'settings', { is_four_eyes: false });
-  const { items } = await api.get<{ items: { id: number; username: string }[] }>('users?limit=100');
-  const other = items.find(({ username }) => username === OTHER.username);
-  await api.send('DELETE', `users/${other?.id}`);
+  afterwards(() => api.send('PATCH', 'settings', { is_four_eyes: false }));
 });
 
 test('a restart waits for a second person, who approves it in a browser of their own', async ({
