@@ -15,7 +15,7 @@ from driver.configuration import PLUGIN
 from driver.near import DISTANCE
 from driver.near import PROGRAM as NEAR
 from driver.product import MARIADB, PRODUCTS, Product
-from lab import servers, suites, summary
+from lab import suites, summary
 from lab.application import Application, Extent
 from lab.floors import complaints
 from lab.frameworks.doctrine import Doctrine
@@ -111,9 +111,8 @@ def _run(arguments: argparse.Namespace, extent: Extent) -> dict[str, Result]:
         application: Application = APPLICATIONS[name]()
         try:
             product = _chosen(application, arguments.product)
-            modes = [mode for mode in arguments.modes if mode not in servers.lacking(product)]
-            _tell(f"{name} on {product.name}, in the modes {' '.join(modes)} ...")
-            with staged(application, product, modes, extent, arguments.distance) as settings:
+            _tell(f"{name} on {product.name}, in the modes {' '.join(arguments.modes)} ...")
+            with staged(application, product, arguments.modes, extent, arguments.distance) as settings:
                 _tell(f"{name}: installed, and served in {len(settings)} modes")
                 results[name] = measure(application, settings, arguments.rounds, extent, _tell)
         except Unavailable as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -67,7 +67,9 @@ class Application(Protocol):
     def install(self, database: int, extent: Extent) -> None:
         """Creates and fills the application's schema on the server at this port. The schema exists and is empty."""
 
-    def serve(self, database: int, name: str) -> Site: ...
+    def serve(self, database: int, name: str, environment: Mapping[str, str]) -> Site:
+        """Starts the application with the database at this port, and returns when it serves. `name` names its folder.
+        `environment` is added to that of its processes."""
 
     def log_in(self, visitors: Visitors) -> Page: ...
 

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +68,13 @@ class Ghost:
         self._code, self._folder = kept(f"ghost-{VERSION}", _unpack), folder
 
     def install(self, database: int, extent: Extent) -> None:
-        site = self.serve(database, "install")
+        site = self.serve(database, "install", {})
         try:
             _fill(Browser(site.port), extent.size)
         finally:
             site.stop()
 
-    def serve(self, database: int, name: str) -> Site:
+    def serve(self, database: int, name: str, environment: Mapping[str, str]) -> Site:
         place = self._folder / name
         shutil.copytree(self._code / "content", place / "content")
         own = {"database__connection__port": str(database), "database__connection__database": self.schema}
@@ -83,7 +83,7 @@ class Ghost:
         # Ghost reads its port from the environment, so `env` sets it.
         site = WebServer(
             lambda port: ["env", f"server__port={port}", "node", "index.js"],
-            {**inherited, **SETTINGS, **own},
+            {**inherited, **SETTINGS, **own, **environment},
             place,
             self._code,
         )

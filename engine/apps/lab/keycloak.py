@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -48,13 +48,13 @@ class Keycloak:
         self._home, self._folder, self._product = keycloak_home(product.name.lower()), folder, product
 
     def install(self, database: int, extent: Extent) -> None:
-        site = self.serve(database, "install")
+        site = self.serve(database, "install", {})
         try:
             _fill(Browser(site.port), extent.size)
         finally:
             site.stop()
 
-    def serve(self, database: int, name: str) -> Site:
+    def serve(self, database: int, name: str, environment: Mapping[str, str]) -> Site:
         place = self._folder / name
         place.mkdir()
         first = {"KC_BOOTSTRAP_ADMIN_USERNAME": "first", "KC_BOOTSTRAP_ADMIN_PASSWORD": PASSWORD}
@@ -67,7 +67,7 @@ class Keycloak:
             program = self._home / "bin" / "kc.sh"
             return ["bash", program, "start", "--optimized", *options, f"--http-port={port}"]
 
-        return WebServer(command, {**keycloak_environment(), **first}, place, place)
+        return WebServer(command, {**keycloak_environment(), **first, **environment}, place, place)
 
     def log_in(self, visitors: Visitors) -> Page:
         page = _token(visitors.member, {"grant_type": "password", "username": ADMIN, "password": PASSWORD})

@@ -153,6 +153,7 @@ def _counts(setting: Setting) -> Counter[str]:
     counts = Counter({name: int(value) for name, value in rows})
     if setting.near:
         counts["Near_hits"] = setting.near.hits("Memory")
+        counts["Process_hits"] = setting.near.hits_in_applications()
     return counts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from driver.product import MARIADB, MYSQL, Product
@@ -74,9 +74,9 @@ class MediaWiki:
         php.script(maintenance / "runJobs.php", environment=environment)
         php.script(maintenance / "updateArticleCount.php", "--update", environment=environment)
 
-    def serve(self, database: int, name: str) -> Site:
+    def serve(self, database: int, name: str, environment: Mapping[str, str]) -> Site:
         php = Php(self._root, self._folder / name)
-        return php.serve(self._documents, HERE / "router.php", self._environment(database, name))
+        return php.serve(self._documents, HERE / "router.php", {**self._environment(database, name), **environment})
 
     def log_in(self, visitors: Visitors) -> Page:
         asked = visitors.member.get("/api.php?action=query&meta=tokens&type=login&format=json")

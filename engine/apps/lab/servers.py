@@ -1,16 +1,11 @@
-"""The server of an application, for each product: its settings, its accounts, and what near caches need on it.
-
-Near caches attach to the plugin in MariaDB alone, so the mode `exact` is left out on MySQL.
-"""
+"""The server of an application, for each product: its settings, its accounts, and what near caches need on it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-import pymysql
-
-from driver.near import Near, by_feed, make_feed
+from driver.near import Near, admit_without_tls, by_feed, make_feed, sharing
 from driver.product import MARIADB, Product
 from driver.server import USER, Server
 
@@ -26,16 +21,10 @@ COMMON = (
 )
 OF_MARIADB = ("--binlog-format=ROW", "--log-slave-updates", "--innodb-log-file-size=64M")
 OF_MYSQL = ("--gtid-mode=ON", "--enforce-gtid-consistency=ON")
-LACKING = {"MySQL": ("exact",)}
 
 
 def settings(product: Product) -> Sequence[str]:
     return (*COMMON, *(OF_MARIADB if product is MARIADB else OF_MYSQL))
-
-
-def lacking(product: Product) -> Sequence[str]:
-    """Returns the modes that do not exist on servers of this product."""
-    return LACKING.get(product.name, ())
 
 
 def make_accounts(server: Server, schema: str) -> None:
@@ -55,6 +44,9 @@ def near(mode: str, folder: Path, server: Server, schema: str) -> Near | None:
     if mode == "exact":
         make_feed(server)
         return Near("near", folder, server, by_feed(folder))
+    if mode == "in-process":
+        make_feed(server)
+        return sharing(folder, server)
     if mode == "binlog":
         _make_reader(server, schema)
         password = folder / "reader-password"
@@ -75,6 +67,4 @@ def _make_reader(server: Server, schema: str) -> None:
     server.rows(f"CREATE USER IF NOT EXISTS {READER}@127.0.0.1 IDENTIFIED BY '{READER}'")
     server.rows(f"GRANT REPLICATION SLAVE, {privileges} ON *.* TO {READER}@127.0.0.1")
     server.rows(f"GRANT SELECT, SHOW VIEW ON {schema}.* TO {READER}@127.0.0.1")
-    # MySQL takes a password without TLS only from an account that has logged in with TLS since the server started.
-    encrypted = {"ssl": {"check_hostname": False}}
-    pymysql.connect(host="127.0.0.1", port=server.port, user=READER, password=READER, **encrypted).close()
+    admit_without_tls(server, READER, READER)

@@ -1,10 +1,11 @@
 """The servers and near caches of one application, which is installed once; each mode gets a copy of the same files.
 
-off     the server as it is; its pages are what those of the others are compared with
-plugin  the server with the plugin
-exact   a near cache before a server with the plugin
-binlog  a near cache that follows the binary log of a server without the plugin
-rules   a near cache that serves what is at most five seconds old, before a server without the plugin
+off         the server as it is; its pages are what those of the others are compared with
+plugin      the server with the plugin
+exact       a near cache before a server with the plugin
+in-process  the same, and the application's processes read the near cache's memory
+binlog      a near cache that follows the binary log of a server without the plugin
+rules       a near cache that serves what is at most five seconds old, before a server without the plugin
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from lab.application import Application, Extent, Site, Visitors
 from lab.browser import Browser
 from lab.distance import Distance
 
-MODES = ("off", "plugin", "exact", "binlog", "rules")
-WITH_PLUGIN = ("plugin", "exact")
+IN_PROCESS = "in-process"
+MODES = ("off", "plugin", "exact", IN_PROCESS, "binlog", "rules")
+WITH_PLUGIN = ("plugin", "exact", IN_PROCESS)
 # The modes whose pages must be the same as without a cache, also right after a write.
-ALWAYS_SAME = ("plugin", "exact", "binlog")
+ALWAYS_SAME = ("plugin", "exact", IN_PROCESS, "binlog")
 CACHE_MB = 64
 
 
@@ -51,14 +53,17 @@ def staged(
     """Yields one application in all modes, running side by side in one temporary folder. All processes end with the
     context.
 
-    `each_way_us`: microseconds between the server and all others; 0 for no distance. Raises Unavailable if it cannot
-    run.
+    `each_way_us`: microseconds between the server and all others; 0 for no distance. The mode `in-process` is then left
+    out: what measures the waiting stands between the application and the near cache, so processes do not find the near
+    cache. Raises Unavailable if it cannot run.
     """
     with TemporaryDirectory(prefix="fqc-apps-", ignore_cleanup_errors=True) as name, ExitStack() as ends:
         folder = Path(name)
         first = _installed(application, product, folder, extent, ends)
         settings = {}
         for mode in modes:
+            if each_way_us and mode == IN_PROCESS:
+                continue
             server = first.copy(folder / mode)
             settings[mode] = _started(mode, folder / f"{mode}-near", server, application, each_way_us, ends)
         yield settings
@@ -94,6 +99,7 @@ def _started(
     if near:
         ends.callback(near.stop)
     port = near.port if near else server.reached_at
-    site = application.serve(distance.watch(port) if distance else port, mode)
+    environment = near.environment if near else {}
+    site = application.serve(distance.watch(port) if distance else port, mode, environment)
     ends.callback(site.stop)
     return Setting(mode, server, near, site, Visitors(Browser(site.port), Browser(site.port)), distance)

@@ -25,12 +25,14 @@ kernel's accounting. Pages are compared without times and CSRF tokens.
 Waiting is what passes from each request of the application to the database until the last part of its response, added
 up over its connections; it is measured where the server stands at a distance.
 
-off: no cache; plugin: the server has the plugin; exact: a near cache before a server with the plugin; binlog: a near
-cache by the binary log; rules: a near cache with a `ttl` of {TTL_SECONDS} seconds, whose pages may be outdated.
+off: no cache; plugin: the server has the plugin; exact: a near cache before a server with the plugin; in-process:
+the same, and hits are read from its memory in the application's processes; binlog: a near cache by the binary log;
+rules: a near cache with a `ttl` of {TTL_SECONDS} seconds, whose pages may be outdated.
 """
 COLUMNS = (
     "mode",
     "hits in the near cache, %",
+    "of these in the application's processes, %",
     "hits in the server, %",
     "statements a page",
     "reads a page",
@@ -77,6 +79,7 @@ def _row(mode: str, result: Result) -> list[str]:
     return [
         mode,
         _figure(rounds, share("Near_hits")) if has_near else NOTHING,
+        _figure(rounds, share("Process_hits")) if any(one.counts["Process_hits"] for one in rounds) else NOTHING,
         _figure(rounds, share("Fqc_hits")) if has_plugin else NOTHING,
         _figure(off, lambda one: one.counts["Questions"] / one.pages),
         _figure(off, lambda one: one.counts["Com_select"] / one.pages),

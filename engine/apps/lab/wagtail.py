@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from driver.product import MARIADB, MYSQL, Product
@@ -42,14 +42,15 @@ class Wagtail:
         self._run(database, "-m", "django", "migrate", "--verbosity=0")
         self._run(database, "fill.py", str(extent.size))
 
-    def serve(self, database: int, name: str) -> Site:
+    def serve(self, database: int, name: str, environment: Mapping[str, str]) -> Site:
         def command(port: int) -> list[str | Path]:
             words = ["-m", "gunicorn", "--workers", str(WORKERS), "--bind", f"127.0.0.1:{port}", "wsgi"]
             return [self._python, *words]
 
         place = self._folder / name
         place.mkdir()
-        return WebServer(command, self._environment(database), place, HERE / "wagtail_site")
+        own = {**self._environment(database), **environment}
+        return WebServer(command, own, place, HERE / "wagtail_site")
 
     def log_in(self, visitors: Visitors) -> Page:
         form = {"username": "admin", "password": "a password of the lab", "next": "/admin/"}

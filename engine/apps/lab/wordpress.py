@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from driver.product import MARIADB, MYSQL, Product
@@ -49,9 +49,9 @@ class WordPress:
         php.script(FILES / "install.php", self._documents, environment=environment)
         php.script(FILES / "fill.php", self._documents, str(extent.size), environment=environment)
 
-    def serve(self, database: int, name: str) -> Site:
+    def serve(self, database: int, name: str, environment: Mapping[str, str]) -> Site:
         php = Php(self._root, self._folder / name)
-        return php.serve(self._documents, HERE / "router.php", self._environment(database))
+        return php.serve(self._documents, HERE / "router.php", {**self._environment(database), **environment})
 
     def log_in(self, visitors: Visitors) -> Page:
         visitors.member.get("/wp-login.php")

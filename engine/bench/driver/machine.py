@@ -56,8 +56,19 @@ def process_seconds(pid: int) -> float:
 
 
 def exact_seconds(pid: int) -> float:
-    """Returns the processor seconds of the threads that a process has now, to the nanosecond."""
-    return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+    """Returns the processor seconds of the threads that a process has now, to the nanosecond.
+
+    Threads that end meanwhile are left out. Raises FileNotFoundError if there is no such process.
+    """
+    return sum(_nanoseconds(thread / "schedstat") for thread in Path(f"/proc/{pid}/task").iterdir()) / 1e9
+
+
+def _nanoseconds(schedstat: Path) -> int:
+    """Returns the processor time of a thread, 0 if it has ended."""
+    try:
+        return int(schedstat.read_text().split()[0])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 def _processor() -> str:

@@ -23,6 +23,7 @@ import pymysql
 
 from driver import configuration
 from driver.listening import PROGRAMS, Listening
+from driver.product import MARIADB
 from driver.server import SCHEMA, USER, Server, free_port
 from driver.stage import Stage
 
@@ -95,6 +96,12 @@ class Near:
             cursor.execute("SHOW FQC STATUS")
             return next(int(value) for name, value in cursor.fetchall() if name in (f"{tier} hits", "Hits"))
 
+    def hits_in_applications(self) -> int:
+        """Returns how many reads were answered in the processes of applications, as far as those have told it."""
+        with self.connect() as connection, connection.cursor() as cursor:
+            cursor.execute("SHOW FQC STATUS LIKE 'Hits in applications'")
+            return sum(int(value) for _, value in cursor.fetchall())
+
     def connect(self) -> pymysql.Connection[Any]:
         """Connects through the near cache, without TLS, since it could not read an encrypted connection. The caller
         closes it."""
@@ -131,7 +138,19 @@ def sharing(folder: Path, server: Server) -> Near:
 def make_feed(server: Server) -> None:
     """Creates the account with which near caches attach to the server's plugin. May be repeated."""
     server.rows(f"CREATE USER IF NOT EXISTS {FEED}@127.0.0.1 IDENTIFIED BY '{FEED}'")
-    server.rows(f"GRANT REPLICATION MASTER ADMIN ON *.* TO {FEED}@127.0.0.1")
+    privilege = "REPLICATION MASTER ADMIN" if server.product is MARIADB else "REPLICATION SLAVE"
+    server.rows(f"GRANT {privilege} ON *.* TO {FEED}@127.0.0.1")
+    admit_without_tls(server, FEED, FEED)
+
+
+def admit_without_tls(server: Server, user: str, password: str) -> None:
+    """Has the server accept this account's password from connections without TLS until it restarts.
+
+    MySQL does so only after the account has logged in with TLS.
+    """
+    pymysql.connect(
+        host="127.0.0.1", port=server.port, user=user, password=password, ssl={"check_hostname": False}
+    ).close()
 
 
 def by_feed(folder: Path) -> list[str | Path]:
