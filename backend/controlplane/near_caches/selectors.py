@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from django.db.models import QuerySet
 
 from controlplane.fleet.models import Instance
 from controlplane.gateway.product import is_managed, local_product
 from controlplane.near_caches.models import NearCache, Source
-from controlplane.near_caches.ways import EXACT, RULED, modes_of, offers_tls, options
+from controlplane.near_caches.ways import EXACT, RULED, is_group_member, modes_of, offers_tls, options
+
+NOT_READ: Mapping[str, str] = MappingProxyType({})
 
 
 def near_cache_list(instance: Instance) -> QuerySet[NearCache]:
@@ -22,9 +25,11 @@ def reporting_near_caches(instance: Instance) -> QuerySet[NearCache]:
     return NearCache.objects.filter(instance=instance, source=Source.REPORTING, is_attached=True)
 
 
-def near_modes(instance: Instance) -> list[str]:
+def near_modes(instance: Instance, variables: Mapping[str, str] = NOT_READ) -> list[str]:
     """Returns the modes in which a near cache can serve for this instance (exact, bounded, rules), the best
     one first.
+
+    `variables` are those of the server; without them, the server counts as outside of a replication group.
     """
     return modes_of(
         local_product(instance.product).name,
@@ -32,6 +37,7 @@ def near_modes(instance: Instance) -> list[str]:
         instance.edition,
         has_engine=instance.minor_version is not None,
         takes_engine=instance.takes_engine and not is_managed(instance.edition),
+        is_in_group=is_group_member(variables),
     )
 
 

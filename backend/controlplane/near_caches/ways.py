@@ -39,6 +39,7 @@ READER_RIGHTS = {
 EDITIONS_WITHOUT_A_LOG_TO_FOLLOW = ("Amazon Aurora",)
 OLDEST_MYSQL_LOG = 8  # the first major version whose log can be followed
 NODE_OF_A_CLUSTER = "wsrep_on"
+GROUP_OF_A_MEMBER = "group_replication_group_name"  # a variable of the plugin Group Replication
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,15 @@ class RepeatedStatement:
     shape: str
 
 
-def modes_of(product: str, version: str, edition: str, *, has_engine: bool, takes_engine: bool) -> list[str]:
+def modes_of(
+    product: str, version: str, edition: str, *, has_engine: bool, takes_engine: bool, is_in_group: bool = False
+) -> list[str]:
     """Returns the modes in which a near cache can serve for such a server, the best one first.
 
     If the server has the engine, and that admits near caches, there is only exact mode, whose answers are never stale.
+    On a member of a replication group the engine admits none.
     """
-    has_feed = known_line(product, version).admits_near_caches
+    has_feed = known_line(product, version).admits_near_caches and not is_in_group
     exact = [EXACT] if has_feed and (has_engine or takes_engine) else []
     if exact and has_engine:
         return exact
@@ -131,6 +135,14 @@ def has_own_cache_on(variables: Mapping[str, str]) -> bool:
 
 def is_cluster_node(variables: Mapping[str, str]) -> bool:
     return not is_off(variables.get(NODE_OF_A_CLUSTER))
+
+
+def is_group_member(variables: Mapping[str, str]) -> bool:
+    """Returns whether Group Replication is installed.
+
+    The engine then admits no near cache, even if the server's group does not run.
+    """
+    return GROUP_OF_A_MEMBER in variables
 
 
 def statements(mode: str, product: str) -> tuple[str, ...]:

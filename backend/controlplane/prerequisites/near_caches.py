@@ -34,6 +34,7 @@ from controlplane.near_caches.ways import (
     file_lines,
     has_own_cache_on,
     is_cluster_node,
+    is_group_member,
     makes_its_certificate,
     repeated_statements,
     settings_missing,
@@ -119,7 +120,8 @@ def _live(instance: Instance) -> tuple[list[Way], list[InstanceFinding]]:
     with connected(instance) as server:
         note_identity(instance, read_identity(server))
         variables = server.variables()
-        listed = report(server, reports.NEAR) if EXACT in near_modes(instance) else Report()
+        modes = near_modes(instance, variables)
+        listed = report(server, reports.NEAR) if EXACT in modes else Report()
         unlisted = _unlisted(instance, server, listed) if listed.note else []
         repeated = (
             repeated_statements(report(server, reports.QUERIES).rows) if instance.minor_version is not None else []
@@ -127,9 +129,10 @@ def _live(instance: Instance) -> tuple[list[Way], list[InstanceFinding]]:
     findings = {EXACT: _exact(instance, unlisted), BOUNDED: log_findings(instance, variables)}
     ways = [
         _way(instance, mode, variables, [*findings.get(mode, []), *certificate_findings(instance, variables)], repeated)
-        for mode in near_modes(instance)
+        for mode in modes
     ]
-    return ways, near_findings(near_rows(listed.rows), reporting_near_caches(instance).count())
+    found = near_findings(near_rows(listed.rows), reporting_near_caches(instance).count())
+    return ways, [*group_findings(variables, modes_elsewhere=near_modes(instance)), *found]
 
 
 def _way(
@@ -169,6 +172,22 @@ def certificate_findings(instance: Instance, variables: Mapping[str, str]) -> li
             needed="a certificate that a near cache can verify",
             remedy="Set ssl_cert, ssl_key and ssl_ca in the server's option file and restart it. Or switch TLS off in "
             "the application's clients, and leave out the options server-tls and server-ca.",
+        )
+    ]
+
+
+def group_findings(variables: Mapping[str, str], *, modes_elsewhere: Sequence[str]) -> list[InstanceFinding]:
+    """Returns a finding if exact mode is not possible only because the server is a member of a replication group."""
+    if not is_group_member(variables) or EXACT not in modes_elsewhere:
+        return []
+    return [
+        InstanceFinding(
+            Severity.NOTICE,
+            "near_exact_of_group",
+            "",
+            seen="Group Replication is installed, so near caches cannot serve in exact mode",
+            needed="a server outside of replication groups, for exact mode",
+            remedy="Use one of the modes below.",
         )
     ]
 

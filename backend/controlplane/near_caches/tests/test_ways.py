@@ -47,6 +47,10 @@ def test_the_ways_of_a_server(
     assert modes_of(product, version, edition, has_engine=has_engine, takes_engine=takes_engine) == modes
 
 
+def test_exact_mode_is_not_offered_on_a_member_of_a_replication_group() -> None:
+    assert modes_of("MySQL", "9.7.4", "", has_engine=True, takes_engine=True, is_in_group=True) == [BOUNDED, RULED]
+
+
 @pytest.mark.parametrize(
     ("product", "version", "variables", "is_offered", "is_made"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +17,8 @@ from testing.changes import changed
 from testing.near import FakeNearCache
 from testing.servers import managed
 from testing.workers import until
+
+GROUP_LIBRARY = "group_replication.so"
 
 
 def near(**figures: Any) -> dict[str, Any]:
@@ -117,6 +121,25 @@ def test_on_mysql_that_takes_the_engine_a_near_cache_may_attach_to_it(viewer: An
     answer = checked(viewer, managed(shared_mysql))
     assert modes(answer) == [EXACT, BOUNDED, RULED]
     assert "GRANT REPLICATION SLAVE ON" in str(answer["ways"][0])
+
+
+@pytest.mark.django_db
+def test_on_a_member_of_a_replication_group_exact_mode_is_not_offered(viewer: Any, shared_mysql: Any) -> None:
+    root = Path(shared_mysql.program).resolve().parents[1]
+    folders = (root / "root" / "usr" / "lib" / "mysql" / "plugin", root / "lib" / "mysql" / "plugin")
+    library = next((path for path in (folder / GROUP_LIBRARY for folder in folders) if path.is_file()), None)
+    if not library:
+        pytest.skip(f"this MySQL comes without {GROUP_LIBRARY}")
+    shutil.copy(library, shared_mysql.folder / "plugins")
+    owner = shared_mysql.connect()
+    owner.run(f"INSTALL PLUGIN group_replication SONAME '{GROUP_LIBRARY}'")
+    try:
+        answer = checked(viewer, managed(shared_mysql))
+    finally:
+        owner.run("UNINSTALL PLUGIN group_replication")
+        owner.close()
+    assert modes(answer) == [BOUNDED, RULED]
+    assert codes(answer["findings"])["near_exact_of_group"] == "notice"
 
 
 def test_a_managed_service_is_told_of_its_parameter_group_and_not_of_an_option_file() -> None:
