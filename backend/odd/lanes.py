@@ -217,7 +217,7 @@ class Statements(Lane):
 
 
 class Privileges(Lane):
-    name, duties, looks = "privileges", {Duty.PRIVILEGES}, {"look_if_due"}
+    name, duties, looks = "privileges", {Duty.PRIVILEGES}, {"look_at_privileges_if_due"}
 
     def round(self) -> None:
         self.begun = timezone.now()
@@ -248,7 +248,7 @@ class Observations(Lane):
 
 
 class StorageLooks(Lane):
-    name, duties, looks = "storage", {Duty.STORAGE}, {"look_if_due"}
+    name, duties, looks = "storage", {Duty.STORAGE}, {"look_at_storage_if_due"}
 
     def round(self) -> None:
         StorageLook.objects.update(tried_at=0)

@@ -59,7 +59,7 @@ class Storage:
     disk_source: DiskSource = DiskSource.NONE
 
 
-def look_if_due() -> None:
+def look_at_storage_if_due() -> None:
     now = clock.shared_time()
     if not periodic_claim(WORK, now, LEASE_SECONDS):
         return

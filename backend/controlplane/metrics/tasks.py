@@ -11,7 +11,7 @@ from controlplane.fleet.lookout import LOOKOUT
 from controlplane.metrics import polling, rollups, storage
 
 LOOKOUT.lanes["living"].append(polling.poll_if_due)
-LOOKOUT.lanes["storage"].append(storage.look_if_due)
+LOOKOUT.lanes["storage"].append(storage.look_at_storage_if_due)
 
 
 @shared_task(name="metrics.look")

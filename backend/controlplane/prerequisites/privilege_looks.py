@@ -59,7 +59,7 @@ def looks_of(instances: Iterable[Instance]) -> dict[str, PrivilegeLook]:
     return {each.instance_id: each for each in kept if each.place == _place(wanted[each.instance_id])}
 
 
-def look_if_due() -> None:
+def look_at_privileges_if_due() -> None:
     now = clock.shared_time()
     if not periodic_claim(WORK, now, LEASE_SECONDS):
         return

@@ -5,6 +5,6 @@ polls.
 from __future__ import annotations
 
 from controlplane.fleet.lookout import LOOKOUT
-from controlplane.prerequisites.privilege_looks import look_if_due
+from controlplane.prerequisites.privilege_looks import look_at_privileges_if_due
 
-LOOKOUT.lanes["privileges"].append(look_if_due)
+LOOKOUT.lanes["privileges"].append(look_at_privileges_if_due)

@@ -163,6 +163,6 @@ def test_a_worker_polls_and_watches() -> None:
     assert names == {
         "living": {"poll_if_due", "watch_if_due", "note_if_due"},
         "silent": {"watch_silent_if_due"},
-        "privileges": {"look_if_due"},
-        "storage": {"look_if_due"},
+        "privileges": {"look_at_privileges_if_due"},
+        "storage": {"look_at_storage_if_due"},
     }
