@@ -250,8 +250,13 @@ impl PreparedStatements {
     /// Returns the number of the command that prepared the statement which `payload` executes. None if `payload` is no execution
     /// or the statement is not known.
     pub fn preparation(&self, payload: &[u8]) -> Option<u64> {
+        self.executed(payload).map(|statement| statement.prepared)
+    }
+
+    /// Returns the statement that `payload` executes. None if `payload` is no execution or the statement is not known.
+    fn executed(&self, payload: &[u8]) -> Option<&PreparedStatement> {
         let is_execution = payload[0] == Command::StmtExecute as u8;
-        self.by_id.get(&id_of(payload)).filter(|_| is_execution).map(|statement| statement.prepared)
+        self.by_id.get(&id_of(payload)).filter(|_| is_execution)
     }
 
     /// Returns true if the statement that command `number` prepared still exists, or its preparation has not been answered.
@@ -262,9 +267,7 @@ impl PreparedStatements {
     /// Returns true if this execution may evaluate FOUND_ROWS(), and false if it certainly does not. None if it is no execution
     /// or the statement is not known.
     pub fn asks_for_found_rows(&self, payload: &[u8]) -> Option<bool> {
-        let is_execution = payload[0] == Command::StmtExecute as u8;
-        let statement = self.by_id.get(&id_of(payload)).filter(|_| is_execution);
-        statement.map(|statement| statement.reads_found_rows)
+        self.executed(payload).map(|statement| statement.reads_found_rows)
     }
 
     /// Notes command `number`, which the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if
@@ -363,8 +366,7 @@ impl PreparedStatements {
 
     /// Returns true if this command executes a statement whose text begins as a read does. False if the statement is not known.
     pub fn runs_a_read(&self, payload: &[u8]) -> bool {
-        let is_execution = payload[0] == Command::StmtExecute as u8;
-        is_execution && self.by_id.get(&id_of(payload)).is_some_and(|statement| statement.is_read)
+        self.executed(payload).is_some_and(|statement| statement.is_read)
     }
 
     /// Takes the outcome of the answer to command `number`. Outcomes of commands that were not noted change nothing.

@@ -26,7 +26,8 @@ const MOST_SAID: usize = 64;
 
 impl Engine {
     /// Attaches a near cache that speaks this version of the protocol. `name` is shown to operators. None if it may not attach: the engine
-    /// does not follow writes, the cache is off or faulty, the product admits none, the server is a member of a replication group, or a pause keeps out this account and address.
+    /// does not follow writes, the cache is off or faulty, the product admits none, the server is a member of a replication group, or a
+    /// pause keeps out this account and address.
     pub(crate) fn attach_near(&self, name: &str, who: NearOwner, version: u16) -> Option<NearId> {
         let feed = self.feed();
         feed.is_wanted.store(true, Ordering::Relaxed);

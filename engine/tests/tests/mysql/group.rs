@@ -242,6 +242,7 @@ fn every_member_of_a_group_with_one_primary_serves_and_never_the_past() {
         assert!(never_behind(&group, 0, number) > 0, "member {number} served nothing");
     }
     whoever_wants_to_wait_waits(&group, 1);
+    no_near_cache_may_attach(&group);
     nothing_is_served_while_a_transaction_is_prepared(&group, 1);
     a_member_that_leaves_serves_nothing_until_it_is_back(&group, 2);
     a_secondary_that_starts_serves_although_its_self_test_cannot_write(&mut group, 2);
@@ -258,6 +259,16 @@ fn every_member_of_a_group_with_many_primaries_serves_and_never_the_past() {
     nothing_is_served_while_a_transaction_is_prepared(&group, 2);
     a_plugin_that_comes_back_to_a_member_serves_again(&group, 1);
     a_member_without_a_majority_shows_its_own_data_and_then_serves_nothing(&mut group);
+}
+
+/// Checks that members keep near caches out: those would go on serving while the group holds reads back.
+fn no_near_cache_may_attach(group: &Group) {
+    for number in 0..3 {
+        let mut feed = group.client(number);
+        let answer = feed.query("ATTACH FQC NEAR 'shop' PROTOCOL 5");
+        let attached = rows_text(&group.client(number).must("SHOW FQC NEAR").unwrap());
+        assert_eq!(attached, "", "member {number} has answered {answer:?}");
+    }
 }
 
 /// Unloads the plugin of a member, which restores the table of the group's library, and loads it again. The plugin for events stays: the
