@@ -1,9 +1,8 @@
 //! The plugin against a plain server, byte for byte, with MySQL's statements; and two plain servers against each other.
 //! `FQC_TEST_STATEMENTS` (4000, over all aims) and `FQC_TEST_SEED` set the length and the seed. The run ends early only on a machine that
-//! needs more than two minutes for it.
+//! needs more than ten minutes for it.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::traps::plugin;
 use fqc_tests::differential::{self, Aim, Plan};
@@ -25,7 +24,7 @@ fn judge(aim: Aim, further: &[&str]) {
     let (mut plain, mut cached) = (start(None, further), start(Some(plugin::path()), further));
     let is_any_case = further.contains(&differential::IN_ANY_CASE);
     let statements = plugin::number("FQC_TEST_STATEMENTS", 4000) / 4;
-    let (seed, time) = (plugin::number("FQC_TEST_SEED", 1), Duration::from_secs(60));
+    let (seed, time) = (plugin::number("FQC_TEST_SEED", 1), differential::PATIENCE);
     let plan = Plan { time, statements, seed, aim, is_any_case, ..Plan::default() };
     let (summary, difference) = differential::run(&mut plain, &mut cached, &plan).expect("both servers answer");
     print!("{summary}");

@@ -86,7 +86,11 @@ impl Group {
     /// Warms both reads on this member for a new session with these settings. The writes of an applier that are still in progress would
     /// keep the cache from answering, so a write on `writer` comes first.
     fn reader(&self, number: usize, writer: &mut Client, settings: &[&str]) -> Client {
-        all(writer, &["UPDATE g.t SET v = v + 1", "UPDATE g.u SET v = v + 1"]);
+        for table in ["t", "u"] {
+            let write = format!("UPDATE g.{table} SET v = v + 1");
+            // A write is refused if another member's write of the same row has not been applied here.
+            until("a write that succeeds", || writer.query(&write).unwrap().failure().is_none());
+        }
         let expected = [T, U].map(|read| rows_text(&writer.must(read).unwrap()));
         let mut plain = self.plain(number);
         for (read, expected) in [T, U].iter().zip(&expected) {

@@ -1,6 +1,6 @@
 //! Sends the same statements through `fqc-near`, which follows the server's log, and to a plain server, and compares the answers byte for
 //! byte. `FQC_TEST_STATEMENTS` (default 1000) is the number of statements for each product and aim, and `FQC_TEST_SEED` the seed. A run
-//! ends early only on a machine that needs more than a minute for it.
+//! ends early only on a machine that needs more than ten minutes for it.
 
 use crate::beside;
 use crate::beside::followed::{Kind, kinds, mariadb};
@@ -43,7 +43,7 @@ fn what_is_answered_by_the_log_is_what_a_plain_server_answers() {
         let mut pair = Pair::of(&kind);
         for aim in [Aim::Everything, Aim::Rows] {
             let (statements, seed) = (number("FQC_TEST_STATEMENTS", 1000), number("FQC_TEST_SEED", 1));
-            let plan = Plan { statements, seed, aim, time: Duration::from_secs(60), ..Plan::default() };
+            let plan = Plan { statements, seed, aim, time: differential::PATIENCE, ..Plan::default() };
             let (summary, difference) = pair.compare(plan);
             println!("{}: {summary}", kind.name);
             if let Some(difference) = difference {
