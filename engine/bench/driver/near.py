@@ -97,7 +97,7 @@ class Near:
             return next(int(value) for name, value in cursor.fetchall() if name in (f"{tier} hits", "Hits"))
 
     def hits_in_applications(self) -> int:
-        """Returns how many reads were answered in the processes of applications, as far as those have told it."""
+        """Returns how many reads were answered in the processes of applications, as far as those have reported it."""
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute("SHOW FQC STATUS LIKE 'Hits in applications'")
             return sum(int(value) for _, value in cursor.fetchall())
