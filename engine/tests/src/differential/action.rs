@@ -105,10 +105,11 @@ pub fn closes_at_once(session: usize) -> bool {
 }
 
 impl Action {
-    /// True if the statement contains this text. False for steps without a single statement.
+    /// True if a statement of this step contains this text. False for steps without statements.
     pub fn mentions(&self, word: &str) -> bool {
         match &self.commands {
             Commands::Query(text) | Commands::Run(text, _) => text.contains(word),
+            Commands::Pipeline(texts) => texts.iter().any(|text| text.contains(word)),
             _ => false,
         }
     }

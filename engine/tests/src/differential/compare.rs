@@ -26,17 +26,17 @@ pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<S
     pairs.into_iter().find_map(|(plain, cached)| unequal(plain, cached, is_ordered))
 }
 
-/// True if the answers are equal except for the values of rows: as many results, with as many rows and columns. False if there is an OK
-/// packet or an error among them.
+/// True if the answers are equal except for the values of rows: each result has as many rows and columns, and all else is the same.
 pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
-    let shape = |answer: &Answer| -> Option<Vec<(usize, usize)>> {
-        let rows = |part: &Part| match part {
-            Part::Rows(rows) => Some((rows.columns.len(), rows.rows.len())),
-            _ => None,
-        };
-        answer.responses.iter().flat_map(|one| &one.parts).map(rows).collect()
+    let parts = |answer: &Answer| answer.responses.iter().flat_map(|one| one.parts.clone()).collect::<Vec<_>>();
+    let (plain, cached) = (parts(plain), parts(cached));
+    let alike = |(plain, cached): (&Part, &Part)| match (plain, cached) {
+        (Part::Rows(plain), Part::Rows(cached)) => {
+            (plain.columns.len(), plain.rows.len()) == (cached.columns.len(), cached.rows.len())
+        }
+        _ => plain == cached,
     };
-    shape(plain).is_some_and(|plain| Some(plain) == shape(cached))
+    plain.len() == cached.len() && plain.iter().zip(&cached).all(alike)
 }
 
 /// True if the answers to a statement that is not a read are equal except for their numbers of warnings.
@@ -263,7 +263,8 @@ fn without_rows(response: &Response, canonical: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::decode;
+    use crate::client::{Rows, decode};
+    use std::ops::Range;
 
     /// A definition with this alias, whose column comes from this table and has this name there.
     fn told(table: &str, alias: &str, name: &str) -> Response {
@@ -273,6 +274,22 @@ mod tests {
         let bytes = [&[payload.len() as u8, 0, 0, 1][..], &payload, &[7, 0, 0, 2, 254]].concat();
         let origin = decode::origin(&payload).map(|part| 4 + part.start..4 + part.end);
         Response { bytes, origins: vec![(4, origin)], ..Response::default() }
+    }
+
+    #[test]
+    fn answers_are_alike_if_only_the_values_of_rows_differ() {
+        let answer = |affected, rows: &[Range<usize>]| {
+            let write = Part::Ok(Finish { affected, ..Finish::default() });
+            let rows = Rows { columns: Vec::new(), rows: rows.to_vec(), end: Ok(Finish::default()) };
+            let response = |part| Response { parts: vec![part], ..Response::default() };
+            Answer { responses: vec![response(write), response(Part::Rows(rows))], lost: None }
+        };
+        let usual = answer(1, &[0..2]);
+        for (other, is_alike) in
+            [(answer(1, &[4..9]), true), (answer(2, &[0..2]), false), (answer(1, &[0..2, 2..4]), false)]
+        {
+            assert_eq!(are_alike(&usual, &other), is_alike, "{other:?}");
+        }
     }
 
     #[test]
