@@ -326,9 +326,9 @@ impl Lanes {
             self.was_refused[action.session] = true;
             return Ok(plain);
         }
-        // A documented limit: a server reports once that a prepared statement has new columns, and it may have reported that to the near
-        // cache.
-        if self.is_beside && compare::tells_of_columns_alone(&plain, &cached, action.is_ordered()) {
+        // A documented limit: a server reports once that a prepared statement has new columns, and it may have reported that to the engine,
+        // or to the near cache.
+        if compare::tells_of_columns_alone(&plain, &cached, action.is_ordered()) {
             return Ok(plain);
         }
         if self.is_limited && !action.is_ordered() && compare::are_alike(&plain, &cached) {
