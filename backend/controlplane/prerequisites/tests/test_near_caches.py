@@ -128,6 +128,7 @@ def test_on_a_member_of_a_replication_group_exact_mode_is_not_offered(viewer: An
     root = Path(shared_mysql.program).resolve().parents[1]
     folders = (root / "root" / "usr" / "lib" / "mysql" / "plugin", root / "lib" / "mysql" / "plugin")
     library = next((path for path in (folder / GROUP_LIBRARY for folder in folders) if path.is_file()), None)
+    # A server that FQC_MYSQLD names may come without the library. The fetched one has it.
     if not library:
         pytest.skip(f"this MySQL comes without {GROUP_LIBRARY}")
     shutil.copy(library, shared_mysql.folder / "plugins")

@@ -322,7 +322,8 @@ impl Lanes {
         }
         // A documented limit: when a view's definer has lost a privilege, MariaDB names the view at the first execution that fails, and the
         // table from the next one on. The first one may have been the engine's own.
-        if says(&plain, b"lack rights to use them") && says(&cached, b"command denied to user") {
+        let is_execution = matches!(action.commands, Commands::Run(..));
+        if is_execution && says(&plain, b"lack rights to use them") && says(&cached, b"command denied to user") {
             self.was_refused[action.session] = true;
             return Ok(plain);
         }
