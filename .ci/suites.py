@@ -135,7 +135,8 @@ BROKEN_OFF = re.compile(
     re.MULTILINE,
 )
 MOST_NAMES = 20
-MOST_LETTERS = 300
+# Of a long reason, its beginning and its end are shown.
+BEGINNING, END = 200, 400
 
 
 @dataclass
@@ -433,10 +434,10 @@ def what_failed(results: list[Result]) -> str:
 
 
 def reason_of(case: junit.Case) -> str:
-    """Returns up to 300 characters of the message of a failed test, from its panic on if it has one."""
+    """Returns the message of a failed test, from its panic on if it has one, and without its middle if it is long."""
     words = " ".join(ESCAPES.sub("", case.message).replace("note: run with `RUST_BACKTRACE=1`", "").split())
-    panic = words.find("panicked at")
-    return words[max(panic, 0) :][:MOST_LETTERS]
+    words = words[max(words.find("panicked at"), 0) :]
+    return words if len(words) <= BEGINNING + END else f"{words[:BEGINNING]} [...] {words[-END:]}"
 
 
 def total(results: list[Result]) -> str:

@@ -77,6 +77,12 @@ class Judging(Case):
         case = junit.Case("a", "failed", 0, "noise\nthread 'a' panicked at tests/a.rs:3:1:\nassertion failed: kept\n")
         self.assertEqual("panicked at tests/a.rs:3:1: assertion failed: kept", suites.reason_of(case))
 
+    def test_of_a_long_reason_the_end_is_quoted_too(self):
+        reason = suites.reason_of(junit.Case("a", "failed", 0, "AssertionError: " + "step " * 500 + "timed out"))
+        self.assertTrue(reason.startswith("AssertionError: step"))
+        self.assertTrue(reason.endswith("step timed out"))
+        self.assertLess(len(reason), 700)
+
 
 class Again(Case):
     def again(self, first: Result, second: Result) -> tuple[Result, mock.Mock]:

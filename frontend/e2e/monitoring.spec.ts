@@ -22,6 +22,16 @@ async function openMonitoring(page: Page, instanceId: string, search = 'range=15
   return panel;
 }
 
+/** The same, on a page whose clock stands still, so that its charts do not move on while a test drags on them. */
+async function openStill(page: Page, instanceId: string): Promise<Locator> {
+  const panel = await openMonitoring(page, instanceId);
+  await page.clock.setFixedTime(new Date());
+  await page.reload();
+  await expect(panel.locator('path.recharts-line-curve').first()).toBeVisible();
+  await panel.scrollIntoViewIfNeeded();
+  return panel;
+}
+
 /** The box, in pixels of the page, of the area of a chart in which a span can be selected by dragging. */
 async function gridOf(panel: Locator) {
   const box = await panel.locator('.recharts-cartesian-grid').boundingBox();
@@ -97,8 +107,7 @@ test('a drag zooms every chart, the address keeps the span, and one click leads 
   page,
   instances: [first],
 }) => {
-  const panel = await openMonitoring(page, first.id);
-  await panel.scrollIntoViewIfNeeded();
+  const panel = await openStill(page, first.id);
   const grid = await gridOf(panel);
   const y = grid.y + grid.height / 2;
   // From a part without samples to a point beyond the end of the chart.
@@ -154,8 +163,7 @@ test('a chart that is drawn anew during a drag zooms to what was pressed', async
   page,
   instances: [first],
 }) => {
-  const panel = await openMonitoring(page, first.id);
-  await panel.scrollIntoViewIfNeeded();
+  const panel = await openStill(page, first.id);
   const placeAt = async (share: number) => {
     const box = await gridOf(panel);
     return [box.x + box.width * share, box.y + box.height / 2] as const;

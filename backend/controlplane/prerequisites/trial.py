@@ -143,17 +143,18 @@ def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
     """Runs the statement until it is a hit or clearly will not be cached, for at most WAKING_SECONDS, so that the
     engine resumes if it was suspended.
 
-    Returns the counts after that.
+    Returns the counts once they include all these reads: the engine may count a stored result a little later.
     """
-    until = monotonic() + WAKING_SECONDS
-    counts = _counts(server)
+    until, reads = monotonic() + WAKING_SECONDS, 0
+    first = counts = _counts(server)
     while monotonic() < until and has_memory and not counts.is_final:
         _read(server, statement)
+        reads += 1
         before, counts = counts, _counts(server)
         if counts.hits > before.hits:
             break
         sleep(PAUSE_SECONDS)
-    return counts
+    return _settled(server, first, reads)[0]
 
 
 def _settled(server: Server, before: Counts, repetitions: int) -> tuple[Counts, dict[str, int]]:

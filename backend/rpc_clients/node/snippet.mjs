@@ -8,6 +8,7 @@ const client = new rds.default(
     endpoint: process.env.FQC_RPC_ENDPOINT, // host:port, without a path
     protocol: 'http', // https behind a proxy with TLS
     readTimeout: 60_000, // a change first reads its server
+    connectTimeout: 60_000, // this client applies it to the wait for an answer, too
   }),
 );
 const DBInstanceId = process.env.FQC_RPC_INSTANCE;

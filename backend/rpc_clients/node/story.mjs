@@ -18,8 +18,10 @@ const WAIT_MILLISECONDS = 180_000;
 const here = { DBInstanceId };
 const place = { regionId: 'local' };
 
+// This client ends a request that nothing has been heard of for `connectTimeout`, also after it has connected.
+const limits = { readTimeout: 60_000, connectTimeout: 60_000 };
 const clientOf = (more) =>
-  new rds.default(new $OpenApiUtil.Config({ endpoint, protocol: 'http', readTimeout: 60_000, ...more }));
+  new rds.default(new $OpenApiUtil.Config({ endpoint, protocol: 'http', ...limits, ...more }));
 const api = clientOf({ accessKeyId, accessKeySecret });
 const step = (words) => console.log(`node: ${words}`);
 
