@@ -123,6 +123,12 @@ impl Kind {
         let certificates = self.certificates.iter().flat_map(Certificates::of_server);
         let arguments = arguments.iter().map(|one| one.to_string()).chain(certificates).collect();
         let server = Server::start(Options { arguments, ..self.options.clone() }).expect("a server");
+        self.fill(&server);
+        server
+    }
+
+    /// Creates the tables `d.t` (rows 1 and 2) and `d.u` (empty), and the account `follower` for near caches.
+    pub fn fill(&self, server: &Server) {
         let identified = format!("CREATE USER follower@'%' IDENTIFIED {} 'secret'", self.proof);
         let statements = [
             "CREATE DATABASE d",
@@ -133,9 +139,7 @@ impl Kind {
             &format!("GRANT {} ON *.* TO follower@'%'", self.privileges.join(", ")),
             "GRANT SELECT, SHOW VIEW ON d.* TO follower@'%'",
         ];
-        let mut admin = server.admin().expect("a connection");
-        statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
-        server
+        run(&mut server.admin().expect("a connection"), &statements);
     }
 
     /// Starts a near cache that follows the log of the server at this port, as the account `follower`. Reads may not be served from memory

@@ -5,6 +5,7 @@ mod beside;
 mod binlog;
 mod differential;
 mod executions;
+mod group;
 mod in_process;
 mod lasting;
 mod observing;
