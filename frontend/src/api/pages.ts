@@ -1,5 +1,5 @@
 // Cursor pages: a list grows page by page, and remembers where it was.
-import { infiniteQueryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, type Query } from '@tanstack/react-query';
 import { connection } from './connection';
 
 /** One page of a list. `next` is the cursor of the next page, null on the last one. */
@@ -36,6 +36,11 @@ const SHORT_LIST_PAGES = 3;
  */
 export function isQuickToRefetch(query: ListQuery): boolean {
   return pageCount(query) <= SHORT_LIST_PAGES;
+}
+
+/** True while a list requests a further page. */
+export function isGrowing({ state }: Query): boolean {
+  return state.fetchStatus !== 'idle' && state.fetchMeta?.fetchMore !== undefined;
 }
 
 /**

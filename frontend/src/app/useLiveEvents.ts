@@ -4,7 +4,7 @@ import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { listen } from '@/api/eventStream';
 import { coalesced } from '@/api/coalesced';
-import { isQuickToRefetch } from '@/api/pages';
+import { isGrowing, isQuickToRefetch } from '@/api/pages';
 
 /** The queries that an event of each topic refetches, by the first part of their query keys. */
 const NOUNS_OF_TOPIC: Record<string, string[]> = {
@@ -14,19 +14,26 @@ const NOUNS_OF_TOPIC: Record<string, string[]> = {
   incident: ['incident'],
 };
 
-function askAgain(client: QueryClient) {
-  return coalesced<string>((nouns) =>
-    Promise.all(
-      [...nouns].map((noun) => client.invalidateQueries({ queryKey: [noun], predicate: isQuickToRefetch })),
-    ),
-  );
+/**
+ * Refetches the queries of a noun. Lists that request a further page get it first: refetching would give that request
+ * up, and where events come faster than a page the list would never grow.
+ */
+async function refetch(client: QueryClient, noun: string): Promise<void> {
+  const growing = client.getQueryCache().findAll({ queryKey: [noun], predicate: isGrowing });
+  await Promise.allSettled(growing.map(({ promise }) => promise));
+  await client.invalidateQueries({ queryKey: [noun], predicate: isQuickToRefetch });
+}
+
+/** Returns a function that refetches the queries of these nouns. */
+export function refetching(client: QueryClient): (nouns: Iterable<string>) => void {
+  return coalesced((nouns) => Promise.all([...nouns].map((noun) => refetch(client, noun))));
 }
 
 /** Refetches queries when events arrive, while the component is mounted. Used once, in the frame of all pages. */
 export function useLiveEvents(): void {
   const client = useQueryClient();
   useEffect(() => {
-    const tell = askAgain(client);
+    const tell = refetching(client);
     const topics = Object.entries(NOUNS_OF_TOPIC).map(
       ([topic, nouns]) => [topic, () => tell(nouns)] as const,
     );
