@@ -135,7 +135,7 @@ BROKEN_OFF = re.compile(
     re.MULTILINE,
 )
 MOST_NAMES = 20
-# Of a long reason, its beginning and its end are shown.
+# The number of letters of a long reason that are shown of its beginning and of its end.
 BEGINNING, END = 200, 400
 
 

@@ -22,7 +22,10 @@ async function openMonitoring(page: Page, instanceId: string, search = 'range=15
   return panel;
 }
 
-/** The same, on a page whose clock stands still, so that its charts do not move on while a test drags on them. */
+/**
+ * Opens the monitoring page like `openMonitoring`, with a clock that stands still, so that the charts do not move on
+ * while a test drags on them.
+ */
 async function openStill(page: Page, instanceId: string): Promise<Locator> {
   const panel = await openMonitoring(page, instanceId);
   await page.clock.setFixedTime(new Date());
