@@ -14,9 +14,8 @@ STACK := cd backend && { test -e .venv/ready || { echo "nothing is built yet, so
 	&& $(PYTHON) -m stack
 CARGO := cd engine && cargo
 # Most of these tests wait for servers: some of them at a time, each with a database and servers of its own. They are handed out
-# in their order: those that empty the database come last, and after one of them nothing finds the rows that migrations made. Tests of
-# one group share what takes longest to start, so one worker runs them all.
-WORKERS := --dist loadgroup --no-loadscope-reorder --numprocesses
+# in their order: those that empty the database come last, and after one of them nothing finds the rows that migrations made.
+WORKERS := --dist load --maxschedchunk 1 --numprocesses
 PYTHON_CODE := . ../.ci ../engine/apps ../engine/bench ../engine/tests/peers ../scripts/packages
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
