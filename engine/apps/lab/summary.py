@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from driver.statistic import Spread
-from driver.tables import NOTHING, quantity, table
+from driver.tables import NOTHING, figure, quantity, table
 from lab.measure import Measured, Result
 from lab.servers import TTL_SECONDS
 from lab.stage import ALWAYS_SAME
@@ -22,6 +22,10 @@ median of its rounds with their range in brackets. Hits are in percent of the re
 mode `off` ran for the same pages. Processor time is that of all threads of a program while it works for a page, by the
 kernel's accounting. Pages are compared without times and CSRF tokens.
 
+If no read were refused: the hits and the reads with a reason for which they were not answered or kept. All other reads
+came for the first time, or the first time since their tables were written (by rules: since the `ttl` was over). It is
+told where one cache alone decides.
+
 Waiting is what passes from each request of the application to the database until the last part of its response, added
 up over its connections; it is measured where the server stands at a distance.
 
@@ -29,11 +33,16 @@ off: no cache; plugin: the server has the plugin; exact: a near cache before a s
 the same, and hits are read from its memory in the application's processes; binlog: a near cache by the binary log;
 rules: a near cache with a `ttl` of {TTL_SECONDS} seconds, whose pages may be outdated.
 """
+# The modes with one cache, whose reasons are those of all reads that it did not answer.
+WITH_ONE_CACHE = ("plugin", "binlog", "rules")
+# The reason of a near cache for a read whose result it does not have. It would have served one.
+WITHOUT_A_RESULT = "absent"
 COLUMNS = (
     "mode",
     "hits in the near cache, %",
     "of these in the application's processes, %",
     "hits in the server, %",
+    "hits if no read were refused, %",
     "statements a page",
     "reads a page",
     "application, ms a page",
@@ -81,6 +90,7 @@ def _row(mode: str, result: Result) -> list[str]:
         _figure(rounds, share("Near_hits")) if has_near else NOTHING,
         _figure(rounds, share("Process_hits")) if any(one.counts["Process_hits"] for one in rounds) else NOTHING,
         _figure(rounds, share("Fqc_hits")) if has_plugin else NOTHING,
+        figure(_hits_without_refusals(mode, result)) if mode in WITH_ONE_CACHE else NOTHING,
         _figure(off, lambda one: one.counts["Questions"] / one.pages),
         _figure(off, lambda one: one.counts["Com_select"] / one.pages),
         _figure(rounds, each_page("application")),
@@ -89,6 +99,13 @@ def _row(mode: str, result: Result) -> list[str]:
         _figure(rounds, each_page("waiting")) if any(one.seconds["waiting"] for one in rounds) else NOTHING,
         f"{sum(one.mode == mode for one in result.differences)}",
     ]
+
+
+def _hits_without_refusals(mode: str, result: Result) -> float:
+    """Returns the hits and the refused reads of all rounds, in percent of their reads."""
+    refused = sum(count for reason, count in result.reasons[mode].items() if count > 0 and reason != WITHOUT_A_RESULT)
+    hits = sum(one.counts["Near_hits"] + one.counts["Fqc_hits"] for one in result.rounds[mode])
+    return 100 * (hits + refused) / sum(one.counts["Com_select"] for one in result.rounds["off"])
 
 
 def _figure(rounds: list[Measured], of: Callable[[Measured], float]) -> str:

@@ -45,7 +45,7 @@ def test_too_few_hits_are_named():
 
 def test_the_summary_has_hits_reasons_missed_statements_and_the_pages_that_differ():
     text = summary.render(MACHINE, {"wordpress": result(differs=["plugin"])})
-    assert "| plugin | - | - | 99 (99..99) | 120 (120..120) |" in text
+    assert "| plugin | - | - | 99 (99..99) | 99.7 | 120 (120..120) |" in text
     assert "| nondeterministic | 7 | 100.0 % |" in text
     assert "`SELECT a\\|b`" in text
     assert "+new" in text
@@ -56,6 +56,13 @@ def test_hits_in_the_processes_of_the_application_are_shown_in_percent_of_all_re
     beside.rounds["in-process"][0].counts.update(Near_hits=800, Process_hits=750)
     beside.rounds["in-process"][0].seconds["near"] = 0.01
     assert "| in-process | 80 (80..80) | 75 (75..75) | 99 (99..99) |" in summary.render(MACHINE, {"wordpress": beside})
+
+
+def test_a_near_cache_that_lacks_a_result_has_not_refused_the_read():
+    by_log = result(0, "binlog")
+    by_log.rounds["binlog"][0].counts.update(Near_hits=700)
+    by_log.reasons["binlog"] = {"first_read": 50, "absent": 250}
+    assert "| binlog | - | - | 0 (0..0) | 75 |" in summary.render(MACHINE, {"wordpress": by_log})
 
 
 def test_waiting_for_the_database_is_shown_where_the_server_is_far_away():
