@@ -35,8 +35,8 @@ rules: a near cache with a `ttl` of {TTL_SECONDS} seconds, whose pages may be ou
 """
 # The modes with one cache, whose reasons are those of all reads that it did not answer.
 WITH_ONE_CACHE = ("plugin", "binlog", "rules")
-# The reason of a near cache for a read whose result it does not have. It would have served one.
-WITHOUT_A_RESULT = "absent"
+# The reasons of a near cache for reads that it would have served, had it had a fresh result.
+NOT_REFUSED = ("absent", "outdated")
 COLUMNS = (
     "mode",
     "hits in the near cache, %",
@@ -103,7 +103,7 @@ def _row(mode: str, result: Result) -> list[str]:
 
 def _hits_without_refusals(mode: str, result: Result) -> float:
     """Returns the hits and the refused reads of all rounds, in percent of their reads."""
-    refused = sum(count for reason, count in result.reasons[mode].items() if count > 0 and reason != WITHOUT_A_RESULT)
+    refused = sum(count for reason, count in result.reasons[mode].items() if count > 0 and reason not in NOT_REFUSED)
     hits = sum(one.counts["Near_hits"] + one.counts["Fqc_hits"] for one in result.rounds[mode])
     return 100 * (hits + refused) / sum(one.counts["Com_select"] for one in result.rounds["off"])
 

@@ -61,7 +61,7 @@ def test_hits_in_the_processes_of_the_application_are_shown_in_percent_of_all_re
 def test_a_near_cache_that_lacks_a_result_has_not_refused_the_read():
     by_log = result(0, "binlog")
     by_log.rounds["binlog"][0].counts.update(Near_hits=700)
-    by_log.reasons["binlog"] = {"first_read": 50, "absent": 250}
+    by_log.reasons["binlog"] = {"first_read": 50, "absent": 150, "outdated": 100}
     assert "| binlog | - | - | 0 (0..0) | 75 |" in summary.render(MACHINE, {"wordpress": by_log})
 
 
