@@ -10,6 +10,8 @@ export interface Endpoint {
   trialUsername: string;
   trialPassword: string;
   isTlsRequired: boolean;
+  /** Certificates, as PEM text, of which one signed the server's. Empty keeps the stored ones, or means the system's. */
+  tlsCa: string;
   /** The server's RSA public key as PEM text, which encrypts the password without TLS. Empty keeps the stored key. */
   publicKey: string;
 }
@@ -93,7 +95,18 @@ export function EndpointFields({ endpoint, stored, error, onChange }: EndpointFi
         checked={endpoint.isTlsRequired}
         onChange={(event) => onChange({ isTlsRequired: event.currentTarget.checked })}
       />
-      {!endpoint.isTlsRequired && (
+      {endpoint.isTlsRequired ? (
+        <Textarea
+          label={t('addInstance.tlsCa')}
+          description={t(stored ? 'addInstance.publicKeyKept' : 'addInstance.tlsCaHint')}
+          autosize
+          minRows={2}
+          maxRows={6}
+          value={endpoint.tlsCa}
+          error={said(error, 'tls_ca')}
+          onChange={(event) => onChange({ tlsCa: event.currentTarget.value })}
+        />
+      ) : (
         <Textarea
           label={t('addInstance.publicKey')}
           description={t(stored ? 'addInstance.publicKeyKept' : 'addInstance.publicKeyHint')}

@@ -29,6 +29,7 @@ export const emptyDraft: InstanceDraft = {
   trialUsername: '',
   trialPassword: '',
   isTlsRequired: false,
+  tlsCa: '',
   publicKey: '',
   tags: '',
 };
@@ -41,7 +42,7 @@ export function checkRequestOf(draft: InstanceDraft) {
     username: draft.username,
     password: draft.password,
     is_tls_required: draft.isTlsRequired,
-    tls_ca: '',
+    tls_ca: draft.isTlsRequired ? draft.tlsCa : '',
     public_key: draft.publicKey,
   };
 }
@@ -68,6 +69,7 @@ export function requestOf(draft: InstanceDraft): InstanceRequest {
       trial_password: draft.trialPassword,
     }),
     is_tls_required: draft.isTlsRequired,
+    ...(draft.isTlsRequired && draft.tlsCa && { tls_ca: draft.tlsCa }),
     ...(draft.publicKey && { public_key: draft.publicKey }),
   } as InstanceRequest;
 }

@@ -41,6 +41,7 @@ test.each([
   { port: 3307 },
   { username: 'root' },
   { isTlsRequired: false },
+  { tlsCa: 'PEM' },
   { publicKey: 'PEM' },
 ])('the password is due with %o', (moved) => {
   expect(isMoved({ ...editOf(instance), ...moved }, instance)).toBe(true);

@@ -32,17 +32,18 @@ export function editOf(instance: Instance): InstanceEdit {
     trialUsername: endpoint.trial_username,
     trialPassword: '',
     isTlsRequired: endpoint.is_tls_required,
+    tlsCa: '',
     publicKey: '',
   };
 }
 
 /**
- * True if address, account, TLS or key were edited, so that the stored password would go elsewhere or be sent in
+ * True if address, account, TLS, its authority or the key were edited, so that the stored password would go elsewhere or be sent in
  * another way. The API then demands that it is entered again.
  */
 export function isMoved(edit: InstanceEdit, instance: Instance): boolean {
   const before = editOf(instance);
-  return (['host', 'port', 'username', 'isTlsRequired', 'publicKey'] as const).some(
+  return (['host', 'port', 'username', 'isTlsRequired', 'tlsCa', 'publicKey'] as const).some(
     (name) => edit[name] !== before[name],
   );
 }
@@ -66,6 +67,7 @@ export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
     ...(isChanged('trialUsername') && { trial_username: trialUsername }),
     ...(trialPassword && { trial_username: trialUsername, trial_password: trialPassword }),
     ...(isChanged('isTlsRequired') && { is_tls_required: edit.isTlsRequired }),
+    ...(isChanged('tlsCa') && { tls_ca: edit.tlsCa }),
     ...(isChanged('publicKey') && { public_key: edit.publicKey }),
     ...(isChanged('isCatalogueSource') && { is_catalogue_source: edit.isCatalogueSource }),
   };

@@ -163,6 +163,9 @@ export const enPages = {
   'addInstance.trialPassword': 'Password for trials',
   'addInstance.tls': 'Require TLS and verify the server',
   'addInstance.product': 'Product',
+  'addInstance.tlsCa': 'Certificate of its authority',
+  'addInstance.tlsCaHint':
+    'PEM text. Leave empty if an authority that this system trusts signed the certificate.',
   'addInstance.publicKey': 'Public key of the server',
   'addInstance.publicKeyHint':
     'MySQL without TLS: the text of its public_key.pem. The password is encrypted with it.',

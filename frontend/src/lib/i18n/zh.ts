@@ -256,6 +256,8 @@ export const zh: Messages = {
   'addInstance.trialPassword': '试用账号的密码',
   'addInstance.tls': '要求 TLS 并验证服务器证书',
   'addInstance.product': '产品',
+  'addInstance.tlsCa': '签发机构的证书',
+  'addInstance.tlsCaHint': 'PEM 文本。如果证书由本系统信任的机构签发，请留空。',
   'addInstance.publicKey': '服务器公钥',
   'addInstance.publicKeyHint': '用于不启用 TLS 的 MySQL：填写其 public_key.pem 的内容，密码用它加密。',
   'addInstance.publicKeyKept': '留空则保持不变。',
