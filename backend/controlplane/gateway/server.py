@@ -107,9 +107,7 @@ def translate(error: Exception, place: str) -> GatewayError:
             f"{place}: the server denied the account ({said}). Check its name, password and grants.", code
         )
     if code == CR.CR_SSL_CONNECTION_ERROR or _is_of_tls(error):
-        return NoTls(
-            f"{place}: {said}. Check the server's certificate and the authority that is given for this instance."
-        )
+        return NoTls(f"{place}: {said}. {_remedy_of_tls(error)}")
     if code in CONNECTION_LOST | SHUTTING_DOWN or isinstance(error, OSError | pymysql.InterfaceError):
         number = code if code in SHUTTING_DOWN else 0
         return Unreachable(f"{place}: {said}. Is the server running and reachable from here?", number)
@@ -125,6 +123,14 @@ def _is_of_tls(error: Exception) -> bool:
     """Returns true if the error is about certificates or the TLS handshake, not if the connection just ended."""
     cause = getattr(error, "original_exception", error)
     return isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError)
+
+
+def _remedy_of_tls(error: Exception) -> str:
+    if not _is_of_tls(error):
+        return "Switch TLS on in the server, or do not require it for this instance."
+    if isinstance(getattr(error, "original_exception", error), ssl.SSLCertVerificationError):
+        return "Check the server's certificate, and the certificate of its authority that is given for this instance."
+    return "Check which versions of TLS the server accepts."
 
 
 def _privilege_missing(place: str, said: str, code: int) -> PrivilegeMissing:
