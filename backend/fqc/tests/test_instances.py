@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import Fqc, Stack, eventually
@@ -132,6 +133,13 @@ def test_an_external_server_is_added_and_forgotten(fqc: Fqc, stack: Stack) -> No
     assert fqc(*edit, stdin=passwords).code == 0
     assert fqc("cache", "status", "lent").code == 0
     assert fqc("instance", "remove", "lent", "--yes", "--wait").code == 0
+
+
+def test_the_zero_byte_after_a_certificate_of_mysql_is_left_out(fqc: Fqc, tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_bytes(b"-----END CERTIFICATE-----\n\0")
+    add = ("instance", "add", "borrowed", "--class", "local.small", "--host", "db.internal", "--dry-run", "-o", "json")
+    sent = fqc(*add, "--tls", "--tls-ca", str(tmp_path / "ca.pem")).json["body"]
+    assert sent["tls_ca"] == "-----END CERTIFICATE-----"
 
 
 def test_waiting_has_an_end_of_its_own(fqc: Fqc, instance: str) -> None:

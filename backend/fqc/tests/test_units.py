@@ -4,7 +4,7 @@ import pytest
 
 from fqc.failure import Exit, Failure
 from fqc.metrics import curve
-from fqc.output import written
+from fqc.output import Format, emit, stacked, written
 from fqc.template_text import parsed, rendered
 from fqc.units import human_bytes, human_time, moment, pairs, point, size_bytes, span_seconds
 
@@ -76,3 +76,8 @@ def test_numbers_are_written_for_people() -> None:
         "0",
         "-",
     ]
+
+
+def test_brackets_and_colons_of_a_text_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    emit(None, Format.TABLE, lambda _: stacked("[[rule]]", "comment = ':smile: [red]'"))
+    assert capsys.readouterr().out == "[[rule]]\ncomment = ':smile: [red]'\n"

@@ -163,9 +163,8 @@ def add(
     body |= {"provider": "external" if host else "local", "proxy_enabled": has_proxy}
     if host:
         body |= {"host": host, "port": port, "username": username, "is_tls_required": tls}
-        body |= {"tls_ca": tls_ca.read_text() if tls_ca else ""}
-        # MySQL ends the file with a zero byte.
-        body |= {"public_key": public_key.read_text().rstrip("\0\n")} if public_key else {}
+        body |= {"tls_ca": _pem(tls_ca) if tls_ca else ""}
+        body |= {"public_key": _pem(public_key)} if public_key else {}
         body |= {"trial_username": trial_username} if trial_username else {}
     body |= {"product": product} if product else {}
     if call.is_dry_run:
@@ -181,6 +180,11 @@ def add(
         body["instance_class"] = _class_of(call, size_bytes(memory), cpus, seen)
     made = call.api.post("instances", body)
     _show(call, _await_ready(call, made) if call.is_waiting else made)
+
+
+def _pem(file: Path) -> str:
+    """Returns the text of a certificate or key. The files that MySQL makes at its first start end with a zero byte."""
+    return file.read_text().rstrip("\0\n")
 
 
 def _show(call: Call, found: dict[str, Any]) -> None:

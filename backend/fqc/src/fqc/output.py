@@ -27,12 +27,16 @@ class Format(StrEnum):
 
 
 def console(*, is_stderr: bool = False) -> Console:
-    """Returns a console of rich for stdout or stderr. Without a terminal, lines are never wrapped."""
+    """Returns a console of rich for stdout or stderr. Without a terminal, lines are never wrapped.
+
+    It prints brackets and colons of a text as they are: a rules file has lines such as `[[rule]]`.
+    """
     from rich.console import Console
 
     stream = sys.stderr if is_stderr else sys.stdout
     width = None if stream.isatty() else _PIPE_WIDTH
-    return Console(stderr=is_stderr, width=width, highlight=False, soft_wrap=not stream.isatty())
+    plain = {"highlight": False, "markup": False, "emoji": False}
+    return Console(stderr=is_stderr, width=width, soft_wrap=not stream.isatty(), **plain)
 
 
 def emit(data: Any, form: Format, people: Callable[[Any], RenderableType]) -> None:
