@@ -72,7 +72,7 @@ def obstacle_of(near: NearCache) -> str:
     they come back once it is on.
     """
     if near.source == Source.REPORTING:
-        return near.obstacle if near.is_attached else ""
+        return _reported_obstacle_of(near) if near.is_attached else ""
     if near.instance.state not in ANSWERING:
         return SERVER_SILENT
     if near.is_attached and near.obstacle:
@@ -80,6 +80,16 @@ def obstacle_of(near: NearCache) -> str:
     if is_server_cache_off(near.instance):
         return SERVER_CACHE_OFF
     return NO_LEASE if near.is_attached and near.lease_ms <= 0 else ""
+
+
+def _reported_obstacle_of(near: NearCache) -> str:
+    """Returns the obstacle that a near cache reports.
+
+    By rules it asks its server nothing itself, so that it does not notice when the server is gone. It then serves only
+    if it still answers reads.
+    """
+    is_idle = near.mode == Mode.RULES and not near.hits_per_second
+    return near.obstacle or (SERVER_SILENT if is_idle and near.instance.state not in ANSWERING else "")
 
 
 def counted(help_text: str, **limits: Any) -> serializers.IntegerField:

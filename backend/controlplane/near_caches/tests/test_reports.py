@@ -104,6 +104,18 @@ def test_one_with_something_in_its_way_is_waiting(reporter: APIClient, viewer: A
     assert (near["state"], near["obstacle"]) == ("waiting", "error 1045: access denied")
 
 
+def test_by_rules_one_whose_server_does_not_respond_serves_only_if_it_answers_reads(
+    reporter: APIClient, viewer: APIClient, instance: Any
+) -> None:
+    report(reporter, mode="rules")
+    type(instance).objects.filter(pk=instance.pk).update(state="unreachable")
+    [near] = listed(viewer, instance)
+    assert (near["state"], near["obstacle"]) == ("waiting", "its server does not respond")
+    NearCache.objects.update(hits_per_second=5)
+    [near] = listed(viewer, instance)
+    assert (near["state"], near["obstacle"]) == ("serving", "")
+
+
 def test_what_two_answer_is_in_the_samples_of_their_instance_once(reporter: APIClient, instance: Any) -> None:
     report(reporter)
     report(reporter, name="shop-2")
