@@ -85,6 +85,8 @@ LOG_SETTINGS: dict[str, tuple[LogSetting, ...]] = {
 
 
 SERVED_FOR_A_WHILE = ('cache = "always"', "ttl = 5")
+WHY_TABLES = "# These tables are read often and written rarely."
+PLAIN_TABLE = re.compile(r"[\w$-]+\.[\w$-]+")
 LONGEST_SHAPE = 160
 MOST_RULES = 5
 ONE_STATEMENT = re.compile(r"(?!0+$)[0-9a-f]{32}")  # the row for all other statements has a digest of zeros
@@ -166,17 +168,23 @@ def _account(user: str) -> str:
     return f"CREATE USER '{user}'@'%' IDENTIFIED BY '{PASSWORD}';"
 
 
-def file_lines(mode: str, repeated: Sequence[RepeatedStatement] = ()) -> tuple[str, ...]:
+def file_lines(
+    mode: str, repeated: Sequence[RepeatedStatement] = (), read_mostly: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Returns the lines of the rules file, for the mode that needs one: rules for the statements that repeat most, or
-    else an example.
+    for the tables `read_mostly` (each with its schema), or else an example.
 
     Empty for other modes.
     """
     if mode != RULED:
         return ()
-    if not repeated:
-        return ("[[rule]]", 'schema = "shop"', *SERVED_FOR_A_WHILE)
-    return tuple(line for each in repeated for line in _rule(each))
+    if repeated:
+        return tuple(line for each in repeated for line in _rule(each))
+    named = [each for each in read_mostly if PLAIN_TABLE.fullmatch(each)][:MOST_RULES]
+    if named:
+        lines = (line for each in named for line in ("[[rule]]", f'table = "{each}"', *SERVED_FOR_A_WHILE))
+        return (WHY_TABLES, *lines)
+    return ("[[rule]]", 'schema = "shop"', *SERVED_FOR_A_WHILE)
 
 
 def _rule(repeated: RepeatedStatement) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ from controlplane.prerequisites.check import unreachable
 from controlplane.prerequisites.findings import Action, InstanceFinding, percent
 from controlplane.prerequisites.gate import OF_ENGINE, known_gate_findings
 from controlplane.prerequisites.privileges import privileges_for
+from controlplane.prerequisites.readings import tables_of
+from controlplane.prerequisites.rules import is_read_mostly
 from controlplane.prerequisites.status import Report, report
 
 LEAST_READS = 1000  # with fewer reads a hit ratio is not meaningful
@@ -77,7 +79,7 @@ def near_caches_check(instance: Instance) -> dict[str, Any]:
     try:
         ways, found = _live(instance)
     except GatewayError as error:
-        ways = [_way(instance, mode, {}, [unreachable(error)]) for mode in near_modes(instance)]
+        ways = [_way(instance, mode, {}, [unreachable(error)], file_lines(mode)) for mode in near_modes(instance)]
     return {
         "is_ready": any(way.is_ready for way in ways),
         "checked_at": timezone.now(),
@@ -123,16 +125,32 @@ def _live(instance: Instance) -> tuple[list[Way], list[InstanceFinding]]:
         modes = near_modes(instance, variables)
         listed = report(server, reports.NEAR) if EXACT in modes else Report()
         unlisted = _unlisted(instance, server, listed) if listed.note else []
-        repeated = (
-            repeated_statements(report(server, reports.QUERIES).rows) if instance.minor_version is not None else []
-        )
+        repeated, read_mostly = _worth_rules(instance, server, variables)
     findings = {EXACT: _exact(instance, unlisted), BOUNDED: log_findings(instance, variables)}
     ways = [
-        _way(instance, mode, variables, [*findings.get(mode, []), *certificate_findings(instance, variables)], repeated)
+        _way(
+            instance,
+            mode,
+            variables,
+            [*findings.get(mode, []), *certificate_findings(instance, variables)],
+            file_lines(mode, repeated, read_mostly),
+        )
         for mode in modes
     ]
     found = near_findings(near_rows(listed.rows), reporting_near_caches(instance).count())
     return ways, [*group_findings(variables, modes_elsewhere=near_modes(instance)), *found]
+
+
+def _worth_rules(
+    instance: Instance, server: Server, variables: Mapping[str, str]
+) -> tuple[list[RepeatedStatement], list[str]]:
+    """Returns the statements that repeat most, by the engine's report, and the tables that are read often and written
+    rarely. Without the engine no digest is known that a rule can name, so the tables count.
+    """
+    if instance.minor_version is not None:
+        return repeated_statements(report(server, reports.QUERIES).rows), []
+    tables = [each for each in tables_of(server, variables) if is_read_mostly(each)]
+    return [], [f"{each.schema}.{each.table}" for each in sorted(tables, key=lambda each: -each.rows_read)]
 
 
 def _way(
@@ -140,14 +158,14 @@ def _way(
     mode: str,
     variables: Mapping[str, str],
     findings: list[InstanceFinding],
-    repeated: Sequence[RepeatedStatement] = (),
+    lines: tuple[str, ...],
 ) -> Way:
     host, port = instance.host, instance.port
     own = near_options(instance, mode, variables)
     return Way(
         mode,
         statements(mode, local_product(instance.product).name),
-        file_lines(mode, repeated),
+        lines,
         start_command(host, port, own),
         config_lines(host, port, own),
         service_lines(own),

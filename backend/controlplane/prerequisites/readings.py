@@ -37,10 +37,17 @@ class Readings:
 
 def read(server: Server, class_memory_bytes: int) -> Readings:
     variables = server.variables()
-    statistics = statistics_of(variables)
-    has_statistics = variables.get(statistics.switch, "OFF").upper() in ("ON", "1")
-    tables = _tables(server, statistics.query) if has_statistics else []
-    return Readings(class_memory_bytes, variables, server.status(), tables, has_statistics)
+    has_statistics = has_statistics_on(variables)
+    return Readings(class_memory_bytes, variables, server.status(), tables_of(server, variables), has_statistics)
+
+
+def has_statistics_on(variables: Mapping[str, str]) -> bool:
+    return variables.get(statistics_of(variables).switch, "OFF").upper() in ("ON", "1")
+
+
+def tables_of(server: Server, variables: Mapping[str, str]) -> list[TableUse]:
+    """Returns how much each table is read and written. Empty if the server does not count that."""
+    return _tables(server, statistics_of(variables).query) if has_statistics_on(variables) else []
 
 
 def statistics_of(variables: Mapping[str, str]) -> TableStatistics:

@@ -88,6 +88,14 @@ def test_rules_are_made_of_the_statements_that_repeat_most() -> None:
     assert file_lines(EXACT, repeated_statements(rows)) == ()
 
 
+def test_rules_are_made_of_the_tables_that_are_read_mostly_where_no_statement_is_known() -> None:
+    tables = ["shop.product", 'shop.a"b', *(f"shop.t{number}" for number in range(9))]
+    rules = tomllib.loads("\n".join(file_lines(RULED, read_mostly=tables)))["rule"]
+    assert rules[0] == {"table": "shop.product", "cache": "always", "ttl": 5}
+    assert [rule["table"] for rule in rules[1:]] == ["shop.t0", "shop.t1", "shop.t2", "shop.t3"]
+    assert file_lines(BOUNDED, read_mostly=tables) == ()
+
+
 @pytest.mark.parametrize("mode", [EXACT, BOUNDED, RULED])
 def test_each_way_of_starting_has_the_same_options(mode: str) -> None:
     own = options(mode, has_tls=True)

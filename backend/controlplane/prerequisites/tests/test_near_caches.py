@@ -117,6 +117,26 @@ def test_where_no_engine_loads_the_log_and_rules_are_the_ways(viewer: Any, older
 
 
 @pytest.mark.django_db
+def test_where_no_engine_loads_rules_are_made_for_the_tables_that_are_read_mostly(
+    viewer: Any, older_mysql: Any
+) -> None:
+    owner = older_mysql.connect()
+    owner.run("CREATE DATABASE near_rules")
+    try:
+        owner.run("CREATE TABLE near_rules.stock (id INT PRIMARY KEY)")
+        owner.run(f"INSERT INTO near_rules.stock VALUES {', '.join(f'({number})' for number in range(40))}")
+        for _ in range(40):
+            owner.run("SELECT COUNT(*) FROM near_rules.stock WHERE id + 1 > 0")
+        [rules] = [way["file_lines"] for way in checked(viewer, managed(older_mysql))["ways"] if way["mode"] == RULED]
+    finally:
+        owner.run("DROP DATABASE near_rules")
+        owner.close()
+    assert rules[:3] == [
+        "# These tables are read often and written rarely.", "[[rule]]", 'table = "near_rules.stock"'
+    ]  # fmt: skip
+
+
+@pytest.mark.django_db
 def test_on_mysql_that_takes_the_engine_a_near_cache_may_attach_to_it(viewer: Any, shared_mysql: Any) -> None:
     answer = checked(viewer, managed(shared_mysql))
     assert modes(answer) == [EXACT, BOUNDED, RULED]
