@@ -104,6 +104,11 @@ class Incident(models.Model):
             )
         ]
 
+    @property
+    def name(self) -> str:
+        """The name for users: the audit trail shows it instead of the id."""
+        return f"{self.rule_name}: {self.instance_name}"
+
 
 class IncidentEvent(models.Model):
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="events")
@@ -131,6 +136,11 @@ class Silence(models.Model):
 
     class Meta:
         ordering = ("-starts_at", "-id")
+
+    @property
+    def name(self) -> str:
+        """The name for users: the audit trail shows it instead of the id."""
+        return self.reason
 
 
 class Mail(models.Model):

@@ -207,6 +207,8 @@ def test_a_silence_starts_and_ends(operator: APIClient) -> None:
     assert operator.delete(path).status_code == 204
     assert operator.get("/api/v1/silences?is_in_force=true").json()["items"] == []
     assert Silence.objects.count() == 1
+    told = AuditEvent.objects.filter(action__startswith="silence.").values_list("action", "target_name")
+    assert set(told) == {("silence.created", "load test"), ("silence.ended", "load test")}
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,9 @@ def test_the_shipped_rule_opens_after_ten_bad_minutes_and_resolves() -> None:
         "[Alert] low hit ratio: shop-1",
         "[Resolved] low hit ratio: shop-1",
     ]
-    assert set(AuditEvent.objects.filter(target_id=incident.pk).values_list("action", flat=True)) == {
-        "incident.opened",
-        "incident.resolved",
+    assert set(AuditEvent.objects.filter(target_id=incident.pk).values_list("action", "target_name")) == {
+        ("incident.opened", "low hit ratio: shop-1"),
+        ("incident.resolved", "low hit ratio: shop-1"),
     }
     assert not Standing.objects.exists()
 
