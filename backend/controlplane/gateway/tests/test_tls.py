@@ -76,7 +76,7 @@ def test_a_connection_is_encrypted_and_the_server_is_who_it_says(server: TestSer
 def test_a_server_whose_certificate_nobody_vouches_for_is_not_spoken_to(
     server: TestServer, at: Callable[..., Any]
 ) -> None:
-    with pytest.raises(NoTls, match="certificate verify failed.*its authority"):
+    with pytest.raises(NoTls, match=r"certificate verify failed.*its authority"):
         open_server(at(server.port, ca=""), LIMITS)
 
 

@@ -174,14 +174,20 @@ def advice(call: Call, instance: Name) -> None:
         lambda it: stacked(
             it["recommendation"]["text"],
             *_observation(it["observation"]),
-            "",
-            table(_SIZES, it["sizes"]),
+            *_sizes(it),
             "",
             table(FINDINGS, it["findings"]),
             "",
             it["tables_note"] or table(_TABLES, it["tables"], none="No table stands out."),
         ),
     )
+
+
+def _sizes(found: dict[str, Any]) -> list[Any]:
+    """Returns the sizes that a cache in the server could have. Empty for a server that cannot load the engine."""
+    if found["recommendation"]["verdict"] == "no_engine_there":
+        return []
+    return ["", table(_SIZES, found["sizes"])]
 
 
 def _observation(found: dict[str, Any] | None) -> list[str]:

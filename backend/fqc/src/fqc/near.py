@@ -18,7 +18,7 @@ from fqc.units import human_bytes, human_time
 app = Noun("Near caches, which run next to the application.")
 _LIST: dict[str, Cell] = {
     "NAME": "name",
-    "STATE": "state",
+    "STATE": lambda it: "not serving" if it["state"] == "waiting" else it["state"],
     "MODE": "mode",
     "KNOWN BY": "source",
     "ADDRESS": "address",
