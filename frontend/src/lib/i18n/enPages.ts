@@ -541,7 +541,7 @@ export const enPages = {
   'near.onHost': 'On each host of the application',
   'near.ready': 'Near caches can run in front of this server.',
   'near.notReady': 'Near caches cannot run in front of this server yet: see below what is missing.',
-  'near.report': 'Reports in bounded and rules mode',
+  'near.report': 'Reports of near caches that are not attached',
   'near.reportHint':
     'A near cache that follows the binary log or serves by rules is not attached to the server. With a token it reports its figures here itself.',
   'near.addToken': 'Create a token for near caches',

@@ -626,7 +626,7 @@ export const zh: Messages = {
   'near.onHost': '在应用所在的每台主机上执行',
   'near.ready': '可以为此服务器启用近端缓存。',
   'near.notReady': '暂时无法为此服务器启用近端缓存，缺少的条件见下方。',
-  'near.report': '有界模式与规则模式的上报',
+  'near.report': '未连接到服务器缓存的近端缓存的上报',
   'near.reportHint':
     '跟随二进制日志或按规则返回结果的近端缓存不会连接到服务器的缓存。配置令牌后，它们会自行向控制面上报统计数据。',
   'near.addToken': '为近端缓存创建令牌',
