@@ -23,8 +23,8 @@ mode `off` ran for the same pages. Processor time is that of all threads of a pr
 kernel's accounting. Pages are compared without times and CSRF tokens.
 
 If no read were refused: the hits and the reads with a reason for which they were not answered or kept. All other reads
-came for the first time, or the first time since their tables were written (by rules: since the `ttl` was over). It is
-told where one cache alone decides.
+came for the first time, or the first time since their tables were written (by rules: since the `ttl` was over). It
+is shown for modes in which a single cache decides.
 
 Waiting is what passes from each request of the application to the database until the last part of its response, added
 up over its connections; it is measured where the server stands at a distance.
