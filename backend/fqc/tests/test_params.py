@@ -94,6 +94,7 @@ def test_a_wrong_expression_is_marked_at_its_column(fqc: Fqc) -> None:
     lines = wrong.err.splitlines()
     assert lines[2].index("^") == lines[1].index("0.75")
     assert "3/4" in wrong.err
+    assert "--class" in fqc("eval", "{DBInstanceClassCPU}").err
 
 
 def test_a_value_that_does_not_fit_its_parameter_is_found(fqc: Fqc) -> None:

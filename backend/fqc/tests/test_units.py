@@ -2,6 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from fqc.change_view import changed
 from fqc.failure import Exit, Failure
 from fqc.metrics import curve
 from fqc.output import Format, emit, stacked, written
@@ -81,3 +82,8 @@ def test_numbers_are_written_for_people() -> None:
 def test_brackets_and_colons_of_a_text_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     emit(None, Format.TABLE, lambda _: stacked("[[rule]]", "comment = ':smile: [red]'"))
     assert capsys.readouterr().out == "[[rule]]\ncomment = ':smile: [red]'\n"
+
+
+def test_what_had_no_value_before_is_a_dash_in_the_list_of_changes() -> None:
+    change = {"changed": [{"name": "long_query_time", "old": None, "new": "2.5"}], "changed_count": 2}
+    assert changed(change) == "long_query_time - -> 2.5, +1"

@@ -59,7 +59,8 @@ def changed(change: dict[str, Any]) -> str | None:
         return None
     more = change["changed_count"] - 1
     new = "default" if first["new"] is None else first["new"]
-    return f"{first['name']} {first['old']} -> {new}" + (f", +{more}" if more else "")
+    old = "-" if first["old"] is None else first["old"]
+    return f"{first['name']} {old} -> {new}" + (f", +{more}" if more else "")
 
 
 def took(change: dict[str, Any]) -> str | None:

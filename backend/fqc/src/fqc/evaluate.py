@@ -33,7 +33,8 @@ def evaluate(
     body |= {"instance": instance} if instance else {}
     found = call.api.post("expressions/evaluate", body)
     if found["error"]:
-        raise Failure(pointed(expression, found["error"]), Exit.USAGE, hint=_next(found["error"]))
+        hint = _next(found["error"], has_size=bool(instance_class or instance))
+        raise Failure(pointed(expression, found["error"]), Exit.USAGE, hint=hint)
     call.show(found, _view)
     if any(each["severity"] == "blocking" for each in found["findings"]):
         raise Failure(f"{parameter} does not allow this value.", Exit.REFUSED)
@@ -45,8 +46,10 @@ def pointed(expression: str, error: dict[str, Any]) -> str:
     return f"column {error['column']}: found {error['found']}, expected {error['expected']}\n  {expression}\n  {mark}"
 
 
-def _next(error: dict[str, Any]) -> str:
-    return "Name a class with --class." if error["code"] == "expression_has_no_value" else str(error["hint"])
+def _next(error: dict[str, Any], *, has_size: bool) -> str:
+    if error["code"] != "expression_has_no_value":
+        return str(error["hint"])
+    return "This class has no value for it: see fqc class list." if has_size else "Name a class with --class."
 
 
 def _view(found: dict[str, Any]) -> Any:
