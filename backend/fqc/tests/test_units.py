@@ -2,6 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from fqc.cache import gain
 from fqc.change_view import changed
 from fqc.failure import Exit, Failure
 from fqc.metrics import curve
@@ -87,3 +88,19 @@ def test_brackets_and_colons_of_a_text_are_printed(capsys: pytest.CaptureFixture
 def test_what_had_no_value_before_is_a_dash_in_the_list_of_changes() -> None:
     change = {"changed": [{"name": "long_query_time", "old": None, "new": "2.5"}], "changed_count": 2}
     assert changed(change) == "long_query_time - -> 2.5, +1"
+
+
+@pytest.mark.parametrize(
+    ("reads", "sampled", "repeated", "words"),
+    [
+        (0.9, 200, 19, "hardly worth it"),
+        (0.09, 200, 150, "not worth it"),
+        (0.9, 99, 0, "sample is small"),
+        (0.9, 200, 20, "at least these"),
+    ],
+)
+def test_an_estimate_says_whether_a_near_cache_is_worth_it(
+    reads: float, sampled: int, repeated: int, words: str
+) -> None:
+    told = gain({"estimate": {"read_time_ratio": reads, "sampled": sampled, "repeated": repeated}})
+    assert words in [each for each in told if each][-1]

@@ -20,6 +20,8 @@ from fqc.units import engine_name, human_bytes, human_time, size_bytes
 app = Noun("The fast query cache of an instance.")
 
 _ANSWER_TIMES = "Fqc_answered_in_"  # counters of a histogram, not shown: `fqc metrics` has its percentile
+# As in the console: fewer sampled reads are few, and below this share a near cache is hardly worth it.
+_ENOUGH_READS, _LEAST_WORTH = 100, 0.1
 _STATUS: dict[str, Cell] = {
     "Enabled": "is_enabled",
     "Obstacle": lambda it: it["engine_obstacle"] or None,
@@ -226,7 +228,7 @@ def queries(
     call.show(
         call.api.get(f"instances/{instance}/cache/queries", hours=hours),
         lambda it: (
-            stacked(*_since(it), *_gain(it), *_free(it["items"])[1:], it["note"] or None)
+            stacked(*_since(it), *gain(it), *_free(it["items"])[1:], it["note"] or None)
             if it["items"]
             else it["note"] or "none"
         ),
@@ -237,9 +239,9 @@ def _since(found: dict[str, Any]) -> list[str]:
     return [f"Since {human_time(found['since'])}.", ""] if found["since"] else []
 
 
-def _gain(found: dict[str, Any]) -> list[str]:
-    """Returns sentences on how many reads a near cache could answer, for a server without the engine. Empty if the API
-    has no estimate.
+def gain(found: dict[str, Any]) -> list[str]:
+    """Returns sentences on how many reads a near cache could answer, for a server without the engine, and whether that
+    is worth it. Empty if the API has no estimate.
     """
     if not (told := found.get("estimate")):
         return []
@@ -247,7 +249,22 @@ def _gain(found: dict[str, Any]) -> list[str]:
     if not told["sampled"]:
         return [reads, "Whether their texts repeat is not known: no open connection is known to have run a read.", ""]
     ratio = told["repeated"] / told["sampled"]
-    return [reads, f"Of {told['sampled']} recent reads, {ratio:.0%} repeated the text of another one.", ""]
+    repeated = (
+        f"Of {told['sampled']} recent reads, {ratio:.0%} repeated the text of another one: a near cache could have "
+        "answered at least these."
+    )
+    return [reads, repeated, *_verdict(told["read_time_ratio"], told["sampled"], ratio), ""]
+
+
+def _verdict(read_time_ratio: float, sampled: int, repeated_ratio: float) -> list[str]:
+    """Returns what follows from an estimate for a near cache. Empty if it may well pay."""
+    if read_time_ratio < _LEAST_WORTH:
+        return ["A near cache is not worth it for this server's load: reads take little of its time."]
+    if sampled < _ENOUGH_READS:
+        return ["The sample is small: check again while the application is busy."]
+    if repeated_ratio < _LEAST_WORTH:
+        return ["By this sample a near cache is hardly worth it. To be sure, start fqc-near with observe = true."]
+    return []
 
 
 def _free(rows: list[dict[str, Any]]) -> list[Any]:

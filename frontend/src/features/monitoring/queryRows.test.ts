@@ -118,4 +118,7 @@ test('an estimate says how many reads it is taken from', () => {
   expect(told(200, 150)).toBe('reads 87.5\u00a0% repeated 200 75\u00a0%');
   expect(told(20, 15)).toBe('reads 87.5\u00a0% repeated 20 75\u00a0% few');
   expect(told(0, 0)).toBe('reads 87.5\u00a0% noTexts');
+  expect(told(200, 19)).toBe('reads 87.5\u00a0% repeated 200 9.5\u00a0% hardly');
+  const idle = estimateText({ read_time_ratio: 0.09, sampled: 200, repeated: 150 }, words);
+  expect(idle).toBe('reads 9\u00a0% repeated 200 75\u00a0% littleTime');
 });

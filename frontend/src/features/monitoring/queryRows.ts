@@ -197,7 +197,10 @@ export interface Estimate {
 }
 
 /** An estimate from fewer recent reads than this is shown with a warning. */
-const MOST_UNFOLDED = 100;
+const ENOUGH_READS = 100;
+
+/** Below this share of the server's time or of the reads, a near cache is hardly worth it. */
+const LEAST_WORTH = 0.1;
 
 export function estimateText({ read_time_ratio: reads, sampled, repeated }: Estimate, t: Translate): string {
   const ratio = formatPercent((repeated / Math.max(sampled, 1)) * 100);
@@ -205,6 +208,15 @@ export function estimateText({ read_time_ratio: reads, sampled, repeated }: Esti
     sampled === 0
       ? t('queries.estimate.noTexts')
       : t('queries.estimate.repeated', { sampled: String(sampled), ratio });
-  const few = sampled > 0 && sampled < MOST_UNFOLDED ? [t('queries.estimate.few')] : [];
-  return [t('queries.estimate.reads', { ratio: formatPercent(reads * 100) }), texts, ...few].join(' ');
+  const verdict = verdictOf(reads, sampled, repeated);
+  const words = verdict ? [t(`queries.estimate.${verdict}`)] : [];
+  return [t('queries.estimate.reads', { ratio: formatPercent(reads * 100) }), texts, ...words].join(' ');
+}
+
+/** What follows from an estimate for a near cache. Undefined if it may well pay, or if nothing is known of the texts. */
+function verdictOf(reads: number, sampled: number, repeated: number) {
+  if (reads < LEAST_WORTH) return 'littleTime';
+  if (sampled === 0) return undefined;
+  if (sampled < ENOUGH_READS) return 'few';
+  return repeated / sampled < LEAST_WORTH ? 'hardly' : undefined;
 }

@@ -563,6 +563,10 @@ export const enPages = {
     'Of {sampled} recent reads, {ratio} repeated the text of another one: a near cache could have answered at least these.',
   'queries.estimate.noTexts':
     'It is not known whether their texts repeat: no open connection has run a read, or the consumer events_statements_history is off.',
+  'queries.estimate.hardly':
+    'By this sample a near cache is hardly worth it. To be sure, start fqc-near with observe = true.',
+  'queries.estimate.littleTime':
+    'A near cache is not worth it for this server’s load: reads take little of its time.',
   'queries.estimate.few': 'The sample is small: check again while the application is busy.',
   'queries.notOffered': 'This server does not provide figures per statement',
   'queries.noneYet': 'No statements yet',

@@ -648,6 +648,8 @@ export const zh: Messages = {
     '最近抽样的 {sampled} 次读操作中，{ratio} 与其他读操作的文本相同：近端缓存至少可以返回这些读操作的结果。',
   'queries.estimate.noTexts':
     '无法得知文本是否重复：当前打开的连接均未执行过读操作，或消费者 events_statements_history 未开启。',
+  'queries.estimate.hardly': '根据该样本，近端缓存的收益很小。如需确认，请以 observe = true 启动 fqc-near。',
+  'queries.estimate.littleTime': '读操作占用的服务器时间很少，近端缓存难以减轻其负载。',
   'queries.estimate.few': '样本较少：请在业务繁忙时再查看。',
   'queries.notOffered': '服务器未提供语句级指标',
   'queries.noneYet': '暂无语句',
