@@ -22,7 +22,7 @@ use crate::memory::Memory;
 use crate::payloads::Payloads;
 use crate::published::PublishableRead;
 use crate::reason::{ContextReason, Reason};
-use crate::result_set::ResultSet;
+use crate::result_set::{ResultSet, RowEncoding};
 use crate::results::Results;
 use crate::store::{BoxFuture, Store};
 use crate::unseen::{UnseenRead, may_keep_found_rows};
@@ -175,6 +175,11 @@ impl<'a> ReadConditions<'a> {
         let (payload, statement) = read.for_others.as_ref()?;
         let (published, aggregates) = (self.results.published.as_deref()?, Aggregates::of(&read.text));
         Some(PublishableRead { published, payload, statement: *statement, aggregates, capabilities: self.capabilities })
+    }
+
+    /// Returns how the rows of the read's answer are encoded.
+    pub fn row_encoding(&self, read: &ClientRead) -> RowEncoding {
+        RowEncoding { is_binary: read.execution_facts.is_some(), capabilities: self.capabilities }
     }
 
     /// Returns the number of the read's shape (its text without literals), in whose statistics it is counted.

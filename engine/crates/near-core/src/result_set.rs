@@ -15,7 +15,22 @@ pub struct ResultSet<'a> {
     pub flag_offsets: Option<FlagOffsets>,
 }
 
+/// How the rows of a result set are encoded.
+#[derive(Clone, Copy)]
+pub struct RowEncoding {
+    /// True for the answer to an execution of a prepared statement.
+    pub is_binary: bool,
+    /// The capabilities of the connection that the answer came on.
+    pub capabilities: u64,
+}
+
 impl<'a> ResultSet<'a> {
+    /// Returns the value of the column at `place`, from 0, in the first row. None if it is NULL, or cannot be read; see
+    /// [`wire::value`].
+    pub fn value(&self, encoding: RowEncoding, place: usize) -> Option<&'a [u8]> {
+        wire::value(self.bytes, encoding.capabilities, encoding.is_binary, place)?
+    }
+
     /// Returns none unless these bytes are exactly one whole result set with this number of rows, as the server would answer a
     /// command that expects `expect`. Bytes that do not come from the server are served only after this check.
     pub fn read(bytes: &'a [u8], rows: u64, expect: Expect, capabilities: u64) -> Option<ResultSet<'a>> {

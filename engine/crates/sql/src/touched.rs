@@ -46,11 +46,19 @@ pub fn read(text: Text, column: &KeyColumn) -> Option<(TableName, Keys)> {
     select::read(Scan::new(text, column))
 }
 
-/// For a read that finds at most one row by a unique key of the table other than the primary key, returns the table, and the index of the
-/// row's primary key among the columns of the result. If the result has a row, it depends on the row with that key alone. None for any
-/// other read.
-pub fn read_by_unique_key(text: Text, column: &KeyColumn) -> Option<(TableName, usize)> {
-    unique::read(Scan::new(text, column))
+/// For a read that has found one row by a unique key of the table other than the primary key, and whose result shows the row's primary
+/// key, returns the table and that key: as long as this row does not change, no other row can take its place. None for any other read.
+/// `shown` returns the value in the result's row at an index from 0, as the text protocol or, with `is_binary`, the binary one encodes it;
+/// none for NULL. It must not be called for a result without a row, which has no such dependency: any new row may appear in it.
+pub fn read_by_unique_key<'r>(
+    text: Text,
+    column: &KeyColumn,
+    is_binary: bool,
+    shown: impl FnOnce(usize) -> Option<&'r [u8]>,
+) -> Option<(TableName, Keys)> {
+    (!column.unique_keys.is_empty()).then_some(())?;
+    let (table, place) = unique::read(Scan::new(text, column))?;
+    Some((table, Keys::Points(vec![column.shown(shown(place)?, is_binary)?])))
 }
 
 /// Returns the table that a write, or a read that locks rows, names, and the rows that it can touch. None if these are not certain: it may

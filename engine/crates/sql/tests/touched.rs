@@ -2,8 +2,8 @@
 
 use flavour::MARIADB;
 use footprint::{KeyColumn, KeyPart, Keys, PartKind};
-use sql::LexMode;
 use sql::touched::{self, Text, WrittenRows};
+use sql::{LexMode, TableName};
 
 fn column() -> KeyColumn {
     let plain = KeyColumn::new(b"id".to_vec(), i32::MIN.into(), i32::MAX.into());
@@ -297,8 +297,16 @@ fn with_unique_keys() -> KeyColumn {
 }
 
 fn place(statement: &str) -> Option<usize> {
-    let bound = &[Some(3), None];
-    touched::read_by_unique_key(Text { bound, ..text(statement) }, &with_unique_keys()).map(|(_, place)| place)
+    let text = Text { bound: &[Some(3), None], ..text(statement) };
+    let mut asked_for = None;
+    let shown = |place| {
+        asked_for = Some(place);
+        Some(&b"7"[..])
+    };
+    let found = touched::read_by_unique_key(text, &with_unique_keys(), false, shown);
+    assert_eq!(found.is_some(), asked_for.is_some());
+    found.inspect(|(_, keys)| assert_eq!(*keys, Keys::Points(vec![7])))?;
+    asked_for
 }
 
 #[test]
@@ -353,6 +361,10 @@ fn a_read_by_a_whole_unique_key_is_understood() {
     assert_eq!(place("SELECT id FROM t PARTITION (p) WHERE name = 'x'"), None);
 }
 
+fn by_name(column: &KeyColumn, shown: Option<&[u8]>) -> Option<(TableName, Keys)> {
+    touched::read_by_unique_key(text("SELECT * FROM t WHERE name = 'x'"), column, false, |_| shown)
+}
+
 #[test]
 fn the_primary_key_is_found_among_what_a_read_shows() {
     for (shown, expected) in [
@@ -382,7 +394,9 @@ fn the_primary_key_is_found_among_what_a_read_shows() {
         assert_eq!(place(&format!("SELECT {shown} FROM t AS x WHERE name = 'x'")), expected, "{shown}");
     }
     let hidden = KeyColumn { position: None, ..with_unique_keys() };
-    assert_eq!(touched::read_by_unique_key(text("SELECT * FROM t WHERE name = 'x'"), &hidden), None);
+    assert_eq!(by_name(&hidden, Some(b"7")), None);
+    assert_eq!(by_name(&with_unique_keys(), None), None, "no row has NULL for its primary key");
+    assert_eq!(by_name(&with_unique_keys(), Some(b"x")), None);
 }
 
 #[test]

@@ -42,7 +42,9 @@ impl ByLog {
             .and_then(|(at, answer)| Some((at, conditions.result(read, answer, *rows, self.store.as_deref())?)));
         self.log.may_store_shared(&read.wording(), known, &self.session, conditions.now_ns)
             && result.is_some_and(|(at, result)| {
-                self.log.store_shared(conditions.results, &read.wording(), known, at, result, source)
+                let encoding = conditions.row_encoding(read);
+                let storable = StorableRead { wording: read.wording(), result, encoding, source };
+                self.log.store_shared(conditions.results, &storable, known, at)
             })
     }
 }
@@ -116,8 +118,9 @@ impl StalenessBound for ByLog {
     fn keep(&mut self, conditions: &ReadConditions<'_>, answered: AnsweredRead<'_, ByLog>) {
         let AnsweredRead { read, answer, known, source, moment, .. } = answered;
         let Some(state) = moment else { return };
-        let storable = StorableRead { wording: read.wording(), result: answer.result_set(), state, source };
-        let shared = self.log.keep(conditions.results, &storable, known);
+        let encoding = conditions.row_encoding(read);
+        let storable = StorableRead { wording: read.wording(), result: answer.result_set(), encoding, source };
+        let shared = self.log.keep(conditions.results, &storable, known, state);
         if let Some((bytes, store)) = shared.zip(self.store.as_ref().filter(|_| read.may_be_shared())) {
             store.put([&read.key, &known.common], &bytes, answer.rows);
         }

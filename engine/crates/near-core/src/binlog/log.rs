@@ -12,7 +12,7 @@ use crate::identified::{FoundResult, KnownSession, Wording};
 use crate::memo::Memo;
 use crate::published::{BY_LOG, LEASE_NS, PublishableRead, PublishableResult, Published};
 use crate::reason::ContextReason;
-use crate::result_set::ResultSet;
+use crate::result_set::{ResultSet, RowEncoding};
 use crate::results::Results;
 use crate::session_flags::FlagOffsets;
 use crate::uses::{ResultSource, Uses};
@@ -366,12 +366,20 @@ impl Log {
 
     /// Stores the result of a read if it is current, and counts the miss. Returns the bytes to share with other near caches,
     /// which are the log position that the result includes and the result itself. None if others cannot use it.
-    pub fn keep(&self, results: &Results, read: &StorableRead, known: &KnownSession) -> Option<Vec<u8>> {
+    ///
+    /// `state` is the state of the log before the read was sent.
+    pub fn keep(
+        &self,
+        results: &Results,
+        read: &StorableRead,
+        known: &KnownSession,
+        state: LogState,
+    ) -> Option<Vec<u8>> {
         let changes = self.read_changes();
-        let is_same = changes.attachment() == Some(read.state.attachment);
-        let is_kept = is_same.then(|| put(&changes, results, read, known)).flatten()?;
+        let is_same = changes.attachment() == Some(state.attachment);
+        let is_kept = is_same.then(|| put(&changes, results, read, known, state)).flatten()?;
         results.uses.count_miss(read.source, read.result.bytes.len(), is_kept);
-        let absolute = changes.absolute(read.state.stamp).filter(|_| read.state.group == ALL_SESSIONS)?;
+        let absolute = changes.absolute(state.stamp).filter(|_| state.group == ALL_SESSIONS)?;
         Some([&absolute.bytes()[..], read.result.bytes].concat())
     }
 
@@ -388,7 +396,7 @@ impl Log {
         self.staleness_in(&changes, now).is_some()
             && changes.is_log_of(&known.server)
             && group(&changes, session) == ALL_SESSIONS
-            && cells(&changes, wording, known).is_some()
+            && cells(&changes, wording, known, None).is_some()
     }
 
     /// Stores a result that another near cache encoded with [`keep`](Self::keep). `absolute` is the position up to which it sees
@@ -396,16 +404,13 @@ impl Log {
     pub fn store_shared(
         &self,
         results: &Results,
-        wording: &Wording,
+        read: &StorableRead,
         known: &KnownSession,
         absolute: AbsolutePosition,
-        result: ResultSet<'_>,
-        source: ResultSource,
     ) -> bool {
         let changes = self.read_changes();
         let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
-        let state = LogState { attachment, stamp, group: ALL_SESSIONS };
-        put(&changes, results, &StorableRead { wording: *wording, result, state, source }, known).is_some()
+        put(&changes, results, read, known, LogState { attachment, stamp, group: ALL_SESSIONS }).is_some()
     }
 
     /// Drops some of the results that cannot be served any more, prepares memory for new ones, and forgets tables that were found
@@ -440,17 +445,21 @@ fn for_others(cell: u32) -> Option<u32> {
 pub struct StorableRead<'a> {
     pub wording: Wording<'a>,
     pub result: ResultSet<'a>,
-    /// The state of the log before the read was sent.
-    pub state: LogState,
+    pub encoding: RowEncoding,
     /// The statement's shape and the time that the server took, for the statistics.
     pub source: ResultSource,
 }
 
 /// Stores a result. Returns none if it is stale or a table is unknown, and false if there is no room for it.
-fn put(changes: &Changes, results: &Results, read: &StorableRead, known: &KnownSession) -> Option<bool> {
-    let StorableRead { wording, result, state: LogState { stamp, group, .. }, source: ResultSource { shape, cost_ns } } =
-        *read;
-    let cells = cells(changes, &wording, known).filter(|_| changes.is_log_of(&known.server));
+fn put(
+    changes: &Changes,
+    results: &Results,
+    read: &StorableRead,
+    known: &KnownSession,
+    LogState { stamp, group, .. }: LogState,
+) -> Option<bool> {
+    let StorableRead { wording, result, source: ResultSource { shape, cost_ns }, .. } = *read;
+    let cells = cells(changes, &wording, known, Some(read)).filter(|_| changes.is_log_of(&known.server));
     let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
     let cells: Vec<_> = cells.into_iter().map(CellId).collect();
     let flags = result.flag_offsets.map_or(0, FlagOffsets::bits);
@@ -460,19 +469,34 @@ fn put(changes: &Changes, results: &Results, read: &StorableRead, known: &KnownS
     Some(results.uses.keep(results.cache(), &key, meta, &cells, result.bytes))
 }
 
-/// Returns the cells that a read depends on: those of its tables, or of single rows. None if a table is not known.
-fn cells(changes: &Changes, wording: &Wording, known: &KnownSession) -> Option<Vec<u32>> {
+/// Returns the cells that a read depends on: those of its tables, or of single rows, which `answered`, the answered read, may show. None
+/// if a table is not known.
+fn cells(
+    changes: &Changes,
+    wording: &Wording,
+    known: &KnownSession,
+    answered: Option<&StorableRead>,
+) -> Option<Vec<u32>> {
     let names = names(wording.text, known)?;
-    let of_rows = if let [name] = &*names { cells_of_rows(changes, name, wording, known) } else { None };
+    let of_rows = if let [name] = &*names { cells_of_rows(changes, name, wording, known, answered) } else { None };
     of_rows.or_else(|| changes.dependencies(&names)?.into_iter().map(|name| changes.cell(name)).collect())
 }
 
-/// Returns the cells of the rows that a read selects by the key of its only table. None if the text does not show which rows
-/// these are.
-fn cells_of_rows(changes: &Changes, only: &QualifiedName, wording: &Wording, known: &KnownSession) -> Option<Vec<u32>> {
+/// Returns the cells of the rows that a read selects by the key of its only table. None if neither the text nor the result shows which
+/// rows these are.
+fn cells_of_rows(
+    changes: &Changes,
+    only: &QualifiedName,
+    wording: &Wording,
+    known: &KnownSession,
+    answered: Option<&StorableRead>,
+) -> Option<Vec<u32>> {
     let RowKey { column, .. } = changes.key(only)?;
-    let &Wording { text, bound, .. } = wording;
-    let (table, keys) = touched::read(touched::Text { text, mode: known.mode, bound }, column)?;
+    let text = touched::Text { text: wording.text, mode: known.mode, bound: wording.bound };
+    let (table, keys) = touched::read(text, column).or_else(|| {
+        let StorableRead { result, encoding, .. } = answered.filter(|answered| answered.result.rows == 1)?;
+        touched::read_by_unique_key(text, column, encoding.is_binary, |place| result.value(*encoding, place))
+    })?;
     let is_it = QualifiedName::of(table, known.database.as_bytes(), known.mode.flavour)? == *only;
     changes.cells_of_rows(only, &keys.points(MOST_ROWS).filter(|_| is_it)?)
 }

@@ -6,6 +6,7 @@ use crate::dial::connect_to_server;
 use crate::server::Server;
 use crate::stream::{PacketReader, Stream};
 use flavour::Flavour;
+use footprint::KeyColumn;
 use near_core::binlog::changes::{CatalogueObject, LogStatus, QualifiedName};
 use near_core::binlog::gtid::Gtids;
 use near_core::binlog::position::Position;
@@ -176,10 +177,10 @@ impl QueryConnection {
     ) -> io::Result<Result<CatalogueObject, ContextReason>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
-        let about = [catalogue.any_table, catalogue.parents, catalogue.columns];
+        let about = [catalogue.any_table, catalogue.parents, catalogue.columns, catalogue.unique_keys];
         let questions = about.map(|question| flavour::fill_in(question, &schema, &table));
         let answers = self.query_all(&questions.each_ref().map(String::as_str)).await?;
-        let [tables, parents, columns] = answers.as_slice() else {
+        let [tables, parents, columns, unique_keys] = answers.as_slice() else {
             return Ok(Err(ContextReason::TableHidden));
         };
         let Some(parents) = parents.iter().map(|row| parent(flavour, row)).collect::<Option<Vec<_>>>() else {
@@ -201,7 +202,11 @@ impl QueryConnection {
         Ok(if footprint::has_time(columns) {
             Err(ContextReason::TimeColumn)
         } else if is_snapshot && kind == b"BASE TABLE" && are_fixed {
-            Ok(if parents.is_empty() { CatalogueObject::Table(key(columns)) } else { CatalogueObject::Child(parents) })
+            Ok(if parents.is_empty() {
+                CatalogueObject::Table(key(columns, unique_keys))
+            } else {
+                CatalogueObject::Child(parents)
+            })
         } else {
             Err(ContextReason::TableEngine)
         })
@@ -242,11 +247,12 @@ fn view(flavour: &'static Flavour, name: &QualifiedName, rows: &[Row]) -> Result
     names.map(CatalogueObject::View).ok_or(ContextReason::TableName)
 }
 
-/// Returns the key column that identifies a table's rows. `columns`: the catalogue's rows for them. None if there is no single integer key,
-/// or if row events of the table cannot be read; then the table is invalidated as a whole.
-fn key(columns: &[Row]) -> Option<RowKey> {
+/// Returns the key column that identifies a table's rows. `columns` and `unique_keys`: the catalogue's rows for them. None if there is no
+/// single integer key, or if row events of the table cannot be read; then the table is invalidated as a whole.
+fn key(columns: &[Row], unique_keys: &[Row]) -> Option<RowKey> {
     let is_known = |row: &Row| value(row, 1).is_some_and(|kind| IN_ROWS.iter().any(|known| known.as_bytes() == kind));
     let (index, column) = footprint::key_of(columns).filter(|_| columns.iter().all(is_known))?;
+    let column = KeyColumn { unique_keys: footprint::unique_keys(unique_keys, columns), ..column };
     Some(RowKey { column, index, columns: columns.len() })
 }
 

@@ -82,6 +82,25 @@ fn an_execution_hangs_on_the_rows_that_it_is_bound_to() {
     }
 }
 
+#[test]
+fn an_execution_by_another_unique_key_is_outdated_by_changes_of_its_row_alone() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut writer) = (near.client(), direct(&server));
+        let table = "CREATE TABLE d.p (id INT PRIMARY KEY, v INT, k INT NOT NULL UNIQUE) ENGINE = InnoDB";
+        followed::run(&mut writer, &[table, "INSERT INTO d.p VALUES (1, 1, 10), (2, 2, 20)"]);
+        let statement = prepared(&mut client, "SELECT v, id FROM d.p WHERE k = ?");
+        let params = [Param::Int(10)];
+        for (id, is_kept) in [(2, true), (1, false)] {
+            until_run_here(&near, &mut client, &statement, &params);
+            followed::run(&mut writer, &[&format!("UPDATE d.p SET v = v + 5 WHERE id = {id}")]);
+            until_heard(&near);
+            assert_eq!(served(&near, &mut client, &statement, &params).1, is_kept, "row {id} on {}", kind.name);
+        }
+    }
+}
+
 /// Checks that executions are answered from memory if the client sends the close of the last statement together with the next PREPARE, as
 /// libraries do that prepare a statement for each execution.
 #[test]

@@ -262,6 +262,41 @@ fn keys_that_a_collation_compares_or_that_have_parts_are_outdated_by_any_row() {
 }
 
 #[test]
+fn a_row_found_by_another_unique_key_is_outdated_by_changes_of_this_row_alone() {
+    for kind in kinds() {
+        let statements = [
+            "CREATE TABLE d.p (id INT PRIMARY KEY, space INT NOT NULL, title VARBINARY(20) NOT NULL, v INT, \
+             UNIQUE s (space, title)) ENGINE = InnoDB",
+            "INSERT INTO d.p VALUES (1, 0, 'a', 1), (2, 0, 'b', 2)",
+        ];
+        let mut scene = Scene::of(kind, &statements);
+        let found = "SELECT v, id FROM d.p WHERE space = 0 AND title = 'a'";
+        let without_key = "SELECT v FROM d.p WHERE space = 0 AND title = 'a'";
+        let missing = "SELECT v, id FROM d.p WHERE space = 0 AND title = 'c'";
+        scene.after(
+            &["UPDATE d.p SET v = 5 WHERE id = 2"],
+            &[(found, Kept), (without_key, Outdated), (missing, Outdated)],
+        );
+        scene.after(&["INSERT INTO d.p VALUES (3, 0, 'c', 3)"], &[(found, Kept), (missing, Outdated)]);
+        scene.after(&["UPDATE d.p SET v = 6 WHERE title = 'a'"], &[(found, Outdated), (missing, Kept)]);
+        // Another row has the same unique key only after the first one has changed.
+        for others in [
+            &["DELETE FROM d.p WHERE id = 1", "INSERT INTO d.p VALUES (5, 0, 'a', 9)"][..],
+            &["REPLACE INTO d.p VALUES (6, 0, 'a', 3)"],
+            &["UPDATE d.p SET title = 'x' WHERE id = 6", "UPDATE d.p SET title = 'a' WHERE id = 2"],
+            &["UPDATE d.p SET id = 8 WHERE id = 2"],
+        ] {
+            scene.after(others, &[(found, Outdated), (missing, Kept)]);
+        }
+        scene.after(
+            &["ALTER TABLE d.p DROP INDEX s", "INSERT INTO d.p VALUES (9, 0, 'a', 4)"],
+            &[(found, Outdated), (missing, Outdated)],
+        );
+        scene.after(&["UPDATE d.p SET v = 7 WHERE id = 3"], &[(found, Outdated), (missing, Outdated)]);
+    }
+}
+
+#[test]
 fn rows_that_change_by_other_ways_than_they_are_named_count() {
     for kind in kinds() {
         let statements = [

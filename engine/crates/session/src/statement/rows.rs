@@ -41,14 +41,12 @@ fn read_cells(
     Some(cells)
 }
 
-/// The row that was found by another unique key, if the result shows its primary key. As long as that row does not change, no other row can
-/// take its place. None for an empty result, which has no such dependency: any new row may appear in it.
+/// The row that was found by another unique key, if the result shows its primary key. None for an empty result.
 fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColumn) -> Option<(TableName, Keys)> {
-    let shows_one = matches!(outcome.kind, OutcomeKind::ResultSet { rows: 1, .. });
-    (shows_one && !key.unique_keys.is_empty()).then_some(())?;
-    let (named, place) = touched::read_by_unique_key(text, key)?;
-    let shown = wire::value(&recording.response, recording.capabilities, recording.is_binary, place)??;
-    Some((named, Keys::Points(vec![key.shown(shown, recording.is_binary)?])))
+    matches!(outcome.kind, OutcomeKind::ResultSet { rows: 1, .. }).then_some(())?;
+    let Recording { response, capabilities, is_binary, .. } = recording;
+    let shown = |place| wire::value(response, *capabilities, *is_binary, place)?;
+    touched::read_by_unique_key(text, key, *is_binary, shown)
 }
 
 /// True if `named` means this table. `current` is the current database of the session; none if it is not known, and then a name without a
