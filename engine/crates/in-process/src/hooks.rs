@@ -116,7 +116,7 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
     if is_usual && table::with(fd, |connection| connection.try_answer(bytes, attached::now)) == Some(true) {
         return bytes.len() as ssize_t;
     }
-    quietly(|| send_note(fd));
+    quietly(|| send_hit_report(fd));
     let is_begun = table::with(fd, |connection| connection.begin_sending()).is_some();
     let sent = call();
     if is_begun {
@@ -131,17 +131,17 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
     sent
 }
 
-/// Sends the near cache a note of the reads that were answered here, if there were any. If that fails, the connection is no longer
-/// followed.
-fn send_note(fd: c_int) {
-    let Some(note) = table::with(fd, |connection| connection.take_note()).flatten() else { return };
-    let mut rest = &note[..];
+/// Sends the near cache a report of the reads that were answered here, if there were any. If that fails, the connection
+/// is no longer followed.
+fn send_hit_report(fd: c_int) {
+    let Some(report) = table::with(fd, |connection| connection.take_hit_report()).flatten() else { return };
+    let mut rest = &report[..];
     while !rest.is_empty() {
         table::with(fd, |connection| connection.begin_sending());
         // SAFETY: the bytes are valid for the call to read.
         let sent = unsafe { real::send(fd, rest.as_ptr().cast(), rest.len(), MSG_NOSIGNAL | libc::MSG_MORE) };
         let taken = &rest[..usize::try_from(sent).unwrap_or_default()];
-        table::with(fd, |connection| connection.end_note(taken));
+        table::with(fd, |connection| connection.end_hit_report(taken));
         rest = &rest[taken.len()..];
         if sent < 0 && !may_try_again(fd) {
             // The caller's own call will say what is wrong. A part of a note is never completed, so the connection is of no use.
@@ -172,7 +172,7 @@ fn stop_following(fd: c_int, reason: impl FnOnce(&mut Connection<MappedMemory>) 
         quietly(|| {
             let reason = table::with(fd, reason);
             if reason != Some(Ok(())) {
-                send_note(fd);
+                send_hit_report(fd);
                 table::forget(fd);
             }
             count_reason(reason);

@@ -20,15 +20,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use wire::note::{Begins, Note};
+use wire::hit_report::{HitReport, LeadingReport};
 use wire::{Command, ErrPacket, Expect, Header, Outcome, Query, first_command, lone_command};
 
 /// The time within which the server gets at least one command. The server ends idle connections, and one that is always answered
 /// from memory would look idle to it.
 const SEEN_EVERY_NS: u64 = 10_000_000_000;
-/// A limit for the number of hits that one note of the library in the client's process may report (see [`Note`]). A greater
+/// A limit for the number of hits that one report of the library in the client's process may report (see [`HitReport`]). A greater
 /// number is wrong, and counts as this one.
-const MOST_NOTED: u64 = 100_000_000;
+const MOST_REPORTED_HITS: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
 /// Says what the caller of [`Session`] must do with bytes of the client.
@@ -131,7 +131,7 @@ struct SharedConnection {
     served_contexts: Option<Box<ServedContexts>>,
     /// The session contexts of the read that was served last.
     last: Option<Box<ServedContexts>>,
-    /// The beginning of what may be a [`Note`] of the library, until enough bytes have arrived to tell.
+    /// The beginning of what may be a [`HitReport`] of the library, until enough bytes have arrived to tell.
     partial: Vec<u8>,
 }
 
@@ -193,20 +193,20 @@ impl Session {
     pub fn client_bytes(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
         let Some(shared) = &mut self.shared else { return self.take(follower, bytes, has_client_received_all) };
         shared.received += bytes.len() as u64;
-        if shared.partial.is_empty() && !(follower.is_quiet() && Begins::with(bytes) != Begins::Other) {
+        if shared.partial.is_empty() && !(follower.is_quiet() && LeadingReport::parse(bytes) != LeadingReport::Absent) {
             let route = self.take(follower, bytes, has_client_received_all);
             return self.answered(route);
         }
         shared.partial.extend_from_slice(bytes);
         let bytes = std::mem::take(&mut shared.partial);
-        let rest = match Begins::with(&bytes) {
-            Begins::Other => &bytes[..],
-            Begins::Unknown => {
+        let rest = match LeadingReport::parse(&bytes) {
+            LeadingReport::Absent => &bytes[..],
+            LeadingReport::Incomplete => {
                 shared.partial = bytes;
                 return Route::Replace(Vec::new());
             }
-            Begins::Note(note, rest) => {
-                self.apply_note(&note);
+            LeadingReport::Complete(report, rest) => {
+                self.apply_hit_report(&report);
                 rest
             }
         };
@@ -220,10 +220,10 @@ impl Session {
         self.answered(route)
     }
 
-    /// Takes over a note: the number of hits in the client's process, and the last read that was answered there, which becomes
-    /// the unseen read. If that command cannot be such a read, FOUND_ROWS() is unknown from here on.
-    fn apply_note(&mut self, note: &Note<'_>) {
-        let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
+    /// Takes over a hit report: the number of hits in the client's process, and the last read that was answered there, which becomes
+    /// the pending read. If that command cannot be such a read, FOUND_ROWS() is unknown from here on.
+    fn apply_hit_report(&mut self, report: &HitReport<'_>) {
+        let (results, hits) = (&self.memory.results, report.hits.min(MOST_REPORTED_HITS));
         self.hits += hits;
         results.hits.fetch_add(hits, Ordering::Relaxed);
         results.hits_in_applications.fetch_add(hits, Ordering::Relaxed);
@@ -1050,8 +1050,8 @@ mod tests {
         assert!(line.served(&execute(7, INTEGER, 1)).is_some() && other.find(&execute(7, INTEGER, 1)).is_some());
         for (execution, is_sent) in [(execute(7, INTEGER, 1), true), (execute(7, Some(3), 1), false)] {
             let read = packet(0, &execution);
-            let note = Note { hits: 1, rows: 1, packet: &read }.write();
-            let bytes = [note, packet(0, b"\x03SELECT FOUND_ROWS()")].concat();
+            let report = HitReport { hits: 1, rows: 1, packet: &read }.write();
+            let bytes = [report, packet(0, b"\x03SELECT FOUND_ROWS()")].concat();
             let Route::Hold(sent) = line.session.client_bytes(&mut line.follower, &bytes, true) else {
                 assert!(!is_sent);
                 continue;
@@ -1076,7 +1076,7 @@ mod tests {
     fn the_server_sees_a_read_that_another_process_served_before_the_next_command() {
         let (mut line, _) = shared();
         let read = packet(0, READ);
-        let note = Note { hits: 3, rows: 1, packet: &read }.write();
+        let report = HitReport { hits: 3, rows: 1, packet: &read }.write();
         let command = packet(0, b"\x03SELECT FOUND_ROWS()");
         for cut in [0, 3, 20, note.len(), note.len() + 7] {
             let before = line.memory.results.hits.load(Ordering::Relaxed);

@@ -9,6 +9,7 @@ mod command;
 mod fit;
 mod greeting;
 mod hello;
+pub mod hit_report;
 pub mod lenenc;
 pub mod note;
 mod packet;

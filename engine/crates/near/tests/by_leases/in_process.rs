@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use wire::note::Note;
+use wire::hit_report::HitReport;
 
 /// A server with the plugin, and a near cache that shares its memory with other processes.
 struct Shared {
@@ -383,7 +383,7 @@ fn nonsense(random: &mut Random) -> Vec<u8> {
     ];
     let packet = commands[random.below(commands.len())];
     let [hits, rows] = [0; 2].map(|_| [0, 1, u64::MAX][random.below(3)]);
-    let mut note = Note { hits, rows, packet }.write();
+    let mut report = HitReport { hits, rows, packet }.write();
     match random.below(4) {
         0 => note.truncate(random.below(note.len())),
         1 => {
