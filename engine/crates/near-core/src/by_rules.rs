@@ -143,7 +143,7 @@ impl ByRules {
         known: &KnownSession,
         terms: &Terms,
     ) -> Option<BoxFuture<StoreLookup>> {
-        let store = self.store.as_ref().filter(|_| conditions.may_stay_unseen && read.may_be_shared())?;
+        let store = self.store.as_ref().filter(|_| conditions.may_stay_pending && read.may_be_shared())?;
         store.get_or_reserve([&read.key, &known.identity], terms.ttl)
     }
 }
@@ -169,7 +169,7 @@ fn find(
     };
     let times = (conditions.now_ns, invalid_before(conditions));
     let find = || aged_results::find(conditions.results.cache(), uses, &key, times, terms, publish);
-    let found = conditions.may_stay_unseen.then(find).flatten()?;
+    let found = conditions.may_stay_pending.then(find).flatten()?;
     conditions.is_suitable(read, &found).then_some(found)
 }
 
@@ -181,7 +181,7 @@ fn invalid_before(conditions: &ReadConditions<'_>) -> u64 {
 
 /// Returns true if the result of another client's pending read could be served here if it arrived now.
 fn is_of_use(conditions: &ReadConditions<'_>, other: &PendingFlight, terms: &Terms) -> bool {
-    conditions.may_stay_unseen
+    conditions.may_stay_pending
         && other.begun > invalid_before(conditions)
         && aged_results::is_younger(other.begun, conditions.now_ns, terms.ttl)
 }
