@@ -27,7 +27,7 @@ pub enum Reply {
 }
 
 /// The way to the client for answers that do not come from the server.
-pub trait Outlet {
+pub trait ClientOutput {
     /// Sends one complete response, or keeps a copy of what cannot be sent at once: the pieces, which together are the
     /// response in this order, are valid only during the call.
     fn deliver(&mut self, pieces: &[&[u8]]);

@@ -20,9 +20,9 @@ use std::sync::atomic::{Ordering, fence};
 
 /// A near cache that has not renewed its lease for this long is detached.
 const SILENCE_NS: u64 = 5_000_000_000;
-/// Largest number of messages in one payload, not counting those that mark connections. Near caches send three at most, and writers wait
-/// for the lock while they are handled.
-const MOST_SAID: usize = 64;
+/// The maximum number of messages in one payload from a near cache, not counting those that mark connections. Near
+/// caches send three at most, and writers wait for the lock while the messages are handled.
+const MOST_MESSAGES: usize = 64;
 
 impl Engine {
     /// Attaches a near cache that speaks this version of the protocol. `name` is shown to operators. None if it may not attach: the engine
@@ -64,26 +64,27 @@ impl Engine {
     pub fn receive_from_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
         let messages = FromNear::decode_all(payload)?;
         let feed = self.feed();
-        let mut said = Vec::new();
+        let mut others = Vec::new();
         for message in &messages {
             match message {
                 FromNear::Mark { connection, scramble } => feed.marks.mark(*connection, *scramble, id),
                 FromNear::Unmark { connection } => feed.marks.unmark(*connection, id),
-                message if said.len() < MOST_SAID => said.push(message),
+                message if others.len() < MOST_MESSAGES => others.push(message),
                 _ => return Err(Malformed),
             }
         }
-        if !said.is_empty() {
-            self.hear_said(id, &said);
+        if !others.is_empty() {
+            self.apply_messages(id, &others);
         }
         Ok(())
     }
 
-    /// Handles messages that are not marks, and wakes the writers that wait for near caches.
-    fn hear_said(&self, id: NearId, said: &[&FromNear]) {
+    /// Applies messages from a near cache, other than those that mark connections, and wakes the writers that wait for
+    /// acknowledgements.
+    fn apply_messages(&self, id: NearId, messages: &[&FromNear]) {
         let feed = self.feed();
         let mut state = feed.state();
-        for message in said {
+        for message in messages {
             state.counting.receive(id, message);
             state.server_end.receive(id, message, self.now_ns());
         }

@@ -123,7 +123,7 @@ fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
 
 /// True if neither the text nor the response of this command matters for an unserved session. It may then be forwarded without being
 /// followed. The command is None if it is not known.
-pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
+pub(crate) fn passes_unexamined(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
     match command {
         Some(Command::Query | Command::StmtPrepare) => {
             !may_concern_surface(body, mode) && !sql::surface::is_about_plugin(body, mode)

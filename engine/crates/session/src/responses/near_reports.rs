@@ -80,16 +80,17 @@ impl Session {
             stamp,
             holds_over_preparations: self.are_grants_unchanged(engine),
             is_for_transactions: !layout.outside_transactions_only(),
-            snapshot: self.snapshot_beside(),
+            snapshot: self.near_snapshot(),
             is_of_session: false,
         };
         self.near.report(engine, content, cells, &tables);
     }
 
-    /// The snapshot's stamp, if a near cache may answer reads in the open transaction. None if it may not. One reason is a limit on idle
-    /// transactions: the server has to see each read, or it would end the session.
-    fn snapshot_beside(&self) -> Option<Stamp> {
-        self.transaction.snapshot_beside().filter(|_| !self.identity.side_effects().limits_idleness)
+    /// Returns the stamp of the open transaction's snapshot, if a near cache may answer reads in the transaction. None
+    /// if it may not. One reason is a limit on idle transactions: the server has to see each read, or it would end the
+    /// session.
+    fn near_snapshot(&self) -> Option<Stamp> {
+        self.transaction.near_snapshot().filter(|_| !self.identity.side_effects().limits_idleness)
     }
 
     /// Called when the server has agreed to the statement that makes this connection a feed. Attaches the near cache, if its version of the

@@ -6,8 +6,8 @@
 use flavour::{Flavour, MARIADB};
 use footprint::KeyColumn;
 use session::{
-    Account, Decision, EarlierStatements, Engine, InitialState, Outlet, Reply, Report, Session, SessionState, Verdict,
-    Views,
+    Account, ClientOutput, Decision, EarlierStatements, Engine, InitialState, Reply, Report, Session, SessionState,
+    Verdict, Views,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use wire::{ok_packet, status, surface::text_result};
@@ -23,7 +23,7 @@ pub const READ_COMMITTED: i32 = 1;
 #[derive(Default)]
 pub struct Client(pub Vec<u8>);
 
-impl Outlet for Client {
+impl ClientOutput for Client {
     fn deliver(&mut self, pieces: &[&[u8]]) {
         self.0 = pieces.concat();
     }
