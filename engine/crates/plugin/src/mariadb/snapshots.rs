@@ -14,7 +14,7 @@ use crate::log;
 use crate::mariadb::abi::Thd;
 use crate::mariadb::code::calls;
 use crate::mariadb::symbols::ThdRef;
-use crate::pointers::{Exchanged, Pointer};
+use crate::pointers::{Pointer, ReplacedSlots};
 use crate::server;
 use locks::Mutex;
 use session::Session;
@@ -30,7 +30,7 @@ type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
 
 /// The binary log's own function, which is called for all snapshots that the engine has not opened itself.
 static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static INSTALLED: Mutex<ReplacedSlots> = Mutex::new(ReplacedSlots::none());
 
 /// Replaces the binary log's function in older servers, in which the log takes part in transactions as a storage engine.
 unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {

@@ -80,12 +80,12 @@ pub fn ssl_write(ssl: *mut c_void, buffer: *const c_void, length: c_int) -> c_in
 }
 
 /// A connection without TLS: its socket, and the flags that the server passed to its call.
-pub struct Plain {
+pub struct PlainConnection {
     pub fd: c_int,
     pub flags: c_int,
 }
 
-impl Io for Plain {
+impl Io for PlainConnection {
     fn read(&mut self, buffer: &mut [u8]) -> isize {
         recv(self.fd, buffer.as_mut_ptr().cast(), buffer.len(), self.flags)
     }
