@@ -11,7 +11,6 @@ mod greeting;
 mod hello;
 pub mod hit_report;
 pub mod lenenc;
-pub mod note;
 mod packet;
 mod pieces;
 mod prepared;

@@ -131,7 +131,7 @@ fn judge(shared: &Shared, name: &str, mut client: Program) {
         assert_eq!(client.ask(&format!("repeat {READS} {READ}")), (round + 100).to_string(), "{name}");
     }
     client.ask("SELECT 2");
-    wait_until("the note of what was answered", || shared.hits_inside() > before);
+    wait_until("the report of what was answered", || shared.hits_inside() > before);
     let answered = shared.hits_inside() - before;
     println!("{name}: {answered} of {} reads in the process", 2 * READS * ROUNDS);
     assert!(answered > (READS * ROUNDS) as u64, "{name}: {answered}");
@@ -182,7 +182,7 @@ fn reads_are_answered_in_the_process_and_each_write_of_others_is_seen_at_once() 
             }
         }
         assert_eq!(client.ask(&statement("SELECT 2")), "2");
-        wait_until("the note of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as u64);
+        wait_until("the report of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as u64);
     }
 }
 
@@ -262,7 +262,7 @@ fn a_process_that_forks_or_runs_others_reads_on() {
         assert_eq!(client.ask(&format!("repeat 50 {READ}")), round.to_string());
     }
     assert_eq!(client.ask("SELECT 2"), "2");
-    wait_until("the note of what was answered", || shared.hits_inside() > 500);
+    wait_until("the report of what was answered", || shared.hits_inside() > 500);
 }
 
 #[test]
@@ -385,14 +385,14 @@ fn nonsense(random: &mut Random) -> Vec<u8> {
     let [hits, rows] = [0; 2].map(|_| [0, 1, u64::MAX][random.below(3)]);
     let mut report = HitReport { hits, rows, packet }.write();
     match random.below(4) {
-        0 => note.truncate(random.below(note.len())),
+        0 => report.truncate(random.below(report.len())),
         1 => {
-            let at = random.below(note.len());
-            note[at] ^= 1 << random.below(8);
+            let at = random.below(report.len());
+            report[at] ^= 1 << random.below(8);
         }
         _ => {}
     }
-    note
+    report
 }
 
 #[test]
