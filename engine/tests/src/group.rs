@@ -13,6 +13,8 @@ pub const MEMBERS: usize = 3;
 /// The account with which members connect to each other.
 pub const ACCOUNT: &str = "member";
 pub const JOIN: &str = "START GROUP_REPLICATION";
+/// The statement that makes a member leave the group.
+pub const LEAVE: &str = "STOP GROUP_REPLICATION";
 
 const NAME: &str = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa";
 const LIBRARY: &str = "group_replication.so";

@@ -6,11 +6,10 @@
 use crate::shared::hits;
 use crate::traps::{PATIENCE, all, plugin, rows_text, until};
 use fqc_tests::client::Client;
-use fqc_tests::group::{self, JOIN, Setup};
+use fqc_tests::group::{self, JOIN, LEAVE, Setup};
 use fqc_tests::server::{SWITCH_ON, Server};
 use std::thread::JoinHandle;
 
-const LEAVE: &str = "STOP GROUP_REPLICATION";
 const T: &str = "SELECT v FROM g.t WHERE id = 1";
 const U: &str = "SELECT v FROM g.u WHERE id = 1";
 /// The number of the member that is elected if the first one fails.
