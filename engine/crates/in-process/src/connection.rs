@@ -57,7 +57,7 @@ impl Counter {
 /// memory.
 pub struct Connection<M> {
     phase: Phase<M>,
-    /// The number of bytes that were sent since the login, including notes to the near cache.
+    /// The number of bytes that were sent since the login, including hit reports to the near cache.
     sent: u64,
     /// The number of bytes that were received from the socket since the login.
     received: u64,
@@ -67,7 +67,7 @@ pub struct Connection<M> {
     answer: Vec<u8>,
     /// The number of its bytes that the client has read.
     taken: usize,
-    /// The number of reads that were answered here since the last note to the near cache.
+    /// The number of reads that were answered here since the last hit report to the near cache.
     hits: u64,
     /// The number of rows in the last of them.
     rows: u64,
@@ -106,7 +106,8 @@ impl<M: ResultMemory> Connection<M> {
         outcome == Some(Outcome::Answered)
     }
 
-    /// Like [`try_answer`](Self::try_answer), with the reason if the read is not answered here. None if the bytes are not a read.
+    /// Looks up the answer to the read that these bytes are, and makes it pending if there is one. Returns the outcome:
+    /// that the read is answered here, or the reason why not. None if the bytes are not a read.
     fn outcome(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> Option<Outcome> {
         let is_settled = self.sending == 0 && self.pending().is_empty();
         let counted = [self.sent, self.received];

@@ -107,7 +107,7 @@ unsafe fn gathered(parts: *const iovec, count: usize) -> Option<Vec<u8>> {
 }
 
 /// Answers `bytes` here if they are a read with a result in memory; the caller then learns that all were sent. Otherwise sends them by
-/// `call`, after the note that the near cache needs. `flags` are those of send(2).
+/// `call`, after the hit report that the near cache needs. `flags` are those of send(2).
 fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     if !table::is_followed(fd) {
         return call();
@@ -144,7 +144,7 @@ fn send_hit_report(fd: c_int) {
         table::with(fd, |connection| connection.end_hit_report(taken));
         rest = &rest[taken.len()..];
         if sent < 0 && !may_try_again(fd) {
-            // The caller's own call will say what is wrong. A part of a note is never completed, so the connection is of no use.
+            // The caller's own call will say what is wrong. A part of a report is never completed, so the connection is of no use.
             table::forget(fd);
             return;
         }
@@ -231,7 +231,8 @@ unsafe fn receiving(
     count
 }
 
-/// Like [`receiving`], into several parts. The flag is true if the bytes are those of an answer given here.
+/// Receives bytes into several parts: those of an answer given here, if one is pending, and otherwise by `call`. The
+/// flag is true if the bytes are those of an answer given here.
 ///
 /// # Safety
 /// `parts` must be valid for `count` parts, and each of them for its length to be written by `call`.

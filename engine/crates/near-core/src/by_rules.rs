@@ -134,7 +134,8 @@ impl ByRules {
         self.flights.claim(hash, clock::microseconds(clock::now()))
     }
 
-    /// Looks for a result in the store that near caches share. None if there is no such store, or if its results are not for this
+    /// Requests a result from the store that near caches share, and, if the store has none, reserves the entry for the
+    /// answer to this read. None if there is no such store, no server of it can be asked, or the store is not for this
     /// read.
     fn get_or_reserve(
         &self,
@@ -197,7 +198,7 @@ async fn wait_for(other: PendingFlight, mut too_long: BoxFuture<()>) -> WaitOutc
 }
 
 impl StalenessBound for ByRules {
-    /// A time in microseconds, by [`clock::microseconds`].
+    /// A time in microseconds since the start of the machine, as [`clock::microseconds`] returns it.
     type Moment = u64;
     type WaitOutcome = WaitOutcome;
     type Claim = Claim;

@@ -94,15 +94,15 @@ impl Served {
     }
 }
 
-/// The unseen reads that need not be sent to the server, because the next command leaves the same state behind. Unseen reads are
+/// The pending reads that need not be sent to the server, because the next command leaves the same state behind. Pending reads are
 /// those that were answered from memory and that the server has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplacedReads {
-    /// All unseen reads must be sent.
+    /// All pending reads must be sent.
     Nothing,
-    /// All but the last unseen read must be sent.
+    /// All but the last pending read must be sent.
     Last,
-    /// No unseen read need be sent.
+    /// No pending read need be sent.
     All,
 }
 
@@ -204,7 +204,7 @@ pub trait Freshness: Send {
     /// Returns true if this command may evaluate FOUND_ROWS(). False means that it certainly does not.
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool;
 
-    /// Returns which of the unseen reads need not be sent before this command, because it leaves the same state behind.
+    /// Returns which of the pending reads need not be sent before this command, because it leaves the same state behind.
     /// `has_warned` is true if the server may hold warnings of a statement before those reads.
     fn replaces(&mut self, pending_read: &PendingRead, payload: &[u8], has_warned: bool) -> ReplacedReads;
 

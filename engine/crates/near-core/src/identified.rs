@@ -51,11 +51,13 @@ pub use question::KnownSession;
 /// The maximum number of answers of one connection that are being received to be stored. If there are more, the oldest is not
 /// stored.
 const MOST_WAITING: usize = 8;
-/// The maximum length of an answer to a question about the session, in bytes. A longer one is not understood.
+/// The maximum length in bytes of the answer to the near cache's own query for the session context (account, schema and
+/// settings). A longer answer counts as not understood.
 const LONGEST_ANSWER: usize = 64 << 10;
-/// The number of the answer to the question about the session. Commands of the client have greater numbers.
+/// The number given to the answer to the near cache's own query for the session context. Commands of the client have
+/// greater numbers.
 const QUESTION: u64 = 0;
-/// The number of the answer to the question of [`StalenessBound::further_question`].
+/// The number given to the answer to the query that [`StalenessBound::further_question`] returns.
 const FURTHER_QUESTION: u64 = u64::MAX;
 
 /// Serves a connection to a server without the plugin: asks the server for the session's identity, and shares results among

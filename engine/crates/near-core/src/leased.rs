@@ -384,7 +384,8 @@ impl LeasedConnection {
         self.await_report(results, command, read, false);
     }
 
-    /// Like [`note`](Self::note). `is_served` is true if the client has got its answer from memory.
+    /// Prepares to store the answer to a read that the server receives as command `command`, once the server has
+    /// reported on it. `is_served` is true if the client has already got its answer from memory.
     fn await_report(&mut self, results: &Arc<Results>, command: u64, read: ReadCommand<'_>, is_served: bool) {
         let Some(answer) = Answer::new(results, read.key().len()).map(Answer::allowing_transaction) else { return };
         let sent_ns = clock::now();

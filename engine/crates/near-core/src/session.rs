@@ -255,8 +255,9 @@ impl Session {
         route
     }
 
-    /// Like [`client_bytes`](Self::client_bytes), for bytes without notes. Many clients close a statement and send their next command in
-    /// one write, since COM_STMT_CLOSE has no answer. Each of the two is taken by itself, so that the next command can be served.
+    /// Takes bytes of the client that contain no hit reports, and returns where they go. Many clients close a statement
+    /// and send their next command in one write, since COM_STMT_CLOSE has no answer. Each of the two is taken by
+    /// itself, so that the next command can be served.
     fn take(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
         let (mut to_server, mut rest) = (Vec::new(), bytes);
         while let Some((close, others)) = close_before_others(rest).filter(|_| follower.is_between_commands()) {
@@ -300,7 +301,8 @@ impl Session {
         }
     }
 
-    /// Asks `Freshness` about the bytes, and serves, sends or holds them.
+    /// Asks [`Freshness`] to decide on these bytes, and does what it decides: answers the command from memory, sends it
+    /// to the server, or holds it.
     fn decide(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
         let command = follower.is_between_commands().then(|| lone_command(bytes)).flatten();
         let now_ns = clock::now();
@@ -386,7 +388,7 @@ impl Session {
     }
 
     /// Returns the answer to `packet` for the client, with the flags of its transaction. Counts the hit, and makes the read the
-    /// unseen one.
+    /// pending one.
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
         let Served {
             mut answer,
@@ -434,7 +436,7 @@ impl Session {
         answer
     }
 
-    /// Sends these bytes to the server, after the unseen reads that it must run first. If `asks` is true, which means that the
+    /// Sends these bytes to the server, after the pending reads that it must run first. If `asks` is true, which means that the
     /// command may evaluate FOUND_ROWS(), the command waits until those reads are answered.
     fn send(
         &mut self,
@@ -481,7 +483,8 @@ impl Session {
         if packets.is_empty() { Route::Pass } else { Route::Replace([&packets, bytes].concat()) }
     }
 
-    /// Expects the answer to a question of the near cache, which the client must not receive.
+    /// Notes that the next answer of the server belongs to a query of the near cache's own, so that the client must not
+    /// receive it.
     fn hide(&mut self, follower: &mut Follower) {
         follower.expect_hidden(Expect::Query);
         self.hidden.push_back(None);
@@ -538,7 +541,8 @@ impl Session {
         self.freshness.answered(outcome);
     }
 
-    /// Like [`answer_completed`](Self::answer_completed), for an answer that the client must not receive.
+    /// Must be called when an answer of the server is complete that the client must not receive, because the client did
+    /// not send the command or has its answer already.
     fn hidden_answer_completed(&mut self, outcome: &Outcome) {
         if let Some(HiddenRead { number, rows }) = self.hidden.pop_front().flatten() {
             self.freshness.answered_served(number, outcome);
@@ -599,7 +603,7 @@ impl Session {
         Route::Hold(packets)
     }
 
-    /// Returns the packets of the unseen reads, oldest first. The caller sends them to the server; their answers are expected,
+    /// Returns the packets of the pending reads, oldest first. The caller sends them to the server; their answers are expected,
     /// and the client must not receive them.
     fn forward_pending_reads(&mut self, follower: &mut Follower, mut pending_read: PendingRead) -> Vec<u8> {
         self.has_found_rows_diverged = false;

@@ -48,8 +48,8 @@ impl ByLog {
 }
 
 impl StalenessBound for ByLog {
-    /// The state of the log when the session last had no open transaction, which decides what its reads may see. None if the
-    /// log was not followed then; nothing is stored in that case.
+    /// The state of the log at the last time when the session had no open transaction; it decides which results its
+    /// reads may see. None if the log was not followed at that time: nothing is stored then.
     type Moment = Option<LogState>;
     type WaitOutcome = SharedLookup;
     type Claim = ();

@@ -98,7 +98,8 @@ enum TableState {
     Unstorable(ContextReason, u64),
     /// A table with this number, whose changes are tracked. Results of it may be stored.
     Tracked(u32),
-    /// Like `Tracked`, but the table also changes with these tables.
+    /// A table with this number, whose changes are tracked, and which also changes with these tables. Results of it may
+    /// be stored.
     Child(u32, Vec<QualifiedName>),
     /// A view, with the tables and views that it may read.
     View(Vec<QualifiedName>),
@@ -575,8 +576,8 @@ impl Changes {
         }
     }
 
-    /// Returns the time of the oldest question whose answer names a position that has not been received yet. None if everything
-    /// has been received.
+    /// Returns the time, as the caller gave it to [`apply_status`](Self::apply_status), of the oldest question whose
+    /// answer names a position that has not been received yet. None if everything has been received.
     pub fn lags_since(&self) -> Option<u64> {
         self.pending_statuses.front().map(|pending| pending.asked)
     }
@@ -815,7 +816,8 @@ mod tests {
             Scene::attached(tables, None)
         }
 
-        /// Like `with`, on a server with GTIDs of whose transactions the first nine are visible.
+        /// Creates a scene that is attached at position 100 and knows these tables as fit, on a server with GTIDs of
+        /// whose transactions the first nine are visible.
         fn with_numbers(tables: &[&str]) -> Scene {
             Scene::attached(tables, Some(9))
         }

@@ -56,7 +56,7 @@ pub struct ReadText<'a> {
 }
 
 impl ClientRead {
-    /// Builds the read of a query as text. `what` is the kind of data that its answer depends on.
+    /// Builds the read of a query as text. `kind` says what its answer depends on.
     pub fn text(parsed: &Parsed, kind: ReadKind) -> ClientRead {
         ClientRead {
             key: parsed.text.clone(),

@@ -20,7 +20,8 @@ const NEVER: Stamp = Stamp(u64::MAX);
 pub struct Audience([u8; 41]);
 
 impl Audience {
-    /// `found` is the number of rows found; none if the answer does not depend on it.
+    /// Identifies the sessions of this identity. `found` is the number of rows found, if the answer contains that
+    /// number; none if it does not.
     pub fn new(identity: &Identity, found: Option<u64>) -> Audience {
         let mut bytes = [0; 41];
         bytes[..32].copy_from_slice(identity);

@@ -137,7 +137,8 @@ fn judge(shared: &Shared, name: &str, mut client: Program) {
     assert!(answered > (READS * ROUNDS) as u64, "{name}: {answered}");
 }
 
-/// Does what [`judge`] does for a client that connects by TCP, and again for one that connects by the near cache's unix socket.
+/// Runs [`judge`], which checks what the client reads and where it is answered, for a client that connects by TCP, and
+/// for one that connects by the near cache's unix socket.
 fn judge_both_ways(shared: &Shared, name: &str, command: impl Fn() -> Command) {
     judge(shared, name, shared.start(command()));
     let mut by_socket = command();
@@ -369,7 +370,7 @@ fn processes_that_are_stopped_or_killed_while_they_read_hold_nobody_up() {
     wait_until("the end of their connections", || shared.near().metric("connections") == 0);
 }
 
-/// Returns a malformed or false note about answered commands, as a hostile process could send it.
+/// Returns a malformed or false report of answered commands, as a hostile process could send it.
 fn nonsense(random: &mut Random) -> Vec<u8> {
     let mut packet = |length: usize| (0..length).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
     let (any, short) = (packet(40), packet(3));
