@@ -10,7 +10,7 @@ pub enum Decision {
     /// Send this packet to the server first and hide its response from the client, as `on_response` will also say. Once
     /// that response is complete, call `on_command` again with the same command.
     Inject(Vec<u8>),
-    /// The client already has its answer, by the [`Outlet`]. The server must not get the command.
+    /// The client already has its answer, by the [`ClientOutput`]. The server must not get the command.
     Answered,
 }
 

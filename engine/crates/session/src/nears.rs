@@ -59,8 +59,9 @@ impl Engine {
         Some(frame.encode())
     }
 
-    /// Handles a payload that this near cache has sent. After an error the host must end the feed. Marks of connections are handled one by
-    /// one, and outside of the lock that writers take.
+    /// Handles a payload that this near cache has sent. After an error the host must end the feed. Messages that mark
+    /// connections (request reports on their commands) are handled one by one, and outside of the lock that writers
+    /// take.
     pub fn receive_from_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
         let messages = FromNear::decode_all(payload)?;
         let feed = self.feed();
@@ -130,8 +131,8 @@ impl Engine {
         state.server_end.is_attached(id)
     }
 
-    /// Detaches a near cache whose feed has ended, and removes its marks of connections. A lease that it still has goes on: writers wait
-    /// for it.
+    /// Detaches a near cache whose feed has ended, and ends the reports on the connections that it has marked. A lease
+    /// that it still has goes on: writers wait for it.
     pub fn detach_near(&self, id: NearId) {
         let feed = self.feed();
         let mut state = feed.state();
@@ -178,8 +179,9 @@ impl Engine {
         }
     }
 
-    /// Like `announce_closed`, but does not wait: near caches already know of a cell that covers these ones, and the writer has waited for
-    /// that.
+    /// Announces to near caches that these cells are being written, without waiting for acknowledgements, as
+    /// `announce_closed` would. For cells of single rows: near caches have already acknowledged the cell of their whole
+    /// table.
     pub(crate) fn announce_narrowed(&self, cells: &[CellId]) {
         if self.feed().has_nears() {
             self.close_near(cells, false);
@@ -233,8 +235,8 @@ impl Engine {
         self.feed().wake_feeds(state);
     }
 
-    /// Reports a result to a near cache. `cells` and `tables` are what the result depends on, and the cells of any change of its tables. No
-    /// report is sent if the result is not current by now.
+    /// Reports a result to a near cache. `cells` are the version cells that it depends on, and `tables` those that
+    /// advance with any change of its tables. No report is sent if the result is not current by now.
     pub(crate) fn report_to_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], report: CommandReport) {
         let (tables, cells) = (numbers(tables), numbers(cells));
         let basis = ReportDependencies { tables: &tables, cells: &cells };

@@ -15,7 +15,8 @@ fn wake(engine: &Engine) {
     wake_as(engine, false);
 }
 
-/// Like `wake`. `is_lost`: sessions may have done something in light mode that was missed.
+/// Wakes the engine as the host does. `is_lost` is the host's decision whether sessions may have done something in the
+/// last light mode that was missed.
 fn wake_as(engine: &Engine, is_lost: bool) {
     let past = EarlierStatements::wake(engine);
     engine.mode().judge_last_light_mode(is_lost);

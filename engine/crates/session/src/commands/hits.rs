@@ -179,7 +179,8 @@ impl Session {
         ServeOutcome::Answered
     }
 
-    /// Returns the packet of the command in a form that the server knows, so that it can run the read later.
+    /// Returns the packet with which the server can run this read later: without a hint to the cache that the server
+    /// does not know, and with the parameter types of an execution.
     fn as_understood(&self, request: &ReadRequest) -> Vec<u8> {
         // Other commands are executions of a prepared statement, or ask for FOUND_ROWS() of the read with this text.
         let is_text = request.columns.is_none() && request.parameters.is_empty();

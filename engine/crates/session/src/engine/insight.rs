@@ -101,8 +101,8 @@ impl Insight {
         self.digests.observed(shape, cost_ns / 1000, would_hit);
     }
 
-    /// Notes the tables that a result of this shape was read from. It was stored, or would have been if the cache had been on.
-    /// `tables` are their cells of any change.
+    /// Notes the tables that a result of this shape was read from. It was stored, or would have been if the cache had
+    /// been on. `tables` are the version cells that advance with any change of them.
     pub(crate) fn read_from(&self, shape: ShapeId, tables: impl Iterator<Item = CellId>) {
         self.digests.reads(shape, tables.map(|cell| cell.0));
     }

@@ -106,7 +106,7 @@ pub(crate) fn keeps_track(kind: &Kind) -> bool {
     }
 }
 
-/// True if `passes_unseen` certainly holds for this command. The usual statements of a server whose cache is off are recognized without
+/// True if `passes_unexamined` certainly holds for this command. The usual statements of a server whose cache is off are recognized without
 /// searching for each of the engine's names.
 #[inline]
 fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {

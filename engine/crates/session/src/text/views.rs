@@ -58,8 +58,9 @@ pub enum ViewUse {
 }
 
 impl Views {
-    /// The names in `views`, which must be all views but those of system schemas, as they were in this generation of the
-    /// catalogue. `folds_case` says that the server ignores the case of names.
+    /// Holds the names in `views`, which must be all views but those of system schemas. `generation` is the catalogue's
+    /// number from before they were queried: the names are valid until it changes. `folds_case` says that the server
+    /// ignores the case of names.
     pub fn new(generation: u64, folds_case: bool, views: impl IntoIterator<Item = ViewName>) -> Views {
         let mut all = Views { generation, folds_case, ..Views::default() };
         for name in views {
@@ -171,7 +172,8 @@ impl Views {
         self.known.get(&self.key(&name.db, &name.name)).is_none_or(|view| view.definition.get().is_some())
     }
 
-    /// Notes the definition of a view, as it was looked up in this generation of the catalogue. Only the first one counts.
+    /// Notes the definition of a view, as it was looked up while these names of views were valid. Only the first one
+    /// counts.
     pub fn set_definition(&self, name: &ViewName, definition: Definition) {
         if let Some(view) = self.known.get(&self.key(&name.db, &name.name)) {
             let _ = view.definition.set(definition);
