@@ -189,8 +189,8 @@ fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
     catalogue::any_view_definition_contains(engine().flavour(), link, programs.excluded_schema.as_bytes())
 }
 
-/// True if the cache has cost more than it saved in `IN_VAIN` intervals in a row. Call in each round of the worker: each call may end an
-/// interval.
+/// True if the cache has cost more than it saved in `UNPROFITABLE_INTERVALS` intervals in a row. Call in each round of
+/// the worker, because a call may end an interval.
 fn costs_more_than_it_saves(engine: &Engine) -> bool {
     if let Some(forced_choice) = forced_choice() {
         return forced_choice;

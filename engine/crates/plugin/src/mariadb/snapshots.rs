@@ -53,8 +53,9 @@ fn around(thd: *mut Thd, call: impl FnOnce(*mut c_void) -> c_int) -> c_int {
     if is_own { 0 } else { call(ORIGINAL.load(Ordering::Acquire)) }
 }
 
-/// Puts the plugin's function into the slot of the binary log's. Does nothing if there is no binary log. If it is not possible, logs that
-/// savepoints are logged, and changes nothing.
+/// Replaces the binary log's function that enters the log into a transaction with a snapshot by the plugin's. Does
+/// nothing if there is no binary log. If the replacement is not possible, logs that savepoints are logged, and changes
+/// nothing.
 pub fn install() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if !installed.is_empty() {

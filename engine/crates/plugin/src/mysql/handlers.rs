@@ -224,7 +224,8 @@ fn report_lock(session: ReportingSession, handler: usize, writes: bool) {
     }
 }
 
-/// Returns what the self-test records about a handler.
+/// Returns the record for the self-test that the server has called the function of `seam` for the table of `handler`,
+/// to write or to read it.
 fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::SeamReport {
     let name = match table_of(handler as usize).as_deref() {
         Some(OpenTable::Table { db, name }) => Some((db.clone(), name.clone())),

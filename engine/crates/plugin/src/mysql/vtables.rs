@@ -79,7 +79,7 @@ pub type Slot = (Pointer, *mut c_void, &'static AtomicPtr<c_void>);
 pub struct Slots(Mutex<ReplacedSlots>);
 
 impl Slots {
-    /// Starts with no slot.
+    /// Creates an empty set, as long as the module has replaced no slot.
     pub const fn none() -> Slots {
         Slots(Mutex::new(ReplacedSlots::none()))
     }

@@ -96,7 +96,7 @@ struct LibrarySearch<'a> {
 
 /// Compares the name of a loaded object with the wanted one in `data`. The loader calls this for every loaded object until it returns 1.
 unsafe extern "C" fn look_at_name(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader passes a valid description; `data` is the `Named` of `Library::find`.
+    // SAFETY: the loader passes a valid description; `data` is the `LibrarySearch` of `Library::find`.
     unsafe {
         let named = &mut *data.cast::<LibrarySearch>();
         if (*info).dlpi_name.is_null() {
