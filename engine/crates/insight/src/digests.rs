@@ -26,8 +26,9 @@ pub const TABLES: usize = 4;
 pub const REASONS: usize = 64;
 const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
-/// The interval, in nanoseconds, at which [`Digests::age`] reviews the levels of shapes. While the cache has room, all results of a shape
-/// are stored again if fewer than `SELDOM` of its reads were missed in the interval.
+/// The interval, in nanoseconds, at which [`Digests::age`] reviews how many results of each shape are stored. While the
+/// cache has room, all results of a shape are stored again if fewer than `SELDOM` of its reads were missed in the
+/// interval.
 const AGE_NS: u64 = 10_000_000_000;
 const SELDOM: u64 = 200;
 /// The number of shapes that lose their number at once when new shapes need some.
@@ -162,7 +163,7 @@ struct Owner {
     executions: u64,
     /// The counters when the level was last decided; `None` if that has not happened yet.
     judged: Option<Evidence>,
-    /// The number of the shape's misses at the time [`Book::aged_ns`].
+    /// The number of the shape's misses at the time [`ShapeNumbers::aged_ns`].
     misses: u64,
 }
 
@@ -278,7 +279,8 @@ impl Digests {
         self.of(shape).outdated.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a request that the server answered, and whether its result was stored. A reason from [`REASONS`] on is not counted.
+    /// Counts a request that the server answered, and whether its result was stored. A reason for not storing it is
+    /// counted only if its number is below [`REASONS`].
     pub fn missed(&self, shape: ShapeId, outcome: Outcome) {
         let own = self.stripes.own(shape);
         own.misses.fetch_add(1, Ordering::Relaxed);
@@ -407,7 +409,8 @@ impl Digests {
         list
     }
 
-    /// Resets the statistics that [`list`](Self::list) returns, except for levels and tables. Shapes keep their numbers.
+    /// Resets the statistics that [`list`](Self::list) returns, except for the tables of each shape, and for how many
+    /// of its results are stored. Shapes keep their numbers.
     pub fn flush(&self) {
         let mut shape_numbers = self.shape_numbers();
         for (at, owner) in shape_numbers.owners.iter_mut().enumerate() {
