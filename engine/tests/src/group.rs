@@ -12,6 +12,7 @@ use crate::server::{Options, Product, Server};
 pub const MEMBERS: usize = 3;
 /// The account with which members connect to each other.
 pub const ACCOUNT: &str = "member";
+/// The statement that makes a configured member join the group.
 pub const JOIN: &str = "START GROUP_REPLICATION";
 /// The statement that makes a member leave the group.
 pub const LEAVE: &str = "STOP GROUP_REPLICATION";
