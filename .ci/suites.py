@@ -366,7 +366,8 @@ def run_again(result: Result) -> Result:
 
 
 def names_for_again(result: Result) -> list[str]:
-    """Returns the failed tests, as ONLY takes them; empty if the whole suite has to run again."""
+    """Returns the names of the failed tests, as the variable ONLY of `make` takes them. Empty if the whole suite has to
+    run again."""
     named = [case.again for case in result.of("failed")]
     is_whole = not result.suite.takes_names or BROKEN_OFF.search(plain(result.suite.log)) or not all(named)
     return [] if is_whole else list(dict.fromkeys(named))
