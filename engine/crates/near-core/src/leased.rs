@@ -129,7 +129,9 @@ impl ReadCommand<'_> {
         }
     }
 
-    /// Returns true if, in this session context, this read has the same meaning as other reads with its key.
+    /// Returns true if, in this session context, a result that is stored under the read's key is the answer to it.
+    /// False for an execution whose statement may mean something else there than its text says, or whose values the
+    /// server would interpret in another way.
     fn is_valid_in(&self, attachment: Attachment, session: SessionContext) -> bool {
         match self {
             ReadCommand::Text { .. } => true,
@@ -291,8 +293,8 @@ impl LeasedConnection {
         })
     }
 
-    /// Returns the session context in which the server would run this read. None if it is not known, or if in it the read does
-    /// not have the meaning of other reads with its key.
+    /// Returns the session context in which the server would run this read. None if it is not known, or if a result
+    /// that is stored under the read's key need not be its answer there, see `ReadCommand::is_valid_in`.
     fn session(&self, view: &View, attachment: Attachment, read: &ReadCommand, now: u64) -> Option<SessionContext> {
         self.session_context(view, attachment, read.protocol(), now)
             .filter(|session| read.is_valid_in(attachment, *session))

@@ -12,7 +12,8 @@ use cache::{Key, Meta, Stamp};
 
 /// The context in the keys of these results, which no other results have. It is the largest one that an entry has room for.
 const CONTEXT: u64 = u64::MAX >> 16;
-/// The stamp of these results: no change can exceed it.
+/// The stamp of these results. It is the greatest one, so no change of a table is later, and they stay current for
+/// ever.
 const NEVER: Stamp = Stamp(u64::MAX);
 
 /// Identifies the sessions that get the same answer: by identity, and by the number of rows found if the answer contains that
