@@ -191,7 +191,7 @@ def figures(output: str) -> str:
 
 
 def documents(output: str) -> Iterator[dict[str, Any]]:
-    """Yields the JSON objects in an output that begin and end with a line."""
+    """Yields the JSON objects in an output whose braces have lines of their own. Other text is skipped."""
     for text in re.findall(r"^\{\n.*?^\}$", output, re.MULTILINE | re.DOTALL):
         with contextlib.suppress(ValueError):
             yield json.loads(text)

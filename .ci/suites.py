@@ -136,7 +136,7 @@ BROKEN_OFF = re.compile(
 )
 MOST_NAMES = 20
 # The number of letters of a long reason that are shown of its beginning and of its end.
-BEGINNING, END = 200, 400
+FIRST_LETTERS, LAST_LETTERS = 200, 400
 
 
 @dataclass
@@ -366,7 +366,8 @@ def run_again(result: Result) -> Result:
 
 
 def names_for_again(result: Result) -> list[str]:
-    """Returns the failed tests, as ONLY takes them; empty if the whole suite has to run again."""
+    """Returns the names of the failed tests, as the variable ONLY of `make` takes them. Empty if the whole suite has to
+    run again."""
     named = [case.again for case in result.of("failed")]
     is_whole = not result.suite.takes_names or BROKEN_OFF.search(plain(result.suite.log)) or not all(named)
     return [] if is_whole else list(dict.fromkeys(named))
@@ -437,7 +438,9 @@ def reason_of(case: junit.Case) -> str:
     """Returns the message of a failed test, from its panic on if it has one, and without its middle if it is long."""
     words = " ".join(ESCAPES.sub("", case.message).replace("note: run with `RUST_BACKTRACE=1`", "").split())
     words = words[max(words.find("panicked at"), 0) :]
-    return words if len(words) <= BEGINNING + END else f"{words[:BEGINNING]} [...] {words[-END:]}"
+    if len(words) <= FIRST_LETTERS + LAST_LETTERS:
+        return words
+    return f"{words[:FIRST_LETTERS]} [...] {words[-LAST_LETTERS:]}"
 
 
 def total(results: list[Result]) -> str:

@@ -146,7 +146,8 @@ class Examples(unittest.TestCase):
                             self._start_with(server, block.text)
 
     def _start_with(self, server, options):
-        """The last page has taken the plugin out again."""
+        """Restarts the server with the options of a page, and checks that the plugin runs with them. The last page of
+        the guide has uninstalled the plugin, so the options alone must load it."""
         server.stop()
         (server.folder / "configured.cnf").write_text(options)
         server.start()
@@ -199,7 +200,8 @@ def fresh_server(product, program):
 
 
 def execute(server, block):
-    """Each page begins where there is no plugin, but the page before may have left it."""
+    """Executes the statements of a block. INSTALL PLUGIN may fail because the plugin is there: the page before may have
+    left it, while the text of each page begins without it."""
     text = re.sub(r"^--.*\n", "", block, flags=re.MULTILINE)
     with server.as_owner() as connection, connection.cursor() as cursor:
         for statement in filter(None, (part.strip() for part in re.split(r";\s*\n", text))):

@@ -261,7 +261,8 @@ class StorageLooks(Lane):
 
 
 class Living(Lane):
-    """Does what the lookout does with servers that answer, at its pace. Late answers must cost no slot."""
+    """Does what the lookout does with servers that answer, once per slot of `STEP` seconds as it does. Late answers of
+    the strange servers must not make it miss a slot."""
 
     name, duties, looks = "living", set(), set()
 

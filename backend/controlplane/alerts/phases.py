@@ -59,7 +59,8 @@ def is_broken(condition: Condition, value: float | None, traffic: float | None) 
     return COMPARISONS[condition.comparison](value, condition.threshold)
 
 
-# The first sample that shows a breach, or its end, only marks the start; its own interval does not count.
+# Advances a rule's state by one evaluation. The first sample that shows a breach, or its end, only marks the start;
+# its own interval does not count.
 def step(
     stand: RuleState,
     condition: Condition,

@@ -55,7 +55,8 @@ class AuditEventViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ApiVie
 CONTENT_TYPES = {"csv": "text/csv", "jsonl": "application/jsonl"}
 
 
-# config.urls sets the permission, because this app must not import accounts.
+# Exports the audit events of a period as CSV or as one JSON object per line. config.urls sets the permission, because
+# this app must not import accounts.
 class AuditExport(ApiView):
     content_negotiation_class = AnyAccept
 

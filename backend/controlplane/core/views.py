@@ -26,7 +26,8 @@ class AnyAccept(DefaultContentNegotiation):
         return JSONRenderer(), "application/json"
 
 
-# Documented by comments, since docstrings of views appear in the contract.
+# The base class of the API's views: refuses unknown parameters, and answers a repeated POST with the answer that was
+# kept for its key. Views are documented by comments, since their docstrings appear in the contract.
 class ApiView(APIView):
     # The row for a POST with a key, stored after the answer is rendered and before it is sent.
     kept: KeptAnswer | None = None

@@ -103,7 +103,7 @@ def _write(found: Mapping[str, Storage], now: float) -> None:
 
 
 def _keep(looks: Sequence[StorageLook], columns: Sequence[str]) -> None:
-    """Stores these columns of the looks; of an instance that has one, in place of what it has."""
+    """Stores the looks. Where an instance has a row already, only these columns of it are overwritten."""
     StorageLook.objects.bulk_create(
         looks, update_conflicts=True, unique_fields=["instance"], update_fields=list(columns)
     )

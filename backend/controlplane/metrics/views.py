@@ -129,7 +129,9 @@ class ScrapeTargets(ApiView):
 
 
 class Exposition(ApiView):
-    """Outside /api/v1, where Prometheus looks for it; a bearer token is asked for there as well."""
+    """The metrics for Prometheus, at the path where it looks by default, outside /api/v1. A bearer token is needed
+    there as well.
+    """
 
     content_negotiation_class = AnyAccept
 

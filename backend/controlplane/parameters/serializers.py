@@ -22,7 +22,7 @@ class TemplateNameField(serializers.RegexField):
 
 
 class ValueField(serializers.CharField):
-    """Kept byte for byte."""
+    """A parameter's value, kept byte for byte: leading and trailing blanks are part of it."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=4096, allow_blank=True, trim_whitespace=False, **kwargs)

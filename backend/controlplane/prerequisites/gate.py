@@ -58,8 +58,8 @@ def gate_findings(instance: EngineFacts) -> list[InstanceFinding]:
 
 
 def known_gate_findings(instance: EngineFacts) -> list[InstanceFinding]:
-    """Like `gate_findings`, but without those about the engine if the server was never reached, since it is unknown
-    whether it has one.
+    """Returns the findings of `gate_findings`, but without those about the engine if the server was never reached,
+    since it is unknown whether it has one.
     """
     found = gate_findings(instance)
     return [each for each in found if each.code not in OF_ENGINE or instance.last_seen_at]

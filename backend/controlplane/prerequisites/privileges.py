@@ -40,7 +40,8 @@ def privileges_to_set(instance: Instance, names: Iterable[str]) -> list[Instance
 
 
 def known_privileges_to_set(found: PrivilegeLook | None, names: Collection[str]) -> list[InstanceFinding]:
-    """Like `privileges_to_set`, but from an earlier look instead of asking the server.
+    """Returns a blocking finding for each of these parameters that the account may not set, as `found`, an earlier look
+    at its privileges, tells. Does not ask the server.
 
     If `found` is None or too old, a finding says that this is unknown.
     """

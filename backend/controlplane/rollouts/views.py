@@ -57,7 +57,7 @@ class FleetApplyViewSet(mixins.ListModelMixin, ApiViewSet):
     filterset_fields = ("state",)
 
     def paginate_queryset(self, queryset: Any) -> Any:
-        """The counts of a whole page at the cost of one query."""
+        """Returns a page of rows, each with its counts in `counted`, which one query reads for the whole page."""
         page = super().paginate_queryset(queryset) or []
         counted = fleet_applies_counts([row.pk for row in page])
         for row in page:

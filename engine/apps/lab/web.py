@@ -48,7 +48,7 @@ class WebServer:
         self._wait()
 
     def seconds(self) -> float:
-        """Returns the processor seconds of its process and of that one's children now."""
+        """Returns the processor seconds that the web server's process and its present children have used so far."""
         pid = self._process.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return sum(exact_seconds(int(one)) for one in (pid, *children))

@@ -154,7 +154,8 @@ def _label(axes: Axes, measured: Measured, title: str) -> None:
 
 
 def _latency(measured: Measured) -> Figure:
-    """Plots the share of events that took at most a given time, for all rounds together, in the middle of the axis."""
+    """Plots the share of events that took at most a given time, for all rounds together, at the middle value of the
+    condition that the workload varies."""
     value = raw.middle(measured.axis_values)
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     for name in measured.configurations:

@@ -10,7 +10,8 @@ from driver.workload import FOLDER
 
 
 def changes(table: str | None, scale: int = 1) -> dict[str, dict[float, float]]:
-    """Returns the published ratios to OFF, by configuration and by value of our own axis. Empty if `table` is None."""
+    """Returns the published figures as ratios to the one without a cache (OFF), by configuration and by value of the
+    condition that our own workload varies. Empty if `table` is None."""
     if table is None:
         return {}
     rows: Mapping[str, Any] = tomllib.loads((FOLDER / "published.toml").read_text())[table]

@@ -30,13 +30,14 @@ def read(path: Path) -> Any:
 
 
 def middle(values: Sequence[Any]) -> Any:
-    """Returns the value in the middle of the axis, where the distribution of latency is kept and plotted."""
+    """Returns the middle one of the values of a workload's axis, which is the condition that it varies. For this value
+    the distribution of latency is kept and plotted."""
     return values[len(values) // 2]
 
 
 def kept(axis: str, runs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the runs as they are stored, in their order: with a distribution of latency only in the middle of the
-    axis."""
+    """Returns the runs as they are stored, in their order. Only those with the middle value of `axis`, the condition
+    that the workload varies, keep their distribution of latency."""
     every = list(runs)
     values = list(dict.fromkeys(axis_value(run["conditions"], axis) for run in every))
     return [_kept(run, axis_value(run["conditions"], axis) == middle(values)) for run in every]

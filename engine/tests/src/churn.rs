@@ -62,7 +62,7 @@ impl MemoryCurve {
         least(&settled[settled.len() - part..]) - least(&settled[..part])
     }
 
-    /// The rounds after the warm-up.
+    /// The measurements (time and memory) of the rounds after the warm-up.
     fn settled(&self) -> &[(Duration, u64)] {
         &self.moments[self.moments.len() / 3..]
     }
@@ -120,7 +120,7 @@ fn one_round(server: &Server, seed: u64, round: usize) -> io::Result<u64> {
     })
 }
 
-/// One session of a round.
+/// One session of a round, which runs random statements.
 struct Worker {
     endpoint: Endpoint,
     client: Client,

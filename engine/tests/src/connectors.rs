@@ -166,16 +166,19 @@ fn of_java(program: &str) -> Command {
     command
 }
 
-/// Like [`of_python_by_line`], with a Connector/J. `words`: `mariadb` or `mysql` for whose, then perhaps `prepared`, to run reads as
-/// prepared statements.
+/// Returns the command of a program that runs statements from its standard input, one a line, through a Connector/J,
+/// and prints the first value of each result. `words`: `mariadb` or `mysql` for whose Connector/J, then perhaps
+/// `prepared`, to run reads as prepared statements.
 pub fn of_java_by_line(words: &[&str]) -> Command {
     let mut command = of_java("Lines.java");
     command.args(words);
     command
 }
 
-/// Like [`of_python_by_line`], in `php`, `perl` or `ruby`, whose interpreters and libraries come from the system. `words`: for PHP `mysqli`
-/// or `pdo`; then for each perhaps `prepared`. Returns None, and prints why, if something is missing.
+/// Returns the command of a program that runs statements from its standard input, one a line, and prints the first
+/// value of each result. `language` is `php`, `perl` or `ruby`, whose interpreters and libraries come from the system.
+/// `words`: for PHP `mysqli` or `pdo`; then for each perhaps `prepared`. Returns None, and prints why, if something is
+/// missing.
 pub fn of_system_by_line(language: &str, words: &[&str]) -> Option<Command> {
     let (interpreter, program, proof): (_, _, &[&str]) = match language {
         "php" => {
@@ -194,8 +197,9 @@ pub fn of_system_by_line(language: &str, words: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// Like [`of_python_by_line`], with the installed client library of C. `words`: perhaps `prepared`. Returns None, and prints why, if the
-/// library is missing.
+/// Returns the command of a program that runs statements from its standard input, one a line, through the installed
+/// client library of C, and prints the first value of each result. `words`: perhaps `prepared`. Returns None, and
+/// prints why, if the library is missing.
 pub fn of_c_by_line(words: &[&str]) -> Option<Command> {
     let flags = Command::new("mariadb_config").args(["--cflags", "--libs"]).output();
     let Some(flags) = flags.ok().filter(|output| output.status.success()) else {

@@ -12,7 +12,10 @@ use crate::server::{Options, Product, Server};
 pub const MEMBERS: usize = 3;
 /// The account with which members connect to each other.
 pub const ACCOUNT: &str = "member";
+/// The statement that makes a configured member join the group.
 pub const JOIN: &str = "START GROUP_REPLICATION";
+/// The statement that makes a member leave the group.
+pub const LEAVE: &str = "STOP GROUP_REPLICATION";
 
 const NAME: &str = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa";
 const LIBRARY: &str = "group_replication.so";

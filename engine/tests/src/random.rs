@@ -19,12 +19,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Uniform in `0..bound`; `bound` must not be 0.
+    /// A random number, uniform in `0..bound`; `bound` must not be 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.draw() % bound as u64) as usize
     }
 
-    /// Uniform in `low..=high`.
+    /// A random number, uniform in `low..=high`.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
         low + (self.draw() % (high - low + 1) as u64) as i64
     }
@@ -44,7 +44,7 @@ impl Random {
         &choices[self.below(choices.len())]
     }
 
-    /// Like [`Self::pick`], for static texts. Panics if there are none.
+    /// One of the static texts in `choices`, all equally probable. Panics if there are none.
     pub fn word(&mut self, choices: &[&'static str]) -> &'static str {
         choices[self.below(choices.len())]
     }

@@ -23,7 +23,7 @@ const READERS: usize = 3;
 const TABLES: [(&str, &str); 6] =
     [("r", "InnoDB"), ("s", "InnoDB"), ("a", "InnoDB"), ("b", "InnoDB"), ("x", "InnoDB"), ("m", "MyISAM")];
 
-/// How to run the test.
+/// How to run the test: its seed, its length, the plugin, and further arguments of both servers.
 pub struct Plan {
     pub seed: u64,
     /// How long sessions read and write.

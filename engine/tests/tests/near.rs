@@ -211,7 +211,8 @@ fn write_and_watch(arena: &Arena, played: &Played, told: &CommandReport, write: 
     });
 }
 
-/// Reads until the row differs from `before`. At that moment the near cache may no longer serve the result.
+/// Reads until the row differs from `before`, and checks at that moment that the near cache no longer serves the result
+/// in the report. Panics if the row is still the same in a read that began after `is_done` was set.
 fn watch(mut watcher: Client, before: &str, played: &Played, told: &CommandReport, is_done: &AtomicBool) {
     loop {
         let was_done = is_done.load(Ordering::SeqCst);

@@ -24,7 +24,7 @@ async function refetch(client: QueryClient, noun: string): Promise<void> {
   await client.invalidateQueries({ queryKey: [noun], predicate: isQuickToRefetch });
 }
 
-/** Returns a function that refetches the queries of these nouns. */
+/** Returns a function that refetches the queries of the kinds of resource (nouns) that it is given. */
 export function refetching(client: QueryClient): (nouns: Iterable<string>) => void {
   return coalesced((nouns) => Promise.all([...nouns].map((noun) => refetch(client, noun))));
 }

@@ -52,7 +52,8 @@ def test_a_server_that_does_not_answer_for_ten_seconds_opens_an_incident_and_clo
 
 
 def silent(*, seconds: float, missed_again: bool) -> Instance:
-    """Makes an instance, `shop-1`, that has been unreachable since T for so many seconds."""
+    """Makes an instance, `shop-1`, that became unreachable at T. If `missed_again`, a second probe failed half of
+    `seconds` later; otherwise only one has failed."""
     began = datetime.fromtimestamp(T, UTC)
     second = began + timedelta(seconds=seconds / 2) if missed_again else None
     return instance_make(name="shop-1", state="unreachable", state_since=began, missed_again_at=second)

@@ -25,7 +25,7 @@ pub struct EndedEntries {
     pub unused: u32,
 }
 
-/// The counts of all owners.
+/// Counts, for each owner, how its entries ended: used or unused.
 pub(crate) struct EndedByOwner(Box<[EndedCounters]>);
 
 impl EndedByOwner {

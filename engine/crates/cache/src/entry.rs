@@ -117,7 +117,8 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Returns `None` if a size, the number of cells or the key's context does not fit into the header of an entry.
+    /// Prepares a result for [`write`](Self::write). Returns `None` if a size, the number of cells or the key's context
+    /// does not fit into the header of an entry.
     pub fn new(hash: Hash, key: &'a Key<'a>, meta: Meta, cells: &'a [CellId], value: &'a [u8]) -> Option<Self> {
         let key_size = KeySize::of(key.parts)?;
         let representable = u32::try_from(value.len()).is_ok() && key.context <= NUMBER_MAX;

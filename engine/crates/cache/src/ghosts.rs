@@ -7,8 +7,9 @@
 pub(crate) const BUCKET: usize = 8;
 pub(crate) type Bucket = [u16; BUCKET];
 
-/// Returns the fingerprint of an entry from its tag ([`Hash::tag`](crate::hash::Hash::tag), 15 bits): the tag shifted and made odd, so that
-/// an empty place (zero) matches none.
+/// Returns the fingerprint of an evicted entry, which remembers that the entry was there, from the entry's tag
+/// ([`Hash::tag`](crate::hash::Hash::tag), 15 bits): the tag shifted and made odd, so that an empty place (zero)
+/// matches none.
 fn fingerprint(tag: u16) -> u16 {
     tag << 1 | 1
 }

@@ -116,8 +116,9 @@ impl Memory {
         self.map_reserved(bytes)
     }
 
-    /// Like [`map`](Self::map), for the pages of a segment: they may have been used before, and need not be zeroed. `None` under the same
-    /// conditions.
+    /// Maps pages for a segment, which may have been used before and are not zeroed, until [`retire`](Self::retire).
+    /// `bytes` is a multiple of the page size. Returns `None`, and maps nothing, if fewer than `spare` bytes of the
+    /// limit would remain, or if the system has no memory.
     pub fn map_any(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
         self.wanted_bytes.store(bytes, Ordering::Relaxed);

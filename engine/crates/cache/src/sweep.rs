@@ -5,7 +5,7 @@ use crate::segment::Segment;
 use crate::writer::Writer;
 
 /// The outcome of sweeping one segment.
-pub(crate) struct Swept {
+pub(crate) struct SweepOutcome {
     /// The number of entries that were dropped.
     pub dropped: usize,
     /// The size of the segment.
@@ -15,7 +15,7 @@ pub(crate) struct Swept {
 impl Writer<'_> {
     /// Sweeps the next segment of this shard: drops the entries for which `is_alive` returns false, and frees the segment if few others are
     /// left. Returns `None` after the last segment; the next call starts over with the first.
-    pub fn sweep_next(&mut self, is_alive: &impl Fn(&Entry) -> bool) -> Option<Swept> {
+    pub fn sweep_next(&mut self, is_alive: &impl Fn(&Entry) -> bool) -> Option<SweepOutcome> {
         let cursor = self.state.cursor;
         let small = self.state.small.len();
         let (main, place) = if cursor < small { (false, cursor) } else { (true, cursor - small) };
@@ -31,7 +31,7 @@ impl Writer<'_> {
         } else {
             self.state.cursor += 1;
         }
-        Some(Swept { dropped, segment_bytes })
+        Some(SweepOutcome { dropped, segment_bytes })
     }
 
     /// Drops the entries of the segment at `place` of a queue for which `is_alive` returns false. Returns their number, and the bytes of

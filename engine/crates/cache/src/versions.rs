@@ -109,7 +109,8 @@ impl Versions {
         update(self.cells.get(cell.0), |word| one_less(raise(word, number)));
     }
 
-    /// Like [`open`](Self::open) for each of these cells; all get the same version.
+    /// Ends a write on each of these cells, as [`open`](Self::open) does for one: call it once the change is visible.
+    /// All cells get the same new version, and one write less is in flight on each.
     pub fn open_all(&self, cells: &[CellId]) {
         let number = self.draw();
         for cell in cells {

@@ -216,9 +216,8 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Copies an entry to the young end of the queue that `live_entries.slot` names, and lets the index point to the copy, with the use
-    /// count of
-    /// `live_entries.slot`. Returns false, and changes nothing, if there is no memory.
+    /// Copies an entry to the young end of the queue (main or small) that it is in, and lets its slot in the index
+    /// point to the copy, with an unchanged use count. Returns false, and changes nothing, if there is no memory.
     pub(crate) fn relocate(&mut self, living: &LiveEntry) -> bool {
         let LiveEntry { at, slot, entry, bytes, .. } = *living;
         let Ok(copy) = self.place(slot.is_main(), bytes, 0) else { return false };

@@ -82,7 +82,8 @@ impl Connection {
         Connection { number, greeting, forwarded: 0, since, sessions, holds_over_preparations: false, snapshot: None }
     }
 
-    /// Like [`greeted`](Self::greeted), but takes the payload of the greeting packet instead of its check.
+    /// Creates the view of a connection that has received its greeting and sent no command yet, from the payload of the
+    /// greeting packet. `number` is the connection's number in that greeting.
     pub fn new(number: u32, greeting: &[u8]) -> Connection {
         Connection::greeted(number, check_of(greeting))
     }
@@ -114,8 +115,8 @@ impl Connection {
         self.forwarded
     }
 
-    /// Like [`forward`](Self::forward), for a command that certainly changes nothing of the session, such as COM_PING or
-    /// COM_STMT_CLOSE: no report on it is awaited.
+    /// Notes a command that goes to the server and certainly changes nothing of the session, such as COM_PING or
+    /// COM_STMT_CLOSE: it is counted, and no report on it is awaited.
     pub fn forward_harmless(&mut self) {
         self.forwarded += 1;
     }
@@ -156,9 +157,10 @@ impl Connection {
         self.session_context_through(protocol, |_, _| false)
     }
 
-    /// Like [`session_context`](Self::session_context), but the caller can vouch for commands without a report. `is_known` is called
-    /// for commands since the last report, with the command's number and the context of its protocol, and must return true only
-    /// if the command has certainly not changed the session, for example because it is a read that has a servable result under that
+    /// Returns the session context for reads of this protocol, see [`session_context`](Self::session_context), also
+    /// where the caller can vouch for commands without a report. `is_known` is called for commands since the last
+    /// report, with the command's number and the context of its protocol, and must return true only if the command has
+    /// certainly not changed the session, for example because it is a read that has a servable result under that
     /// context.
     pub fn session_context_through(
         &self,

@@ -165,9 +165,9 @@ impl ServerEnd {
         id
     }
 
-    /// Applies a message from a near cache, which arrived at `now` (nanoseconds by the server's clock); it may queue an answer. Ignored
-    /// if the near cache is not attached any more. Does nothing for `Mark` and `Unmark`: the host itself keeps track of marked
-    /// connections.
+    /// Applies a message from a near cache, which arrived at `now` (nanoseconds by the server's clock); it may queue an
+    /// answer. Ignored if the near cache is not attached any more. Does nothing for `Mark` and `Unmark`, which request
+    /// and end reports on a connection: the host itself keeps track of these connections.
     pub fn receive(&mut self, id: NearId, message: &FromNear, now: u64) {
         let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return };
         match message {

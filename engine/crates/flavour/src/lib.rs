@@ -309,12 +309,13 @@ pub struct Modes {
 }
 
 impl Modes {
-    /// True if `name`, one word of `sql_mode`, is in `ansi`. Compared without regard to case.
+    /// True if `name`, one word of `sql_mode`, includes ANSI_QUOTES and IGNORE_SPACE. Compared without regard to case.
     pub fn is_ansi(&self, name: &[u8]) -> bool {
         lists(self.ansi, name)
     }
 
-    /// True if `name`, one word of `sql_mode`, is in `foreign`. Compared without regard to case.
+    /// True if `name`, one word of `sql_mode`, gives statements a grammar that the engine does not know. Compared
+    /// without regard to case.
     pub fn is_foreign(&self, name: &[u8]) -> bool {
         lists(self.foreign, name)
     }
@@ -445,7 +446,8 @@ pub struct Catalogue {
     /// A query that returns storage engine and type of a table. It returns no row if the table does not exist; it may also leave out tables
     /// whose results must not be cached.
     pub table: &'static str,
-    /// Like `table`, but the query also returns tables whose rows change unreported when those of another table change.
+    /// A query that returns storage engine and type of a table, and unlike `table` also finds tables whose rows change
+    /// unreported when those of another table change.
     pub any_table: &'static str,
     /// A query that returns a row for each column of a table, in their order: name, type, full type, key, attributes and expression. One
     /// query returns all that has to be known of columns, because MariaDB creates a temporary table on disk for each such query.

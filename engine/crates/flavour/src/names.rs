@@ -19,7 +19,7 @@ impl Filter {
         Filter { first_letters, lengths: self.lengths | other.lengths }
     }
 
-    /// `name` has 1 to 63 bytes.
+    /// Computes the filter of one name, which has 1 to 63 bytes.
     const fn of(name: &[u8]) -> Filter {
         Filter { first_letters: letter_bit(name[0]), lengths: 1 << name.len() }
     }

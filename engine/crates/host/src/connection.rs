@@ -9,7 +9,7 @@
 use crate::io::Io;
 use crate::wait_policy::WaitPolicy;
 use flavour::Flavour;
-use session::{Decision, Engine, Outlet, Reply, Session};
+use session::{ClientOutput, Decision, Engine, Reply, Session};
 use std::io::ErrorKind;
 use wire::Header;
 
@@ -252,9 +252,9 @@ impl Connection {
             self.peeked = end;
             return;
         }
-        let mut outlet = ToSocket { io, rest: Vec::new() };
-        let decision = self.session.on_command(engine, &self.input[..end], &mut outlet);
-        let rest = outlet.rest;
+        let mut output = ToSocket { io, rest: Vec::new() };
+        let decision = self.session.on_command(engine, &self.input[..end], &mut output);
+        let rest = output.rest;
         write_all(io, &rest);
         match decision {
             Decision::Forward => self.peeked = end,
@@ -352,9 +352,9 @@ impl Connection {
             self.granted = end;
             return;
         }
-        let mut outlet = ToSocket { io, rest: Vec::new() };
-        let decision = self.session.on_command(engine, &self.input[self.given..end], &mut outlet);
-        let rest = outlet.rest;
+        let mut output = ToSocket { io, rest: Vec::new() };
+        let decision = self.session.on_command(engine, &self.input[self.given..end], &mut output);
+        let rest = output.rest;
         if !rest.is_empty() {
             write_all(io, &rest);
         }
@@ -497,7 +497,7 @@ struct ToSocket<'a> {
     rest: Vec<u8>,
 }
 
-impl Outlet for ToSocket<'_> {
+impl ClientOutput for ToSocket<'_> {
     fn deliver(&mut self, pieces: &[&[u8]]) {
         let mut sent = self.io.try_write(pieces);
         for piece in pieces {

@@ -46,9 +46,9 @@ impl Link for Interrupted<'_> {
 }
 
 /// This link has another client read table `u` during its first query, that is, while table `t` is looked up.
-struct Beside<'a>(Option<Host<'a>>);
+struct ConcurrentReader<'a>(Option<Host<'a>>);
 
-impl Link for Beside<'_> {
+impl Link for ConcurrentReader<'_> {
     fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
         if let Some(mut host) = self.0.take() {
             host.ask(ANOTHER_READ);
@@ -63,7 +63,7 @@ impl Link for Beside<'_> {
 fn a_result_that_comes_while_other_tables_are_looked_up_waits_for_its_own() {
     let engine = engine_of(&MARIADB);
     Host::connected(&engine).server_runs(READ, "one");
-    let mut beside = Beside(Some(Host::connected(&engine)));
+    let mut beside = ConcurrentReader(Some(Host::connected(&engine)));
     catalogue::look_up_requested(&engine, &mut beside).expect("the first table is known");
     catalogue::look_up_requested(&engine, &mut Played).expect("the second table is known");
     assert!(Host::connected(&engine).serves(ANOTHER_READ, "one"));

@@ -57,8 +57,9 @@ pub fn now() -> u64 {
     if outcome == 0 { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { u64::MAX }
 }
 
-/// Returns a reader of the near cache's memory, or the reason why there is none, and a counter. If this process does not have the memory
-/// yet, it is requested, once a second at most, so a later call may succeed. Does not wait.
+/// Returns a reader of the near cache's memory, or the reason why there is none, and a counter with which a connection
+/// reports its hits and outcomes to the near cache. If this process does not have the memory yet, it is requested, once
+/// a second at most, so a later call may succeed. Does not wait.
 pub fn attach() -> Attached<MappedMemory> {
     let now = now();
     let attached = ATTACHMENT.with(|attachment| {

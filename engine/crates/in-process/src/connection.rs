@@ -4,7 +4,7 @@ use crate::login::{Login, Unfollowable};
 use crate::prepared::ServedStatements;
 use mapped::{ConnectionSlot, MissReason, Outcome, ProcessCounts, Reader};
 use std::sync::Arc;
-use wire::note::Note;
+use wire::hit_report::HitReport;
 use wire::{Command, Header, lone_command};
 
 /// The maximum length of a command that is answered here, in bytes. The near cache does not store results of longer ones.
@@ -57,7 +57,7 @@ impl Counter {
 /// memory.
 pub struct Connection<M> {
     phase: Phase<M>,
-    /// The number of bytes that were sent since the login, including notes to the near cache.
+    /// The number of bytes that were sent since the login, including hit reports to the near cache.
     sent: u64,
     /// The number of bytes that were received from the socket since the login.
     received: u64,
@@ -67,7 +67,7 @@ pub struct Connection<M> {
     answer: Vec<u8>,
     /// The number of its bytes that the client has read.
     taken: usize,
-    /// The number of reads that were answered here since the last note to the near cache.
+    /// The number of reads that were answered here since the last hit report to the near cache.
     hits: u64,
     /// The number of rows in the last of them.
     rows: u64,
@@ -106,7 +106,8 @@ impl<M: ResultMemory> Connection<M> {
         outcome == Some(Outcome::Answered)
     }
 
-    /// Like [`try_answer`](Self::try_answer), with the reason if the read is not answered here. None if the bytes are not a read.
+    /// Looks up the answer to the read that these bytes are, and makes it pending if there is one. Returns the outcome:
+    /// that the read is answered here, or the reason why not. None if the bytes are not a read.
     fn outcome(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> Option<Outcome> {
         let is_settled = self.sending == 0 && self.pending().is_empty();
         let counted = [self.sent, self.received];
@@ -147,14 +148,14 @@ impl<M: ResultMemory> Connection<M> {
     }
 
     /// Returns a packet that must be sent to the near cache before the client's next command: it reports the reads that were answered
-    /// here. None if there were none since the last note.
-    pub fn take_note(&mut self) -> Option<Vec<u8>> {
+    /// here. None if there were none since the last hit report.
+    pub fn take_hit_report(&mut self) -> Option<Vec<u8>> {
         let hits = std::mem::take(&mut self.hits);
-        (hits > 0).then(|| Note { hits, rows: self.rows, packet: &self.packet }.write())
+        (hits > 0).then(|| HitReport { hits, rows: self.rows, packet: &self.packet }.write())
     }
 
     /// Must be called before bytes are given to the socket. Nothing is answered until [`end_sending`](Self::end_sending) or
-    /// [`end_note`](Self::end_note) is called.
+    /// [`end_hit_report`](Self::end_hit_report) is called.
     pub fn begin_sending(&mut self) {
         self.sending += 1;
     }
@@ -186,8 +187,8 @@ impl<M: ResultMemory> Connection<M> {
         Ok(())
     }
 
-    /// Must be called when the socket has taken this part of a note, which may be empty.
-    pub fn end_note(&mut self, part: &[u8]) {
+    /// Must be called when the socket has taken this part of a hit report, which may be empty.
+    pub fn end_hit_report(&mut self, part: &[u8]) {
         self.sending -= 1;
         self.sent += part.len() as u64;
     }
@@ -339,14 +340,14 @@ mod tests {
         assert_eq!([line.connection.take(&mut read, true), line.connection.take(&mut read[..2], false)], [9, 2]);
         assert_eq!(line.connection.take(&mut read[2..], false), ANSWER.len() - 2);
         assert_eq!(&read[..ANSWER.len()], ANSWER);
-        let note = line.connection.take_note().expect("a note");
-        assert!(note.ends_with(READ));
-        assert_eq!(line.connection.take_note(), None);
+        let report = line.connection.take_hit_report().expect("a hit report");
+        assert!(report.ends_with(READ));
+        assert_eq!(line.connection.take_hit_report(), None);
         assert!(!line.connection.try_answer(READ, || 9), "the server has to see a command");
         line.connection.begin_sending();
-        line.connection.end_note(&note);
-        assert!(!line.connection.try_answer(READ, || 8), "the near cache counts the note, too");
-        line.serve([counts[0] + note.len() as u64, counts[1]]);
+        line.connection.end_hit_report(&report);
+        assert!(!line.connection.try_answer(READ, || 8), "the near cache counts the report, too");
+        line.serve([counts[0] + report.len() as u64, counts[1]]);
         assert!(line.connection.try_answer(READ, || 8) && line.connection.take(&mut [0; 20], false) > 0);
         for other in [
             &READ[..8],

@@ -107,7 +107,7 @@ unsafe fn gathered(parts: *const iovec, count: usize) -> Option<Vec<u8>> {
 }
 
 /// Answers `bytes` here if they are a read with a result in memory; the caller then learns that all were sent. Otherwise sends them by
-/// `call`, after the note that the near cache needs. `flags` are those of send(2).
+/// `call`, after the hit report that the near cache needs. `flags` are those of send(2).
 fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     if !table::is_followed(fd) {
         return call();
@@ -116,7 +116,7 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
     if is_usual && table::with(fd, |connection| connection.try_answer(bytes, attached::now)) == Some(true) {
         return bytes.len() as ssize_t;
     }
-    quietly(|| send_note(fd));
+    quietly(|| send_hit_report(fd));
     let is_begun = table::with(fd, |connection| connection.begin_sending()).is_some();
     let sent = call();
     if is_begun {
@@ -131,20 +131,20 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
     sent
 }
 
-/// Sends the near cache a note of the reads that were answered here, if there were any. If that fails, the connection is no longer
-/// followed.
-fn send_note(fd: c_int) {
-    let Some(note) = table::with(fd, |connection| connection.take_note()).flatten() else { return };
-    let mut rest = &note[..];
+/// Sends the near cache a report of the reads that were answered here, if there were any. If that fails, the connection
+/// is no longer followed.
+fn send_hit_report(fd: c_int) {
+    let Some(report) = table::with(fd, |connection| connection.take_hit_report()).flatten() else { return };
+    let mut rest = &report[..];
     while !rest.is_empty() {
         table::with(fd, |connection| connection.begin_sending());
         // SAFETY: the bytes are valid for the call to read.
         let sent = unsafe { real::send(fd, rest.as_ptr().cast(), rest.len(), MSG_NOSIGNAL | libc::MSG_MORE) };
         let taken = &rest[..usize::try_from(sent).unwrap_or_default()];
-        table::with(fd, |connection| connection.end_note(taken));
+        table::with(fd, |connection| connection.end_hit_report(taken));
         rest = &rest[taken.len()..];
         if sent < 0 && !may_try_again(fd) {
-            // The caller's own call will say what is wrong. A part of a note is never completed, so the connection is of no use.
+            // The caller's own call will say what is wrong. A part of a report is never completed, so the connection is of no use.
             table::forget(fd);
             return;
         }
@@ -172,7 +172,7 @@ fn stop_following(fd: c_int, reason: impl FnOnce(&mut Connection<MappedMemory>) 
         quietly(|| {
             let reason = table::with(fd, reason);
             if reason != Some(Ok(())) {
-                send_note(fd);
+                send_hit_report(fd);
                 table::forget(fd);
             }
             count_reason(reason);
@@ -231,7 +231,8 @@ unsafe fn receiving(
     count
 }
 
-/// Like [`receiving`], into several parts. The flag is true if the bytes are those of an answer given here.
+/// Receives bytes into several parts: those of an answer given here, if one is pending, and otherwise by `call`. The
+/// flag is true if the bytes are those of an answer given here.
 ///
 /// # Safety
 /// `parts` must be valid for `count` parts, and each of them for its length to be written by `call`.

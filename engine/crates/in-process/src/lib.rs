@@ -8,7 +8,7 @@
 //!   nothing since: both sides count bytes. So whatever passes by other ways, such as `io_uring` or a duplicate of the
 //!   descriptor, makes the counts differ for good, and the connection is served by the near cache alone;
 //! - an answer that is given here is read to its end before anything is read from the socket;
-//! - before the client's next command, a note to the near cache names the last read that was answered here;
+//! - before the client's next command, a hit report to the near cache names the last read that was answered here;
 //! - a process that was forked follows none of its parent's connections.
 //!
 //! Deliberately absent: TLS, compression, and clients that wait by `epoll`. They pass.

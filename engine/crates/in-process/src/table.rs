@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 /// The number of descriptors that can be followed. Greater ones are passed to the C library.
 const MOST: usize = 1 << 16;
 
-/// The connection at one descriptor.
+/// The place in the table for one descriptor number, with the connection that has it now.
 struct Entry {
     is_followed: AtomicBool,
     /// True if an answer given here waits for the client to read it.

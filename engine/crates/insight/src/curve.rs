@@ -107,14 +107,14 @@ struct Inner<V> {
     fresh: Fresh,
     total: u64,
     observed: u64,
-    trial: Tried,
+    trial: TrialSums,
     now_ns: u64,
     idle_ticks: u32,
 }
 
 /// Sums of a trial, see [`Trial`].
 #[derive(Clone, Copy, Default)]
-struct Tried {
+struct TrialSums {
     requests: f64,
     hits: f64,
     /// The hits in the sample, not scaled to all requests.
@@ -124,10 +124,10 @@ struct Tried {
 }
 
 /// Whether the sample has too many keys or requests, the right number, or so few that it can be larger.
-enum Pace {
-    TooMuch,
+enum SampleSize {
+    TooLarge,
     Right,
-    Idle,
+    TooSmall,
 }
 
 /// The counts in the sample since the last `tick`.
@@ -149,7 +149,7 @@ impl<V> Default for Curve<V> {
             fresh: Fresh::default(),
             total: 0,
             observed: 0,
-            trial: Tried::default(),
+            trial: TrialSums::default(),
             now_ns: 0,
             idle_ticks: 0,
         };
@@ -215,9 +215,9 @@ impl<V> Curve<V> {
             inner.forget_counts();
         }
         let next = match pace {
-            Pace::TooMuch => (threshold / 2).max(LEAST),
-            Pace::Idle => (threshold * 2).min(ALL),
-            Pace::Right => threshold,
+            SampleSize::TooLarge => (threshold / 2).max(LEAST),
+            SampleSize::TooSmall => (threshold * 2).min(ALL),
+            SampleSize::Right => threshold,
         };
         if next < threshold {
             inner.sampled.keep(|hash| place(hash) < next);
@@ -246,14 +246,14 @@ impl<V> Curve<V> {
 
     /// Starts the trial again with zero counts.
     pub fn forget_trial(&self) {
-        self.inner.lock().unwrap_or_else(|e| e.into_inner()).trial = Tried::default();
+        self.inner.lock().unwrap_or_else(|e| e.into_inner()).trial = TrialSums::default();
     }
 
     /// Returns what the cache would have done for the requests that were only observed, since the last
     /// [`forget_trial`](Self::forget_trial), estimated from the sample.
     pub fn trial(&self) -> Trial {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        let Tried { requests, hits, sampled_hits, sampled_us } = inner.trial;
+        let TrialSums { requests, hits, sampled_hits, sampled_us } = inner.trial;
         let hits = hits.clamp(0.0, requests);
         let saved_us = sampled_us / sampled_hits.max(1.0) * hits;
         Trial { requests: requests as u64, hits: hits.round() as u64, saved_us: saved_us.round() as u64 }
@@ -307,7 +307,7 @@ impl<V> Inner<V> {
 
     /// Adds the counts since the last call, and resets them. `lost` requests were not recorded. Returns whether the sample has the right
     /// size.
-    fn note(&mut self, moment: Moment, lost: u64, threshold: u32) -> Pace {
+    fn note(&mut self, moment: Moment, lost: u64, threshold: u32) -> SampleSize {
         let fresh = std::mem::take(&mut self.fresh);
         let rate = f64::from(threshold) / f64::from(ALL);
         let came = moment.requests.saturating_sub(std::mem::replace(&mut self.total, moment.requests)) as f64;
@@ -330,22 +330,22 @@ impl<V> Inner<V> {
             self.trial.sampled_hits += hits;
             self.trial.sampled_us += fresh.saved_us as f64;
         }
-        self.pace(fresh.requests + lost, moment.now_ns)
+        self.sample_size(fresh.requests + lost, moment.now_ns)
     }
 
-    fn pace(&mut self, followed: u64, now_ns: u64) -> Pace {
+    fn sample_size(&mut self, followed: u64, now_ns: u64) -> SampleSize {
         let elapsed_ms = now_ns.saturating_sub(std::mem::replace(&mut self.now_ns, now_ns)) / 1_000_000;
         let may_follow = REQUESTS * elapsed_ms.max(100) / 1000;
         let is_idle = followed < may_follow / IDLE && self.sampled.len() < KEYS / IDLE as usize;
         self.idle_ticks = if is_idle { self.idle_ticks + 1 } else { 0 };
         if followed > may_follow || self.sampled.len() > KEYS {
-            return Pace::TooMuch;
+            return SampleSize::TooLarge;
         }
         if self.idle_ticks < IDLE_TICKS {
-            return Pace::Right;
+            return SampleSize::Right;
         }
         self.idle_ticks = 0;
-        Pace::Idle
+        SampleSize::TooSmall
     }
 
     /// Resets the counts of the prediction, because the size of the cache has changed.

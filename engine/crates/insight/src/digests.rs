@@ -26,8 +26,9 @@ pub const TABLES: usize = 4;
 pub const REASONS: usize = 64;
 const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
-/// The interval, in nanoseconds, at which [`Digests::age`] reviews the levels of shapes. While the cache has room, all results of a shape
-/// are stored again if fewer than `SELDOM` of its reads were missed in the interval.
+/// The interval, in nanoseconds, at which [`Digests::age`] reviews how many results of each shape are stored. While the
+/// cache has room, all results of a shape are stored again if fewer than `SELDOM` of its reads were missed in the
+/// interval.
 const AGE_NS: u64 = 10_000_000_000;
 const SELDOM: u64 = 200;
 /// The number of shapes that lose their number at once when new shapes need some.
@@ -140,11 +141,11 @@ pub struct Digests {
     is_full: AtomicBool,
     /// True if the cache has room for more results without evicting others.
     has_room: AtomicBool,
-    book: Mutex<Book>,
+    shape_numbers: Mutex<ShapeNumbers>,
 }
 
 /// The assignment of numbers to shapes.
-struct Book {
+struct ShapeNumbers {
     /// The shape that has each number; `None` for a number that is free.
     owners: Vec<Option<Owner>>,
     free: Vec<ShapeId>,
@@ -162,7 +163,7 @@ struct Owner {
     executions: u64,
     /// The counters when the level was last decided; `None` if that has not happened yet.
     judged: Option<Evidence>,
-    /// The number of the shape's misses at the time [`Book::aged_ns`].
+    /// The number of the shape's misses at the time [`ShapeNumbers::aged_ns`].
     misses: u64,
 }
 
@@ -179,7 +180,7 @@ impl Default for Digests {
             index: Index::default(),
             is_full: AtomicBool::new(false),
             has_room: AtomicBool::new(true),
-            book: Mutex::new(Book { owners, free, aged_ns: 0 }),
+            shape_numbers: Mutex::new(ShapeNumbers { owners, free, aged_ns: 0 }),
         }
     }
 }
@@ -198,20 +199,20 @@ impl Digests {
         if self.is_full.load(Ordering::Relaxed) {
             return NOBODY;
         }
-        let Ok(mut book) = self.book.try_lock() else { return NOBODY };
+        let Ok(mut shape_numbers) = self.shape_numbers.try_lock() else { return NOBODY };
         if let Some(shape) = self.index.find(id) {
             return shape;
         }
-        let Some(shape) = book.free.pop() else { return NOBODY };
-        self.is_full.store(book.free.is_empty(), Ordering::Relaxed);
+        let Some(shape) = shape_numbers.free.pop() else { return NOBODY };
+        self.is_full.store(shape_numbers.free.is_empty(), Ordering::Relaxed);
         let mut text = text();
         text.truncate(TEXT_BYTES);
         self.zero(shape);
         self.of(shape).level.store(0, Ordering::Relaxed);
-        book.owners[usize::from(shape.0)] = Some(Owner { id, text, ..Owner::default() });
+        shape_numbers.owners[usize::from(shape.0)] = Some(Owner { id, text, ..Owner::default() });
         if let Some(other) = self.index.insert(id, shape) {
-            book.owners[usize::from(other.0)] = None;
-            book.free.push(other);
+            shape_numbers.owners[usize::from(other.0)] = None;
+            shape_numbers.free.push(other);
         }
         shape
     }
@@ -219,20 +220,20 @@ impl Digests {
     /// Takes numbers from rarely requested shapes if few are free, so that new shapes get one. Call it now and then, unless
     /// [`judge`](Self::judge) is called, which does the same.
     pub fn make_room(&self) {
-        self.make_room_in(&mut self.book());
+        self.make_room_in(&mut self.shape_numbers());
     }
 
-    fn make_room_in(&self, book: &mut Book) {
-        if book.free.len() < GIVEN_UP / 2 {
-            self.give_up(book);
+    fn make_room_in(&self, shape_numbers: &mut ShapeNumbers) {
+        if shape_numbers.free.len() < GIVEN_UP / 2 {
+            self.give_up(shape_numbers);
             self.is_full.store(false, Ordering::Relaxed);
         }
     }
 
     /// Frees the numbers of the shapes with the fewest requests since the last call, and among equals of those that saved least time.
-    fn give_up(&self, book: &mut Book) {
+    fn give_up(&self, shape_numbers: &mut ShapeNumbers) {
         let mut worth = Vec::with_capacity(SHAPES);
-        for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {
+        for (at, owner) in shape_numbers.owners.iter_mut().enumerate().skip(1) {
             let Some(owner) = owner else { continue };
             let shape = ShapeId(at as u16);
             let counted = self.sum(shape, |stripe| &stripe.hits) + self.sum(shape, |stripe| &stripe.misses);
@@ -243,15 +244,15 @@ impl Digests {
         worth.sort_unstable();
         for (_, _, at) in worth.into_iter().take(GIVEN_UP) {
             let shape = ShapeId(at as u16);
-            if let Some(owner) = book.owners[at].take() {
+            if let Some(owner) = shape_numbers.owners[at].take() {
                 self.index.remove(owner.id);
             }
-            book.free.push(shape);
+            shape_numbers.free.push(shape);
         }
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(|e| e.into_inner())
+    fn shape_numbers(&self) -> MutexGuard<'_, ShapeNumbers> {
+        self.shape_numbers.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     fn of(&self, shape: ShapeId) -> &Counters {
@@ -278,7 +279,8 @@ impl Digests {
         self.of(shape).outdated.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a request that the server answered, and whether its result was stored. A reason from [`REASONS`] on is not counted.
+    /// Counts a request that the server answered, and whether its result was stored. A reason for not storing it is
+    /// counted only if its number is below [`REASONS`].
     pub fn missed(&self, shape: ShapeId, outcome: Outcome) {
         let own = self.stripes.own(shape);
         own.misses.fetch_add(1, Ordering::Relaxed);
@@ -352,13 +354,13 @@ impl Digests {
     /// for example, says little about the reads after it. Call it several times a second; it acts every ten seconds. `now_ns` is by any
     /// clock.
     pub fn age(&self, now_ns: u64) {
-        let mut book = self.book();
-        if now_ns.saturating_sub(book.aged_ns) < AGE_NS {
+        let mut shape_numbers = self.shape_numbers();
+        if now_ns.saturating_sub(shape_numbers.aged_ns) < AGE_NS {
             return;
         }
-        book.aged_ns = now_ns;
+        shape_numbers.aged_ns = now_ns;
         let has_room = self.has_room.load(Ordering::Relaxed);
-        for (at, owner) in book.owners.iter_mut().enumerate() {
+        for (at, owner) in shape_numbers.owners.iter_mut().enumerate() {
             let Some(owner) = owner else { continue };
             let (shape, level) = (ShapeId(at as u16), &self.counters[at].level);
             let misses = self.sum(shape, |stripe| &stripe.misses);
@@ -373,9 +375,9 @@ impl Digests {
     /// several times a second, on a background thread. `ended` returns how many results of a shape were invalidated, evicted or replaced so
     /// far; the number may wrap. `passing` are numbers of temporary reasons: what was refused for them does not count against its shape.
     pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeId) -> u32) {
-        let mut book = self.book();
-        self.make_room_in(&mut book);
-        for (at, owner) in book.owners.iter_mut().enumerate() {
+        let mut shape_numbers = self.shape_numbers();
+        self.make_room_in(&mut shape_numbers);
+        for (at, owner) in shape_numbers.owners.iter_mut().enumerate() {
             let Some(owner) = owner else { continue };
             let (shape, known) = (ShapeId(at as u16), &self.counters[at].level);
             let now = self.evidence(shape, passing, ended(shape));
@@ -389,16 +391,16 @@ impl Digests {
 
     /// Returns the [`Digest::id`] and the text of the shape that has this number, none if the number is not in use. Waits for a lock.
     pub fn get(&self, shape: ShapeId) -> Option<(u128, Vec<u8>)> {
-        let book = self.book();
-        let owner = book.owners.get(usize::from(shape.0))?.as_ref()?;
+        let shape_numbers = self.shape_numbers();
+        let owner = shape_numbers.owners.get(usize::from(shape.0))?.as_ref()?;
         Some((owner.id, owner.text.clone()))
     }
 
     /// Returns the statistics of all shapes with requests, ordered by the time that they saved, or would have saved while the cache was
     /// off, most first.
     pub fn list(&self) -> Vec<Digest> {
-        let book = self.book();
-        let numbered = book.owners.iter().enumerate();
+        let shape_numbers = self.shape_numbers();
+        let numbered = shape_numbers.owners.iter().enumerate();
         let known = numbered.filter_map(|(at, owner)| Some((at, owner.as_ref()?)));
         let told = known.map(|(at, owner)| self.told(ShapeId(at as u16), owner));
         let mut list: Vec<_> = told.filter(|digest| digest.executions() > 0).collect();
@@ -407,10 +409,11 @@ impl Digests {
         list
     }
 
-    /// Resets the statistics that [`list`](Self::list) returns, except for levels and tables. Shapes keep their numbers.
+    /// Resets the statistics that [`list`](Self::list) returns, except for the tables of each shape, and for how many
+    /// of its results are stored. Shapes keep their numbers.
     pub fn flush(&self) {
-        let mut book = self.book();
-        for (at, owner) in book.owners.iter_mut().enumerate() {
+        let mut shape_numbers = self.shape_numbers();
+        for (at, owner) in shape_numbers.owners.iter_mut().enumerate() {
             self.zero(ShapeId(at as u16));
             if let Some(owner) = owner {
                 (owner.executions, owner.judged, owner.misses) = (0, None, 0);

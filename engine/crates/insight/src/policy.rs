@@ -15,11 +15,12 @@
 /// statements and one in 64 of all.
 pub const HIGHEST: u8 = 6;
 
-/// The least number of ended results before the level is raised because of them.
+/// The least number of results that must have been invalidated, evicted or replaced before fewer results of a shape are
+/// stored because of them.
 const ENDS: u32 = 64;
-/// With this many stored results, the level may be lowered because they are hit.
+/// The least number of stored results of a shape before more of its results are stored because they are hit.
 const STORED: u32 = 8;
-/// With this many hits, the level may be lowered because of them.
+/// The least number of hits of a shape before more of its results are stored because of them.
 const HITS: u32 = 32;
 /// The misses that are enough to see that hardly any statement is repeated.
 const FEW: u32 = 512;
@@ -38,7 +39,8 @@ const POOR: f64 = 1.0 / 16.0;
 /// The hits per stored result above which every result is worth storing.
 const RICH: f64 = 1.0 / 2.0;
 
-/// At the highest level one request in this many is looked up in the cache. Fewer than one in a hundred of the others would be a hit.
+/// One in this many requests of a shape is looked up in the cache while the shape has the highest level, where the
+/// fewest results are stored. Fewer than one in a hundred of the others would be a hit.
 const LOOKED_UP: u32 = 4;
 
 /// What happened to the requests and results of a shape since [`judge`] last returned a level for it.
@@ -91,15 +93,17 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     }
 }
 
-/// True if the result of a missed request is to be stored. `level` is that of its shape, `n` counts the shape's misses on one thread, and
-/// `returns` is true if the same statement was missed recently before.
+/// True if the result of a missed request is to be stored. `level` is that of its shape, from 0 (all results are
+/// stored) to [`HIGHEST`] (the fewest); `n` counts the shape's misses on one thread, and `returns` is true if the same
+/// statement was missed recently before.
 pub fn admits(level: u8, n: u32, returns: bool) -> bool {
     let one_in = |power: u8| n & ((1 << power) - 1) == 0;
     level == 0 || one_in(HIGHEST) || returns && one_in(level - 1)
 }
 
-/// True if the `n`th request of a session is to be looked up in the cache if its shape is at this level. Which requests are is scattered,
-/// because sessions request the same shapes in the same order again and again.
+/// True if the `n`th request of a session is to be looked up in the cache. `level` is that of its shape, from 0 (every
+/// request is) to [`HIGHEST`]. Which requests are is scattered, because sessions request the same shapes in the same
+/// order again and again.
 pub fn looks_up(level: u8, n: u32) -> bool {
     level < HIGHEST || n.wrapping_mul(0x9E37_79B9) < u32::MAX / LOOKED_UP
 }

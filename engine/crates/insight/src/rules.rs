@@ -47,9 +47,9 @@ pub struct TtlSettings {
 pub trait RuleHost {
     /// The expressions for `text` and `shape`; [`Infallible`] if these are not supported.
     type Expression: Expression;
-    /// The shortest `ttl`. If it is a second, every `ttl` is a whole number of seconds.
+    /// The shortest `ttl` that a rule may set. If it is a second, every `ttl` is a whole number of seconds.
     const STEP: Duration;
-    /// The longest `ttl`.
+    /// The longest `ttl` that a rule may set.
     const LONGEST: Duration;
     /// True if `soft_ttl`, `coalesce_ms` and `in_transactions` are supported.
     const HAS_FURTHER_TERMS: bool;

@@ -62,7 +62,7 @@ const _: () = assert!(WORDS < SLOT_WORDS);
 const IS_STATEMENT: u64 = 1 << 32;
 
 impl ConnectionState {
-    /// Encodes the circumstances, for [`read`](Self::read).
+    /// Encodes the state of the connection as the words of its slot, which [`read`](Self::read) decodes.
     fn words(&self) -> [u64; WORDS] {
         let id = self.statement.map_or(0, |statement| IS_STATEMENT | u64::from(statement.id));
         let scope = self.statement.map_or([0; 32], |statement| statement.scope);

@@ -139,7 +139,8 @@ impl RecordHead {
         [first, second, &rest[..self.value as usize]]
     }
 
-    /// Returns true if the head may belong to a record with this key, hash and generation. The parts of the key are still to be compared.
+    /// Returns true if the head may belong to a record with this key, put in the attachment with the number
+    /// `generation`. `hash` is that of the key, whose parts are still to be compared.
     pub fn matches(&self, key: &Key, hash: u64, generation: u64) -> bool {
         let lengths = key.parts.map(<[u8]>::len);
         self.hash == hash

@@ -45,8 +45,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// `cells`, `buckets` and `ring` are exponents of two: the number of cells, the number of buckets with eight results each, and the
-    /// size of the ring in words. There is no room for connections.
+    /// Creates a layout without room for connections. The arguments are exponents of two: of the number of cells, of
+    /// the number of buckets with eight results each, and of the size of the ring in words.
     pub const fn new(cells: u8, buckets: u8, ring: u8) -> Layout {
         Layout { cells, buckets, ring, connection_groups: None }
     }

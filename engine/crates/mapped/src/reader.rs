@@ -53,7 +53,7 @@ struct Bounds {
 }
 
 impl<M: AsRef<[AtomicU64]>> Reader<M> {
-    /// Returns none if no writer of this layout has prepared the memory yet.
+    /// Creates a reader of this memory. Returns none if no writer of this layout has prepared the memory yet.
     pub fn new(memory: M) -> Option<Reader<M>> {
         let words = memory.as_ref();
         // Acquire: sizes and seed were written before.
@@ -88,9 +88,10 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         self.find_in(generation, key, Bounds { since: 0, newest: u64::MAX, until: u64::MAX }, clock, into)
     }
 
-    /// Like [`find`](Self::find), for a read of this connection in one of its contexts. `connection` is what
-    /// [`connection`](Self::connection) has returned; it is compared with the memory in the same steps. `parts` are those of the result's
-    /// key. Whether the client has sent and received as many bytes as `connection` says is for the caller to check. After an error,
+    /// Appends the value of a read's record to `into`, if there is one that is current, for a read of this connection
+    /// in one of its contexts. `connection` is what [`connection`](Self::connection) has returned; it is compared with
+    /// the memory in the same steps as in [`find`](Self::find). `parts` are those of the result's key. Whether the
+    /// client has sent and received as many bytes as `connection` says is for the caller to check. After an error,
     /// `into` is unchanged, and the read has to be answered elsewhere.
     pub fn find_for(
         &mut self,
@@ -130,7 +131,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         self.word(LEASE_END_AT).load(Ordering::Acquire)
     }
 
-    /// Finds a record of this generation that meets these bounds, and appends its value to `into`. After an error, `into` is unchanged.
+    /// Finds a record that was put in the attachment with the number `generation` and meets these bounds, and appends
+    /// its value to `into`. After an error, `into` is unchanged.
     fn find_in(
         &mut self,
         generation: u64,
@@ -187,7 +189,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         at.map(|at| self.word(at).load(Ordering::Acquire)).is_some_and(|word| word & CLOSED == 0 && word >> 1 <= stamp)
     }
 
-    /// Copies the record with this key into `copy`, and returns its head. None if there is none in this generation.
+    /// Copies the record with this key into `copy`, and returns its head. None if no such record was put in the
+    /// attachment with the number `generation`.
     fn copy_of(&mut self, key: &Key, generation: u64) -> Option<RecordHead> {
         let hash = key.hash(self.seed);
         for at in self.layout.bucket(hash) {

@@ -87,16 +87,17 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         self.change(cell, |word| word | CLOSED)
     }
 
-    /// Opens the cell, and raises its version to `version`: from here on results that depend on it are found if their stamp is this
-    /// version or a later one. Returns false if there can be no such cell.
+    /// Ends the change that [`close`](Self::close) has announced, and raises the cell's version to `version`: from here
+    /// on results that depend on the cell are found if their stamp is this version or a later one. Returns false if
+    /// there can be no such cell.
     pub fn open(&mut self, cell: u32, version: u64) -> bool {
         let open = version.min(u64::MAX >> 1) << 1;
         self.change(cell, |word| open.max(word & !CLOSED))
     }
 
-    /// Opens cells in one step, each with its version: a reader sees all of them open, or none. The server does not announce a change of
-    /// a cell if another closed cell already prevents the results that depend on both from being served. So both must become known
-    /// together.
+    /// Ends the changes of these cells in one step, each with its version: a reader sees all of them open, or none. The
+    /// server does not announce a change of a cell if another closed cell already prevents the results that depend on
+    /// both from being served. So both must become known together.
     pub fn open_all(&mut self, cells: &[(u32, u64)]) {
         let changes = |(cell, version): &&(u32, u64)| {
             let word = self.layout.cell(*cell).map(|at| self.word(at).load(Ordering::Relaxed));

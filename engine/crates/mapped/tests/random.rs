@@ -46,13 +46,15 @@ struct Model {
 }
 
 impl Model {
-    /// Returns true if the cell is open and has no version after `stamp`.
+    /// Returns true if what the cell stands for is not being changed, and has no version after `stamp`: a result with
+    /// this stamp is then current.
     fn is_fresh(&self, cell: u32, stamp: u64) -> bool {
         !self.closed.get(&cell).copied().unwrap_or_default()
             && self.versions.get(&cell).copied().unwrap_or_default() <= stamp
     }
 
-    /// Returns true if the record may be served at the time `now`, apart from the lease.
+    /// Returns true if the record is current at the time `now`, so that a reader may find it. Whether the lease is in
+    /// force is not checked.
     fn may_be_found(&self, kept: &Kept, now: u64) -> bool {
         now < kept.until && kept.cells.iter().chain([&0]).all(|cell| self.is_fresh(*cell, kept.stamp))
     }

@@ -134,7 +134,8 @@ impl ByRules {
         self.flights.claim(hash, clock::microseconds(clock::now()))
     }
 
-    /// Looks for a result in the store that near caches share. None if there is no such store, or if its results are not for this
+    /// Requests a result from the store that near caches share, and, if the store has none, reserves the entry for the
+    /// answer to this read. None if there is no such store, no server of it can be asked, or the store is not for this
     /// read.
     fn get_or_reserve(
         &self,
@@ -143,7 +144,7 @@ impl ByRules {
         known: &KnownSession,
         terms: &Terms,
     ) -> Option<BoxFuture<StoreLookup>> {
-        let store = self.store.as_ref().filter(|_| conditions.may_stay_unseen && read.may_be_shared())?;
+        let store = self.store.as_ref().filter(|_| conditions.may_stay_pending && read.may_be_shared())?;
         store.get_or_reserve([&read.key, &known.identity], terms.ttl)
     }
 }
@@ -169,7 +170,7 @@ fn find(
     };
     let times = (conditions.now_ns, invalid_before(conditions));
     let find = || aged_results::find(conditions.results.cache(), uses, &key, times, terms, publish);
-    let found = conditions.may_stay_unseen.then(find).flatten()?;
+    let found = conditions.may_stay_pending.then(find).flatten()?;
     conditions.is_suitable(read, &found).then_some(found)
 }
 
@@ -181,7 +182,7 @@ fn invalid_before(conditions: &ReadConditions<'_>) -> u64 {
 
 /// Returns true if the result of another client's pending read could be served here if it arrived now.
 fn is_of_use(conditions: &ReadConditions<'_>, other: &PendingFlight, terms: &Terms) -> bool {
-    conditions.may_stay_unseen
+    conditions.may_stay_pending
         && other.begun > invalid_before(conditions)
         && aged_results::is_younger(other.begun, conditions.now_ns, terms.ttl)
 }
@@ -197,7 +198,7 @@ async fn wait_for(other: PendingFlight, mut too_long: BoxFuture<()>) -> WaitOutc
 }
 
 impl StalenessBound for ByRules {
-    /// A time in microseconds, by [`clock::microseconds`].
+    /// A time in microseconds since the start of the machine, as [`clock::microseconds`] returns it.
     type Moment = u64;
     type WaitOutcome = WaitOutcome;
     type Claim = Claim;

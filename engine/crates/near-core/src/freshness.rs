@@ -6,10 +6,10 @@
 //! common, such as what the server must see before it is asked for `FOUND_ROWS()`, is written only in `session`.
 
 use crate::follow::Follower;
+use crate::pending_read::PendingRead;
 use crate::prepared::ContextId;
 use crate::published::ServedContexts;
 use crate::session_flags::FlagOffsets;
-use crate::unseen::UnseenRead;
 use crate::uses::Use;
 use flavour::Flavour;
 use insight::report::Row;
@@ -27,7 +27,7 @@ pub struct Arrival<'a> {
     pub has_client_received_all: bool,
     /// True if the server need not receive this command: it has received one recently, and lacks no parameter types of executions
     /// that were answered from memory.
-    pub may_stay_unseen: bool,
+    pub may_stay_pending: bool,
     /// True if the server has run every read that this client received an answer to, and its FOUND_ROWS() is the client's.
     pub has_server_received_all: bool,
     /// The value that FOUND_ROWS() must have for the client, if the client's last read was answered from memory. None if that is
@@ -94,15 +94,15 @@ impl Served {
     }
 }
 
-/// The unseen reads that need not be sent to the server, because the next command leaves the same state behind. Unseen reads are
+/// The pending reads that need not be sent to the server, because the next command leaves the same state behind. Pending reads are
 /// those that were answered from memory and that the server has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplacedReads {
-    /// All unseen reads must be sent.
+    /// All pending reads must be sent.
     Nothing,
-    /// All but the last unseen read must be sent.
+    /// All but the last pending read must be sent.
     Last,
-    /// No unseen read need be sent.
+    /// No pending read need be sent.
     All,
 }
 
@@ -204,9 +204,9 @@ pub trait Freshness: Send {
     /// Returns true if this command may evaluate FOUND_ROWS(). False means that it certainly does not.
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool;
 
-    /// Returns which of the unseen reads need not be sent before this command, because it leaves the same state behind.
+    /// Returns which of the pending reads need not be sent before this command, because it leaves the same state behind.
     /// `has_warned` is true if the server may hold warnings of a statement before those reads.
-    fn replaces(&mut self, unseen: &UnseenRead, payload: &[u8], has_warned: bool) -> ReplacedReads;
+    fn replaces(&mut self, pending_read: &PendingRead, payload: &[u8], has_warned: bool) -> ReplacedReads;
 
     /// Returns whether the statement that this command runs aggregates rows. An aggregate over no rows leaves FOUND_ROWS()
     /// unchanged.

@@ -20,12 +20,12 @@ use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Sum
 use crate::login_facts::LoginFacts;
 use crate::memory::Memory;
 use crate::payloads::Payloads;
+use crate::pending_read::{PendingRead, may_keep_found_rows};
 use crate::published::PublishableRead;
 use crate::reason::{ContextReason, Reason};
 use crate::result_set::{ResultSet, RowEncoding};
 use crate::results::Results;
 use crate::store::{BoxFuture, Store};
-use crate::unseen::{UnseenRead, may_keep_found_rows};
 use crate::uses::ResultSource;
 use cache::Key;
 use flavour::Flavour;
@@ -44,18 +44,20 @@ use prepared::{PreparedRead, PreparedReads};
 use state::State;
 
 pub use bound::{AnsweredRead, Decision, FoundResult, StalenessBound};
-pub use client_read::{ClientRead, Wording};
+pub use client_read::{ClientRead, ReadText};
 pub use prepared::Identity;
 pub use question::KnownSession;
 
 /// The maximum number of answers of one connection that are being received to be stored. If there are more, the oldest is not
 /// stored.
 const MOST_WAITING: usize = 8;
-/// The maximum length of an answer to a question about the session, in bytes. A longer one is not understood.
+/// The maximum length in bytes of the answer to the near cache's own query for the session context (account, schema and
+/// settings). A longer answer counts as not understood.
 const LONGEST_ANSWER: usize = 64 << 10;
-/// The number of the answer to the question about the session. Commands of the client have greater numbers.
+/// The number given to the answer to the near cache's own query for the session context. Commands of the client have
+/// greater numbers.
 const QUESTION: u64 = 0;
-/// The number of the answer to the question of [`StalenessBound::further_question`].
+/// The number given to the answer to the query that [`StalenessBound::further_question`] returns.
 const FURTHER_QUESTION: u64 = u64::MAX;
 
 /// Serves a connection to a server without the plugin: asks the server for the session's identity, and shares results among
@@ -140,8 +142,8 @@ pub struct ReadConditions<'a> {
     /// A time in microseconds. If no command is pending and no transaction is open, results that were read later include
     /// everything that the session wrote.
     pub wrote_at: u64,
-    /// True if the server need not receive this read; see [`Arrival::may_stay_unseen`].
-    pub may_stay_unseen: bool,
+    /// True if the server need not receive this read; see [`Arrival::may_stay_pending`].
+    pub may_stay_pending: bool,
     /// A time after the read has arrived, by [`clock::now`].
     pub now_ns: u64,
 }
@@ -149,25 +151,25 @@ pub struct ReadConditions<'a> {
 /// The part of an [`Arrival`] that a [`StalenessBound`] needs.
 #[derive(Clone, Copy)]
 struct ArrivalFacts {
-    may_stay_unseen: bool,
+    may_stay_pending: bool,
     now_ns: u64,
 }
 
 impl ArrivalFacts {
     /// Returns the present time, for a read that was answered by the server.
     fn now() -> ArrivalFacts {
-        ArrivalFacts { may_stay_unseen: true, now_ns: clock::now() }
+        ArrivalFacts { may_stay_pending: true, now_ns: clock::now() }
     }
 
     fn of(arrival: &Arrival<'_>) -> ArrivalFacts {
-        ArrivalFacts { may_stay_unseen: arrival.may_stay_unseen, now_ns: arrival.now_ns }
+        ArrivalFacts { may_stay_pending: arrival.may_stay_pending, now_ns: arrival.now_ns }
     }
 }
 
 impl<'a> ReadConditions<'a> {
     fn new(memory: &'a Memory, state: &State, capabilities: u64, at: ArrivalFacts) -> ReadConditions<'a> {
-        let (mode, wrote_at, ArrivalFacts { may_stay_unseen, now_ns }) = (state.mode, state.wrote_at(), at);
-        ReadConditions { results: &memory.results, capabilities, mode, wrote_at, may_stay_unseen, now_ns }
+        let (mode, wrote_at, ArrivalFacts { may_stay_pending, now_ns }) = (state.mode, state.wrote_at(), at);
+        ReadConditions { results: &memory.results, capabilities, mode, wrote_at, may_stay_pending, now_ns }
     }
 
     /// Describes this read for other processes. None if they may not answer it.
@@ -327,7 +329,7 @@ impl<B: StalenessBound> ByIdentity<B> {
         let keeps_warnings = self.flavour.statements.keeps_warnings && arrival.follower.has_warned();
         let may_be_inside = !read.is_in_transaction || self.bound.serves_in_transactions();
         let may_be_served = arrival.has_client_received_all
-            && arrival.may_stay_unseen
+            && arrival.may_stay_pending
             && arrival.follower.is_quiet()
             && self.state.may_serve_in_transaction()
             && may_be_inside
@@ -379,7 +381,7 @@ impl<B: StalenessBound> ByIdentity<B> {
             Some(Some(known)) => known,
         };
         let why = match read {
-            _ if !at.may_stay_unseen => ContextReason::KeepAlive,
+            _ if !at.may_stay_pending => ContextReason::KeepAlive,
             _ if read.is_in_transaction && known.is_serializable => ContextReason::Transaction,
             _ if !self.means_the_same(read, &known) => ContextReason::StatementContext,
             _ => {
@@ -556,7 +558,7 @@ impl<B: StalenessBound> Freshness for ByIdentity<B> {
         let candidate =
             read.as_ref().filter(|read| arrival.has_client_received_all && self.may_be_answered(read, follower));
         let is_candidate = candidate.is_some();
-        if candidate.is_some_and(|read| arrival.may_stay_unseen && self.asks_first(read)) {
+        if candidate.is_some_and(|read| arrival.may_stay_pending && self.asks_first(read)) {
             self.pending = Pending::Question;
             return Verdict::Ask;
         }
@@ -697,8 +699,8 @@ impl<B: StalenessBound> Freshness for ByIdentity<B> {
         sql::may_ask_for_found_rows(payload) || may_run_it
     }
 
-    /// A read that goes to the server replaces all unseen reads before it, unless it leaves FOUND_ROWS() or warnings unchanged.
-    fn replaces(&mut self, _: &UnseenRead, payload: &[u8], has_warned: bool) -> ReplacedReads {
+    /// A read that goes to the server replaces all pending reads before it, unless it leaves FOUND_ROWS() or warnings unchanged.
+    fn replaces(&mut self, _: &PendingRead, payload: &[u8], has_warned: bool) -> ReplacedReads {
         let keeps_warnings = has_warned && self.flavour.statements.keeps_warnings;
         let names_table = |statement: &Statement| matches!(statement.kind, Kind::Read(read) if read.names_table);
         let by_text = self.query(payload).is_some_and(|(_, parsed)| {

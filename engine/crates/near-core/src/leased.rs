@@ -129,7 +129,9 @@ impl ReadCommand<'_> {
         }
     }
 
-    /// Returns true if, in this session context, this read has the same meaning as other reads with its key.
+    /// Returns true if, in this session context, a result that is stored under the read's key is the answer to it.
+    /// False for an execution whose statement may mean something else there than its text says, or whose values the
+    /// server would interpret in another way.
     fn is_valid_in(&self, attachment: Attachment, session: SessionContext) -> bool {
         match self {
             ReadCommand::Text { .. } => true,
@@ -291,8 +293,8 @@ impl LeasedConnection {
         })
     }
 
-    /// Returns the session context in which the server would run this read. None if it is not known, or if in it the read does
-    /// not have the meaning of other reads with its key.
+    /// Returns the session context in which the server would run this read. None if it is not known, or if a result
+    /// that is stored under the read's key need not be its answer there, see `ReadCommand::is_valid_in`.
     fn session(&self, view: &View, attachment: Attachment, read: &ReadCommand, now: u64) -> Option<SessionContext> {
         self.session_context(view, attachment, read.protocol(), now)
             .filter(|session| read.is_valid_in(attachment, *session))
@@ -384,7 +386,8 @@ impl LeasedConnection {
         self.await_report(results, command, read, false);
     }
 
-    /// Like [`note`](Self::note). `is_served` is true if the client has got its answer from memory.
+    /// Prepares to store the answer to a read that the server receives as command `command`, once the server has
+    /// reported on it. `is_served` is true if the client has already got its answer from memory.
     fn await_report(&mut self, results: &Arc<Results>, command: u64, read: ReadCommand<'_>, is_served: bool) {
         let Some(answer) = Answer::new(results, read.key().len()).map(Answer::allowing_transaction) else { return };
         let sent_ns = clock::now();

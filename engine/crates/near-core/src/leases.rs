@@ -12,9 +12,9 @@ use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Sum
 use crate::leased::{LeasedConnection, ReadCommand, ServeTime, lock};
 use crate::login_facts::LoginFacts;
 use crate::memory::Memory;
+use crate::pending_read::PendingRead;
 use crate::prepared::ContextId;
 use crate::reason::ContextReason;
-use crate::unseen::UnseenRead;
 use flavour::Flavour;
 use locks::Mutex;
 use sql::Aggregates;
@@ -65,7 +65,7 @@ impl ByLeases {
             () if payload.len() > LONGEST_COMMAND => ContextReason::TooLong,
             () if !self.memory.results.has_lease(arrival.now_ns) => ContextReason::NoLease,
             () if !arrival.has_client_received_all || !is_settled => ContextReason::Transaction,
-            () if !arrival.may_stay_unseen => ContextReason::KeepAlive,
+            () if !arrival.may_stay_pending => ContextReason::KeepAlive,
             () => leased.why(&self.memory.results, &read, serve_time(arrival)),
         })
     }
@@ -83,7 +83,7 @@ impl Freshness for ByLeases {
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
         let follower = arrival.follower;
         let is_settled = follower.is_autonomous() || follower.is_in_transaction();
-        let may_be_served = arrival.has_client_received_all && arrival.may_stay_unseen && is_settled;
+        let may_be_served = arrival.has_client_received_all && arrival.may_stay_pending && is_settled;
         let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST_COMMAND);
         if let Some(served) = command.and_then(|payload| self.serve(payload, arrival)) {
             return Verdict::Serve(served);
@@ -142,13 +142,14 @@ impl Freshness for ByLeases {
         sql::may_ask_for_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
     }
 
-    /// An unseen read, which the server has not received, need not be sent to it if the next command replaces it by leaving the
-    /// same state behind. Only the last unseen read can be replaced, by the same command or by an execution of the same statement. A statement that
-    /// aggregates does not replace it: over no rows, it leaves FOUND_ROWS() unchanged.
-    fn replaces(&mut self, unseen: &UnseenRead, payload: &[u8], _: bool) -> ReplacedReads {
+    /// A pending read, which the server has not received, need not be sent to it if the next command replaces it by
+    /// leaving the same state behind. Only the last pending read can be replaced, by the same command or by an
+    /// execution of the same statement. A statement that aggregates does not replace it: over no rows, it leaves
+    /// FOUND_ROWS() unchanged.
+    fn replaces(&mut self, pending_read: &PendingRead, payload: &[u8], _: bool) -> ReplacedReads {
         let capabilities = lock(&self.leased).capabilities;
-        let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;
-        if unseen.is_same(payload) || replaces { ReplacedReads::Last } else { ReplacedReads::Nothing }
+        let replaces = pending_read.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;
+        if pending_read.is_same(payload) || replaces { ReplacedReads::Last } else { ReplacedReads::Nothing }
     }
 
     fn aggregates(&self, payload: &[u8]) -> Aggregates {

@@ -17,7 +17,7 @@
 //!   changed. A *stamp* says which changes a result includes: a version, a log position, or the time of reading;
 //! - a *session context* stands for everything except the read itself that can change a result: account, schema and settings.
 //!   The server with the plugin assigns a number to it; for other servers, the *identity* of the session takes its place;
-//! - an *unseen* read was answered from memory, and the server has not received it;
+//! - a *pending* read was answered from memory, and the server has not received it;
 //! - the *shape* of a statement is its text without literals, for which statistics are kept;
 //! - *other processes* are those of applications: a library in them answers reads from memory that this program shares.
 
@@ -40,6 +40,7 @@ mod observed_read;
 pub mod obstacle;
 pub mod one_line;
 pub mod payloads;
+pub mod pending_read;
 mod pending_report;
 pub mod prepared;
 pub mod processes;
@@ -54,6 +55,5 @@ pub mod say;
 pub mod session;
 pub mod session_flags;
 pub mod store;
-pub mod unseen;
 pub mod uses;
 pub mod wake_flag;

@@ -47,12 +47,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// `size` is the memory in bytes for stored results and unfinished answers together.
+    /// Creates an empty memory without rules and without an attachment. `size` is the memory in bytes for stored
+    /// results and unfinished answers together.
     pub fn new(size: u64) -> Memory {
         Memory::with_results(Results::new(size))
     }
 
-    /// Starts without rules and without an attachment.
+    /// Creates a memory around these results, without rules and without an attachment.
     pub fn with_results(results: Results) -> Memory {
         Memory {
             results: Arc::new(results),

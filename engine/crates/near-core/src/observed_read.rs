@@ -41,7 +41,8 @@ impl ObservedRead {
         self.number == Some(number)
     }
 
-    /// Returns true if this is the number of an answer that only an observed read needs.
+    /// Returns true if this is the number of an answer of the server that is needed only to compare it with memory's,
+    /// because nothing else had given the answer a number.
     pub fn is_observed_number(number: u64) -> bool {
         number == NUMBER
     }

@@ -17,7 +17,8 @@ pub struct PendingReport {
 }
 
 impl PendingReport {
-    /// `answers_before` is the number of unseen reads that are sent to the server before the privilege check.
+    /// Creates a report that waits for the server's privilege check. `answers_before` is the number of pending reads
+    /// that are sent to the server before that check, and whose answers come first.
     pub fn new(request: ReportRequest, answers_before: usize) -> PendingReport {
         PendingReport { request, answers_before, outcome: None }
     }

@@ -6,7 +6,7 @@
 //!   or the context has been in force since before the statement was prepared;
 //! - parameter types stay in force for later executions. An execution that would bind types other than the server's goes to the
 //!   server. A statement that was never run has no types on the server yet: if its first execution is answered from memory, its
-//!   types are kept with that unseen read until the server runs the read;
+//!   types are kept with that pending read until the server runs the read;
 //! - how the server interprets a parameter depends on all types that it was given before: MySQL keeps using an earlier type that
 //!   fits, also for NULL. So executions share a result only after the same history of types, and one that would add a type to the
 //!   history is not answered from memory, except for the first;

@@ -33,7 +33,7 @@ struct State {
     lines: usize,
 }
 
-/// A process that is attached.
+/// A process of an application that reads results from the shared memory, with its counts.
 struct Process {
     name: ProcessName,
     counts: ForeignCounts,

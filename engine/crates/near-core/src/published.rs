@@ -8,9 +8,9 @@
 //! - a connection is served there only in the contexts in which it was served here last, until it has sent or received anything
 //!   else.
 
+use crate::pending_read::may_keep_found_rows;
 use crate::prepared::ContextId;
 use crate::processes::Processes;
-use crate::unseen::may_keep_found_rows;
 use feed::{Attachment, NearEnd};
 use locks::Mutex;
 use mapped::{ConnectionSlot, ConnectionState, Context, Key, Layout, Map, Record, ServedStatement, Writer};

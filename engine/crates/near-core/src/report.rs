@@ -30,7 +30,7 @@ pub struct Requester {
 }
 
 impl Requester {
-    /// `hits` is the number of this session's reads that were answered from memory.
+    /// Describes the session that asks for a report. `hits` is the number of its reads that were answered from memory.
     pub fn of(follower: &Follower, hits: u64) -> Requester {
         let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
         Requester { capabilities: follower.capabilities(), status, hits }

@@ -50,12 +50,14 @@ pub struct Results {
 }
 
 impl Results {
-    /// `size` is the memory in bytes for stored results and unfinished answers together.
+    /// Creates an empty set of results. `size` is the memory in bytes for stored results and unfinished answers
+    /// together.
     pub fn new(size: u64) -> Results {
         Results::with_published(size, None)
     }
 
-    /// Like [`new`](Self::new), with memory that other processes read results from.
+    /// Creates an empty set of results. `size` is the memory in bytes for stored results and unfinished answers
+    /// together. `published` is the memory that other processes read results from; none if they may not.
     pub fn with_published(size: u64, published: Option<Arc<Published>>) -> Results {
         let max_unfinished_bytes = size / UNFINISHED_SHARE;
         Results {
@@ -115,8 +117,8 @@ impl Results {
         self.follow_feed(&near, &[]);
     }
 
-    /// Passes the new state on to other processes. Must be called while `near` is locked, so that no thread serves anything
-    /// during the change.
+    /// Lets processes that map the results follow the new state of the feed: its attachment, its lease and these
+    /// changed cells. Must be called while `near` is locked, so that no thread serves anything during the change.
     fn follow_feed(&self, near: &NearEnd, cells: &[u32]) {
         self.published.iter().for_each(|published| published.follow_feed(near, cells));
     }

@@ -11,24 +11,24 @@ use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Verdict};
 use crate::memory::Memory;
 use crate::observed_read::ObservedRead;
+use crate::pending_read::{HeldCommand, PendingRead, found_rows_error, has_as_many_rows, may_keep_found_rows, rows_in};
 use crate::pending_report::PendingReport;
 use crate::published::{PublishedConnection, ServedContexts};
 use crate::report::{self, ReportRequest, Requester};
-use crate::unseen::{HeldCommand, UnseenRead, found_rows_error, has_as_many_rows, may_keep_found_rows, rows_in};
 use sql::Aggregates;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use wire::note::{Begins, Note};
+use wire::hit_report::{HitReport, LeadingReport};
 use wire::{Command, ErrPacket, Expect, Header, Outcome, Query, first_command, lone_command};
 
 /// The time within which the server gets at least one command. The server ends idle connections, and one that is always answered
 /// from memory would look idle to it.
 const SEEN_EVERY_NS: u64 = 10_000_000_000;
-/// A limit for the number of hits that one note of the library in the client's process may report (see [`Note`]). A greater
+/// A limit for the number of hits that one report of the library in the client's process may report (see [`HitReport`]). A greater
 /// number is wrong, and counts as this one.
-const MOST_NOTED: u64 = 100_000_000;
+const MOST_REPORTED_HITS: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
 /// Says what the caller of [`Session`] must do with bytes of the client.
@@ -53,23 +53,23 @@ enum FoundRowsEffect {
     #[default]
     Unknown,
     OwnRows,
-    /// It sets the number of its own rows. The unseen read before it was dropped, because the command replaces it.
-    ReplacesUnseen,
-    /// Like `OwnRows`, or like `ReplacesUnseen` if `replaces_unseen` is true, for a command that aggregates rows. An aggregate over no rows
-    /// sends one row, and leaves FOUND_ROWS() as the read before has set it.
+    /// It sets the number of its own rows. The pending read before it was dropped, because the command replaces it.
+    ReplacesPending,
+    /// The effect of `OwnRows`, or of `ReplacesPending` if `replaces_pending` is true, of a command that aggregates
+    /// rows. An aggregate over no rows sends one row, and leaves FOUND_ROWS() as the read before has set it.
     Aggregate {
-        replaces_unseen: bool,
+        replaces_pending: bool,
     },
 }
 
 impl FoundRowsEffect {
-    /// Returns the effect of a read that sets FOUND_ROWS(), unless it aggregates over no rows. `replaces_unseen` is true if it
-    /// replaces the unseen reads, which the server does not get then.
-    fn of_read(aggregates: Aggregates, replaces_unseen: bool) -> FoundRowsEffect {
+    /// Returns the effect of a read that sets FOUND_ROWS(), unless it aggregates over no rows. `replaces_pending` is true if it
+    /// replaces the pending reads, which the server does not get then.
+    fn of_read(aggregates: Aggregates, replaces_pending: bool) -> FoundRowsEffect {
         match aggregates {
-            Aggregates::No if replaces_unseen => FoundRowsEffect::ReplacesUnseen,
+            Aggregates::No if replaces_pending => FoundRowsEffect::ReplacesPending,
             Aggregates::No => FoundRowsEffect::OwnRows,
-            _ => FoundRowsEffect::Aggregate { replaces_unseen },
+            _ => FoundRowsEffect::Aggregate { replaces_pending },
         }
     }
 
@@ -81,8 +81,8 @@ impl FoundRowsEffect {
         let sets_number = rows.is_some() || outcome.has_columns && counts_until_failure;
         match self {
             FoundRowsEffect::Aggregate { .. } if rows.is_some() => rows.filter(|rows| *rows > 1).map(|_| false),
-            FoundRowsEffect::OwnRows | FoundRowsEffect::ReplacesUnseen if sets_number => Some(false),
-            FoundRowsEffect::ReplacesUnseen | FoundRowsEffect::Aggregate { replaces_unseen: true } => Some(true),
+            FoundRowsEffect::OwnRows | FoundRowsEffect::ReplacesPending if sets_number => Some(false),
+            FoundRowsEffect::ReplacesPending | FoundRowsEffect::Aggregate { replaces_pending: true } => Some(true),
             _ => None,
         }
     }
@@ -94,8 +94,8 @@ pub struct Session {
     memory: Arc<Memory>,
     freshness: Box<dyn Freshness>,
     /// The last read that was answered from memory and that the server has not received.
-    unseen: Option<UnseenRead>,
-    /// The command that waits until the server has run the unseen reads, because it asks for FOUND_ROWS().
+    pending_read: Option<PendingRead>,
+    /// The command that waits until the server has run the pending reads, because it asks for FOUND_ROWS().
     held: Option<HeldCommand>,
     /// The report that waits until the server has said whether the client's account may see it.
     pending_report: Option<Box<PendingReport>>,
@@ -131,7 +131,7 @@ struct SharedConnection {
     served_contexts: Option<Box<ServedContexts>>,
     /// The session contexts of the read that was served last.
     last: Option<Box<ServedContexts>>,
-    /// The beginning of what may be a [`Note`] of the library, until enough bytes have arrived to tell.
+    /// The beginning of what may be a [`HitReport`] of the library, until enough bytes have arrived to tell.
     partial: Vec<u8>,
 }
 
@@ -149,7 +149,7 @@ impl Session {
         Session {
             memory: memory.clone(),
             freshness: Box::new(freshness),
-            unseen: None,
+            pending_read: None,
             held: None,
             pending_report: None,
             waiting: None,
@@ -193,20 +193,20 @@ impl Session {
     pub fn client_bytes(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
         let Some(shared) = &mut self.shared else { return self.take(follower, bytes, has_client_received_all) };
         shared.received += bytes.len() as u64;
-        if shared.partial.is_empty() && !(follower.is_quiet() && Begins::with(bytes) != Begins::Other) {
+        if shared.partial.is_empty() && !(follower.is_quiet() && LeadingReport::parse(bytes) != LeadingReport::Absent) {
             let route = self.take(follower, bytes, has_client_received_all);
             return self.answered(route);
         }
         shared.partial.extend_from_slice(bytes);
         let bytes = std::mem::take(&mut shared.partial);
-        let rest = match Begins::with(&bytes) {
-            Begins::Other => &bytes[..],
-            Begins::Unknown => {
+        let rest = match LeadingReport::parse(&bytes) {
+            LeadingReport::Absent => &bytes[..],
+            LeadingReport::Incomplete => {
                 shared.partial = bytes;
                 return Route::Replace(Vec::new());
             }
-            Begins::Note(note, rest) => {
-                self.apply_note(&note);
+            LeadingReport::Complete(report, rest) => {
+                self.apply_hit_report(&report);
                 rest
             }
         };
@@ -220,23 +220,23 @@ impl Session {
         self.answered(route)
     }
 
-    /// Takes over a note: the number of hits in the client's process, and the last read that was answered there, which becomes
-    /// the unseen read. If that command cannot be such a read, FOUND_ROWS() is unknown from here on.
-    fn apply_note(&mut self, note: &Note<'_>) {
-        let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
+    /// Takes over a hit report: the number of hits in the client's process, and the last read that was answered there, which becomes
+    /// the pending read. If that command cannot be such a read, FOUND_ROWS() is unknown from here on.
+    fn apply_hit_report(&mut self, report: &HitReport<'_>) {
+        let (results, hits) = (&self.memory.results, report.hits.min(MOST_REPORTED_HITS));
         self.hits += hits;
         results.hits.fetch_add(hits, Ordering::Relaxed);
         results.hits_in_applications.fetch_add(hits, Ordering::Relaxed);
-        let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST_COMMAND);
+        let payload = lone_command(report.packet).filter(|payload| payload.len() <= LONGEST_COMMAND);
         if !payload.is_some_and(|payload| self.freshness.may_be_answered_elsewhere(payload)) {
             self.has_found_rows_diverged = true;
             return;
         }
-        let (packet, rows) = (note.packet.to_vec(), Some(note.rows));
+        let (packet, rows) = (report.packet.to_vec(), Some(report.rows));
         let last = self.shared.as_ref().and_then(|shared| shared.last.as_ref());
         let context_id = last.map(|last| last.context_id(&packet[Header::SIZE..]));
         let (found_rows, warns, first_types, before) = (None, false, None, Vec::new());
-        self.unseen = Some(UnseenRead { packet, rows, found_rows, warns, context_id, first_types, before });
+        self.pending_read = Some(PendingRead { packet, rows, found_rows, warns, context_id, first_types, before });
     }
 
     /// Counts the bytes of an answer from memory, and lets other processes serve the connection in the same contexts. Returns
@@ -255,8 +255,9 @@ impl Session {
         route
     }
 
-    /// Like [`client_bytes`](Self::client_bytes), for bytes without notes. Many clients close a statement and send their next command in
-    /// one write, since COM_STMT_CLOSE has no answer. Each of the two is taken by itself, so that the next command can be served.
+    /// Takes bytes of the client that contain no hit reports, and returns where they go. Many clients close a statement
+    /// and send their next command in one write, since COM_STMT_CLOSE has no answer. Each of the two is taken by
+    /// itself, so that the next command can be served.
     fn take(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
         let (mut to_server, mut rest) = (Vec::new(), bytes);
         while let Some((close, others)) = close_before_others(rest).filter(|_| follower.is_between_commands()) {
@@ -288,8 +289,9 @@ impl Session {
         if has_client_received_all && follower.is_quiet() && command.is_some_and(attaches) {
             return Route::Answer(refusal());
         }
-        let unseen = self.unseen.as_ref().filter(|_| command.is_some());
-        let Some(completed) = unseen.and_then(|unseen| unseen.with_missing_types(bytes, follower.capabilities()))
+        let pending_read = self.pending_read.as_ref().filter(|_| command.is_some());
+        let Some(completed) =
+            pending_read.and_then(|pending_read| pending_read.with_missing_types(bytes, follower.capabilities()))
         else {
             return self.decide(follower, bytes, has_client_received_all);
         };
@@ -299,18 +301,19 @@ impl Session {
         }
     }
 
-    /// Asks `Freshness` about the bytes, and serves, sends or holds them.
+    /// Asks [`Freshness`] to decide on these bytes, and does what it decides: answers the command from memory, sends it
+    /// to the server, or holds it.
     fn decide(&mut self, follower: &mut Follower, bytes: &[u8], has_client_received_all: bool) -> Route {
         let command = follower.is_between_commands().then(|| lone_command(bytes)).flatten();
         let now_ns = clock::now();
-        let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities(), now_ns);
-        let has_server_received_all = self.unseen.is_none() && !self.has_found_rows_diverged;
-        let found_rows = self.unseen.as_ref().and_then(|unseen| unseen.found_rows);
+        let may_stay_pending = self.may_stay_pending(command, follower.capabilities(), now_ns);
+        let has_server_received_all = self.pending_read.is_none() && !self.has_found_rows_diverged;
+        let found_rows = self.pending_read.as_ref().and_then(|pending_read| pending_read.found_rows);
         let arrival = Arrival {
             command,
             follower,
             has_client_received_all,
-            may_stay_unseen,
+            may_stay_pending,
             has_server_received_all,
             found_rows,
             now_ns,
@@ -340,9 +343,9 @@ impl Session {
                 self.hold_report(follower, request)
             };
         }
-        let has_unseen = self.has_found_rows_diverged || self.unseen.is_some() || !self.hidden.is_empty();
-        let asks = has_unseen && command.is_some_and(|payload| self.freshness.asks_for_found_rows(payload));
-        if asks && self.unseen.is_none() && is_settled {
+        let has_pending = self.has_found_rows_diverged || self.pending_read.is_some() || !self.hidden.is_empty();
+        let asks = has_pending && command.is_some_and(|payload| self.freshness.asks_for_found_rows(payload));
+        if asks && self.pending_read.is_none() && is_settled {
             return Route::Answer(found_rows_error());
         }
         self.send(follower, bytes, command, asks, now_ns)
@@ -352,8 +355,9 @@ impl Session {
     /// [`Freshness::take_questions`].
     fn ask(&mut self, follower: &mut Follower, now_ns: u64) -> Vec<u8> {
         self.seen_ns = now_ns;
-        let unseen = self.unseen.take();
-        let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
+        let pending_read = self.pending_read.take();
+        let mut packets =
+            pending_read.map(|pending_read| self.forward_pending_reads(follower, pending_read)).unwrap_or_default();
         let questions = self.freshness.take_questions();
         self.append_questions(follower, questions, &mut packets);
         packets
@@ -371,18 +375,20 @@ impl Session {
     }
 
     /// Returns true if the server need not receive this command: it has received one within [`SEEN_EVERY_NS`], and knows the
-    /// parameter types of the unseen reads or learns them from `command`.
-    fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
-        let may_be_forgotten =
-            |unseen: &UnseenRead| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
+    /// parameter types of the pending reads or learns them from `command`.
+    fn may_stay_pending(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
+        let may_be_forgotten = |pending_read: &PendingRead| {
+            command.is_some_and(|payload| pending_read.may_be_forgotten_for(payload, capabilities))
+        };
         // Other processes can answer executions of a statement only once the server has the statement's types.
-        let is_short_of_types = self.shared.is_some() && self.unseen.as_ref().is_some_and(UnseenRead::brings_types);
+        let is_short_of_types =
+            self.shared.is_some() && self.pending_read.as_ref().is_some_and(PendingRead::brings_types);
         let is_seen = now_ns.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
-        is_seen && !is_short_of_types && self.unseen.as_ref().is_none_or(may_be_forgotten)
+        is_seen && !is_short_of_types && self.pending_read.as_ref().is_none_or(may_be_forgotten)
     }
 
     /// Returns the answer to `packet` for the client, with the flags of its transaction. Counts the hit, and makes the read the
-    /// unseen one.
+    /// pending one.
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
         let Served {
             mut answer,
@@ -409,7 +415,8 @@ impl Session {
         used.into_iter().for_each(|used| results.uses.count_hit(used));
         self.hits += 1;
         let has_found_rows_diverged = self.has_found_rows_diverged;
-        let same = self.unseen.as_mut().filter(|unseen| !has_found_rows_diverged && unseen.is_alone(packet));
+        let same =
+            self.pending_read.as_mut().filter(|pending_read| !has_found_rows_diverged && pending_read.is_alone(packet));
         if let Some(same) = same {
             // The same read leaves the same state once more.
             (same.rows, same.context_id, same.first_types) = (Some(rows), context_id, first_types);
@@ -420,16 +427,16 @@ impl Session {
         let is_binary = payload[0] == Command::StmtExecute as u8;
         let may_keep_earlier = rows <= 1
             && may_keep_found_rows(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary);
-        let earlier = self.unseen.take().filter(|_| may_keep_earlier);
+        let earlier = self.pending_read.take().filter(|_| may_keep_earlier);
         let found_rows = found_rows.filter(|_| !may_keep_earlier);
         let rows = (earlier.is_some() || !self.has_found_rows_diverged || !may_keep_earlier).then_some(rows);
         let packet = packet.to_vec();
-        let unseen = UnseenRead { packet, rows, found_rows, warns, context_id, first_types, before: Vec::new() };
-        self.unseen = Some(earlier.into_iter().fold(unseen, UnseenRead::after));
+        let pending_read = PendingRead { packet, rows, found_rows, warns, context_id, first_types, before: Vec::new() };
+        self.pending_read = Some(earlier.into_iter().fold(pending_read, PendingRead::after));
         answer
     }
 
-    /// Sends these bytes to the server, after the unseen reads that it must run first. If `asks` is true, which means that the
+    /// Sends these bytes to the server, after the pending reads that it must run first. If `asks` is true, which means that the
     /// command may evaluate FOUND_ROWS(), the command waits until those reads are answered.
     fn send(
         &mut self,
@@ -439,20 +446,21 @@ impl Session {
         asks: bool,
         now_ns: u64,
     ) -> Route {
-        let stays = |unseen: &UnseenRead| command.is_some_and(|payload| unseen.may_follow(payload, follower));
-        let unseen = self.unseen.take_if(|unseen| !stays(unseen));
+        let stays =
+            |pending_read: &PendingRead| command.is_some_and(|payload| pending_read.may_follow(payload, follower));
+        let pending_read = self.pending_read.take_if(|pending_read| !stays(pending_read));
         self.freshness.before_sending(follower, now_ns);
-        let replaces = match unseen.as_ref().zip(command) {
-            Some((unseen, payload)) => self.freshness.replaces(unseen, payload, follower.has_warned()),
+        let replaces = match pending_read.as_ref().zip(command) {
+            Some((pending_read, payload)) => self.freshness.replaces(pending_read, payload, follower.has_warned()),
             None => ReplacedReads::Nothing,
         };
-        let may_have_diverged = self.has_found_rows_diverged || unseen.is_some();
-        let unseen = match replaces {
-            ReplacedReads::Nothing => unseen,
-            ReplacedReads::Last => unseen.and_then(UnseenRead::earlier),
+        let may_have_diverged = self.has_found_rows_diverged || pending_read.is_some();
+        let pending_read = match replaces {
+            ReplacedReads::Nothing => pending_read,
+            ReplacedReads::Last => pending_read.and_then(PendingRead::earlier),
             ReplacedReads::All => None,
         };
-        let holds = asks && (unseen.is_some() || !self.hidden.is_empty());
+        let holds = asks && (pending_read.is_some() || !self.hidden.is_empty());
         let questions = if holds { Vec::new() } else { self.freshness.take_questions() };
         if follower.is_quiet() {
             let matters = may_have_diverged || !questions.is_empty();
@@ -461,7 +469,8 @@ impl Session {
                 FoundRowsEffect::of_read(self.freshness.aggregates(payload), replaces != ReplacedReads::Nothing)
             });
         }
-        let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
+        let mut packets =
+            pending_read.map(|pending_read| self.forward_pending_reads(follower, pending_read)).unwrap_or_default();
         if holds {
             self.held = Some(HeldCommand { command: bytes.to_vec(), awaited: self.hidden.len() });
             return Route::Hold(packets);
@@ -474,7 +483,8 @@ impl Session {
         if packets.is_empty() { Route::Pass } else { Route::Replace([&packets, bytes].concat()) }
     }
 
-    /// Expects the answer to a question of the near cache, which the client must not receive.
+    /// Notes that the next answer of the server belongs to a query of the near cache's own, so that the client must not
+    /// receive it.
     fn hide(&mut self, follower: &mut Follower) {
         follower.expect_hidden(Expect::Query);
         self.hidden.push_back(None);
@@ -531,7 +541,8 @@ impl Session {
         self.freshness.answered(outcome);
     }
 
-    /// Like [`answer_completed`](Self::answer_completed), for an answer that the client must not receive.
+    /// Must be called when an answer of the server is complete that the client must not receive, because the client did
+    /// not send the command or has its answer already.
     fn hidden_answer_completed(&mut self, outcome: &Outcome) {
         if let Some(HiddenRead { number, rows }) = self.hidden.pop_front().flatten() {
             self.freshness.answered_served(number, outcome);
@@ -579,9 +590,11 @@ impl Session {
     /// Asks the server whether the client's account may see this report. The client's command waits until the server has
     /// answered.
     fn hold_report(&mut self, follower: &mut Follower, request: ReportRequest) -> Route {
-        let unseen = self.unseen.take();
-        self.pending_report = Some(Box::new(PendingReport::new(request, unseen.iter().map(UnseenRead::count).sum())));
-        let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
+        let pending_read = self.pending_read.take();
+        self.pending_report =
+            Some(Box::new(PendingReport::new(request, pending_read.iter().map(PendingRead::count).sum())));
+        let mut packets =
+            pending_read.map(|pending_read| self.forward_pending_reads(follower, pending_read)).unwrap_or_default();
         let packet = PendingReport::packet(self.freshness.flavour(), follower.capabilities());
         self.hide(follower);
         self.freshness.forward_hidden(&packet[Header::SIZE..]);
@@ -590,15 +603,15 @@ impl Session {
         Route::Hold(packets)
     }
 
-    /// Returns the packets of the unseen reads, oldest first. The caller sends them to the server; their answers are expected,
+    /// Returns the packets of the pending reads, oldest first. The caller sends them to the server; their answers are expected,
     /// and the client must not receive them.
-    fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: UnseenRead) -> Vec<u8> {
+    fn forward_pending_reads(&mut self, follower: &mut Follower, mut pending_read: PendingRead) -> Vec<u8> {
         self.has_found_rows_diverged = false;
-        let before = std::mem::take(&mut unseen.before);
+        let before = std::mem::take(&mut pending_read.before);
         let mut packets = Vec::new();
-        for one in before.into_iter().chain([unseen]) {
+        for one in before.into_iter().chain([pending_read]) {
             follower.expect_hidden(one.expect());
-            let UnseenRead { packet, rows, context_id, .. } = one;
+            let PendingRead { packet, rows, context_id, .. } = one;
             let number = self.freshness.forward_served(&packet[Header::SIZE..], context_id);
             self.hidden.push_back(Some(HiddenRead { number, rows }));
             packets.extend(packet);
@@ -1050,8 +1063,8 @@ mod tests {
         assert!(line.served(&execute(7, INTEGER, 1)).is_some() && other.find(&execute(7, INTEGER, 1)).is_some());
         for (execution, is_sent) in [(execute(7, INTEGER, 1), true), (execute(7, Some(3), 1), false)] {
             let read = packet(0, &execution);
-            let note = Note { hits: 1, rows: 1, packet: &read }.write();
-            let bytes = [note, packet(0, b"\x03SELECT FOUND_ROWS()")].concat();
+            let report = HitReport { hits: 1, rows: 1, packet: &read }.write();
+            let bytes = [report, packet(0, b"\x03SELECT FOUND_ROWS()")].concat();
             let Route::Hold(sent) = line.session.client_bytes(&mut line.follower, &bytes, true) else {
                 assert!(!is_sent);
                 continue;
@@ -1076,11 +1089,11 @@ mod tests {
     fn the_server_sees_a_read_that_another_process_served_before_the_next_command() {
         let (mut line, _) = shared();
         let read = packet(0, READ);
-        let note = Note { hits: 3, rows: 1, packet: &read }.write();
+        let report = HitReport { hits: 3, rows: 1, packet: &read }.write();
         let command = packet(0, b"\x03SELECT FOUND_ROWS()");
-        for cut in [0, 3, 20, note.len(), note.len() + 7] {
+        for cut in [0, 3, 20, report.len(), report.len() + 7] {
             let before = line.memory.results.hits.load(Ordering::Relaxed);
-            let bytes = [&note[..], &command].concat();
+            let bytes = [&report[..], &command].concat();
             let mut sent = Vec::new();
             for part in [&bytes[..cut], &bytes[cut..]] {
                 match line.session.client_bytes(&mut line.follower, part, true) {
@@ -1088,7 +1101,7 @@ mod tests {
                     Route::Pass => sent.extend_from_slice(part),
                     Route::Answer(_) | Route::ReplaceAndAnswer { .. } => panic!("nothing is known of the rows found"),
                 }
-                if cut > note.len() {
+                if cut > report.len() {
                     break;
                 }
             }

@@ -122,7 +122,7 @@ impl Uses {
         }
     }
 
-    /// Counts a hit.
+    /// Counts a hit on the stored result that `one` describes, for its shape of statement.
     pub fn count_hit(&self, one: Use) {
         self.digests.hit(one.shape, one.saved_ns / 1000, one.bytes as u64);
     }
@@ -197,7 +197,7 @@ impl report::Names for Names {
         "not_reused"
     }
 
-    /// A near cache knows tables only by their numbers.
+    /// Returns none: a near cache knows tables only by their numbers, and not by name.
     fn table(&self, _: u32) -> Option<&str> {
         None
     }

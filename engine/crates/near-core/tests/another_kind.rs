@@ -5,8 +5,8 @@ use near_core::answer::Answer;
 use near_core::follow::Follower;
 use near_core::freshness::{Arrival, Freshness, ReplacedReads, SentBytes, Served, Summary, Verdict};
 use near_core::memory::Memory;
+use near_core::pending_read::PendingRead;
 use near_core::session::{Route, Session};
-use near_core::unseen::UnseenRead;
 use sql::Aggregates;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Freshness for ForEver {
         payload.ends_with(b"FOUND_ROWS()")
     }
 
-    fn replaces(&mut self, _: &UnseenRead, _: &[u8], _: bool) -> ReplacedReads {
+    fn replaces(&mut self, _: &PendingRead, _: &[u8], _: bool) -> ReplacedReads {
         ReplacedReads::Nothing
     }
 

@@ -91,7 +91,7 @@ impl From<io::Error> for LoginFailure {
 
 /// The connections to the client and to the server until the authentication begins: the server's greeting and the client's hello are
 /// exchanged.
-struct Introduction<'a> {
+struct GreetingExchange<'a> {
     client: PacketReader,
     server: PacketReader,
     config: &'a Config,
@@ -100,8 +100,8 @@ struct Introduction<'a> {
     login_facts: LoginFacts,
 }
 
-/// The reason why an introduction ends before the authentication.
-enum IntroductionEnd {
+/// The reason why the greeting exchange ends before the authentication.
+enum GreetingExchangeEnd {
     /// An error of this program is to be sent to the client, with this sequence number.
     Refused(u8, Refusal),
     /// The connection is passed on without being read: first these bytes, then all further ones.
@@ -115,9 +115,9 @@ enum IntroductionEnd {
     Lost(io::Error),
 }
 
-impl From<io::Error> for IntroductionEnd {
-    fn from(error: io::Error) -> IntroductionEnd {
-        IntroductionEnd::Lost(error)
+impl From<io::Error> for GreetingExchangeEnd {
+    fn from(error: io::Error) -> GreetingExchangeEnd {
+        GreetingExchangeEnd::Lost(error)
     }
 }
 
@@ -126,17 +126,17 @@ impl From<io::Error> for IntroductionEnd {
 /// applies. `server`: a new connection that nothing was read from.
 pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<LoggedIn, LoginFailure> {
     let (client, server) = (PacketReader::new(client), PacketReader::new(server));
-    let mut introduction =
-        Introduction { client, server, config, has_client_tls: false, login_facts: LoginFacts::default() };
+    let mut exchange =
+        GreetingExchange { client, server, config, has_client_tls: false, login_facts: LoginFacts::default() };
     let introduced =
-        timeout(config.connect_timeout, introduction.introduce(is_remote)).await.map_err(io::Error::from)?;
+        timeout(config.connect_timeout, exchange.exchange_greetings(is_remote)).await.map_err(io::Error::from)?;
     match introduced {
-        Ok(()) => introduction.authenticate().await,
-        Err(IntroductionEnd::Refused(sequence, error)) => {
-            Err(LoginFailure::Refused { client: introduction.client.stream, sequence, error })
+        Ok(()) => exchange.authenticate().await,
+        Err(GreetingExchangeEnd::Refused(sequence, error)) => {
+            Err(LoginFailure::Refused { client: exchange.client.stream, sequence, error })
         }
-        Err(IntroductionEnd::Unread { to_client, to_server, why }) => {
-            let (client, server) = (introduction.client.stream, introduction.server.stream);
+        Err(GreetingExchangeEnd::Unread { to_client, to_server, why }) => {
+            let (client, server) = (exchange.client.stream, exchange.server.stream);
             Ok(LoggedIn {
                 client,
                 server,
@@ -146,21 +146,21 @@ pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Con
                 to_server,
             })
         }
-        Err(IntroductionEnd::LoginRefused) => Err(LoginFailure::LoginRefused),
-        Err(IntroductionEnd::Lost(error)) => Err(LoginFailure::Lost(error)),
+        Err(GreetingExchangeEnd::LoginRefused) => Err(LoginFailure::LoginRefused),
+        Err(GreetingExchangeEnd::Lost(error)) => Err(LoginFailure::Lost(error)),
     }
 }
 
-impl Introduction<'_> {
+impl GreetingExchange<'_> {
     /// Exchanges the server's greeting and the client's hello, with TLS on either side as configured. `is_remote`: the client has come by
     /// TCP. After an `Err` there is nothing to authenticate; it says what is left to do with the connection.
-    async fn introduce(&mut self, is_remote: bool) -> Result<(), IntroductionEnd> {
+    async fn exchange_greetings(&mut self, is_remote: bool) -> Result<(), GreetingExchangeEnd> {
         let greeting = self.greet().await?;
         let mut hello = self.hello().await?;
         let sequence = hello[3].wrapping_add(1);
         if self.config.is_tls_required && is_remote && !self.has_client_tls {
             let message = "Connections using insecure transport are prohibited by fqc-near (tls-required)";
-            return Err(IntroductionEnd::Refused(sequence, Refusal::new(TLS_REQUIRED, b"08004", message)));
+            return Err(GreetingExchangeEnd::Refused(sequence, Refusal::new(TLS_REQUIRED, b"08004", message)));
         }
         let parsed = ClientHello::parse(&hello[Header::SIZE..]).filter(|hello| !hello.ssl_requested);
         let Some(parsed) = parsed else {
@@ -170,7 +170,7 @@ impl Introduction<'_> {
         if let Some(connector) = &self.config.connector {
             let begun = self.begin_tls(connector, &hello[Header::SIZE..]).await;
             let refusal = |error| Refusal::of_tls(format!("no TLS connection to {}: {error}", self.config.server));
-            begun.map_err(|error| IntroductionEnd::Refused(sequence, refusal(error)))?;
+            begun.map_err(|error| GreetingExchangeEnd::Refused(sequence, refusal(error)))?;
         }
         hello[3] = hello[3].wrapping_add(self.shift());
         if !self.is_plain() {
@@ -195,23 +195,30 @@ impl Introduction<'_> {
 
     /// Returns how to go on after a packet that is not understood: the connection is passed on unread, or refused with `message` if TLS or
     /// sequence numbers would have to be changed. `to_client` and `to_server`: the bytes read that are still to be passed on.
-    fn not_understood(&self, to_client: Vec<u8>, to_server: Vec<u8>, sequence: u8, message: &str) -> IntroductionEnd {
+    fn not_understood(
+        &self,
+        to_client: Vec<u8>,
+        to_server: Vec<u8>,
+        sequence: u8,
+        message: &str,
+    ) -> GreetingExchangeEnd {
         match self.is_plain() {
-            true => IntroductionEnd::Unread { to_client, to_server, why: UnreadReason::NotUnderstood },
-            false => IntroductionEnd::Refused(sequence, Refusal::new(BAD_HANDSHAKE, b"08S01", message)),
+            true => GreetingExchangeEnd::Unread { to_client, to_server, why: UnreadReason::NotUnderstood },
+            false => GreetingExchangeEnd::Refused(sequence, Refusal::new(BAD_HANDSHAKE, b"08S01", message)),
         }
     }
 
     /// Passes the server's greeting to the client, with the offer of TLS changed as configured. Returns the greeting as the server sent it.
     /// `Err` if the server cannot be reached, has refused the connection, or sends a greeting that cannot be read.
-    async fn greet(&mut self) -> Result<Greeting, IntroductionEnd> {
+    async fn greet(&mut self) -> Result<Greeting, GreetingExchangeEnd> {
         let first = self.server.next().await;
-        let mut first = first.map_err(|error| IntroductionEnd::Refused(0, Refusal::no_server(self.config, error)))?;
+        let mut first =
+            first.map_err(|error| GreetingExchangeEnd::Refused(0, Refusal::no_server(self.config, error)))?;
         let Some(greeting) = Greeting::parse(&first[Header::SIZE..]) else {
             // The server refuses the connection, for example because it has too many or has blocked this host.
             if ErrPacket::parse(&first[Header::SIZE..]).is_some() {
                 send(&mut self.client, &first).await?;
-                return Err(IntroductionEnd::LoginRefused);
+                return Err(GreetingExchangeEnd::LoginRefused);
             }
             let message = "fqc-near does not understand the server's greeting";
             return Err(self.not_understood(first, Vec::new(), 0, message));
@@ -221,7 +228,7 @@ impl Introduction<'_> {
         self.login_facts.version = greeting.version.clone();
         if self.config.connector.is_some() && greeting.capabilities & capability::SSL == 0 {
             let message = format!("{} offers no TLS, which server-tls demands", self.config.server);
-            return Err(IntroductionEnd::Refused(0, Refusal::of_tls(message)));
+            return Err(GreetingExchangeEnd::Refused(0, Refusal::of_tls(message)));
         }
         if !self.is_plain() {
             let _ = Greeting::offer_tls(&mut first[Header::SIZE..], self.config.acceptor.is_some());
@@ -236,19 +243,22 @@ impl Introduction<'_> {
 
     /// Returns the packet with the client's hello. If the client asks for TLS, the handshake is done first, and the hello is the one inside
     /// TLS. The error says how the connection ends, or goes on without being read.
-    async fn hello(&mut self) -> Result<Vec<u8>, IntroductionEnd> {
+    async fn hello(&mut self) -> Result<Vec<u8>, GreetingExchangeEnd> {
         let hello = self.client.next().await?;
         if !ClientHello::parse(&hello[Header::SIZE..]).is_some_and(|hello| hello.ssl_requested) {
             return Ok(hello);
         }
         let Some(acceptor) = &self.config.acceptor else {
             return Err(match self.is_plain() {
-                true => {
-                    IntroductionEnd::Unread { to_client: Vec::new(), to_server: hello, why: UnreadReason::EndToEndTls }
-                }
-                false => {
-                    IntroductionEnd::Refused(2, Refusal::new(BAD_HANDSHAKE, b"08S01", "fqc-near does not offer TLS"))
-                }
+                true => GreetingExchangeEnd::Unread {
+                    to_client: Vec::new(),
+                    to_server: hello,
+                    why: UnreadReason::EndToEndTls,
+                },
+                false => GreetingExchangeEnd::Refused(
+                    2,
+                    Refusal::new(BAD_HANDSHAKE, b"08S01", "fqc-near does not offer TLS"),
+                ),
             });
         };
         let stream = self.client.take_stream();

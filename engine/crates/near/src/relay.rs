@@ -41,13 +41,14 @@ pub async fn relay(client: NewClient, shared: &Shared) {
     match login(client, addresses.is_some(), server, &config).await {
         Ok(connection) => {
             let why_unread = connection.follower.why_unread();
-            let is_login_unseen = matches!(why_unread, Some(UnreadReason::EndToEndTls | UnreadReason::NotUnderstood));
-            if !is_login_unseen {
+            let is_login_unreadable =
+                matches!(why_unread, Some(UnreadReason::EndToEndTls | UnreadReason::NotUnderstood));
+            if !is_login_unreadable {
                 shared.broken_handshakes.reset();
             }
             let session = why_unread.is_none().then(|| session(&config, &connection.login_facts, shared, privileges));
             pump(connection, session, &shared.counts, &mut shared.draining()).await;
-            if is_login_unseen {
+            if is_login_unreadable {
                 log_in_if(shared.broken_handshakes.count(), &config).await;
             }
         }

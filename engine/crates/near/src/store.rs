@@ -98,7 +98,7 @@ struct UnfilledEntry {
     connection: u64,
 }
 
-/// The beginning of a result's age, by the store's own clock.
+/// The start of a stored result's age: when memcached has created the empty entry, or a time of Valkey's clock.
 enum AgeStart {
     /// The time at which memcached has created the empty entry, which has this version.
     Version(u64),

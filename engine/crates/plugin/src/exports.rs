@@ -68,7 +68,8 @@ pub fn server_version() -> Result<String, String> {
     real_server_version()
 }
 
-/// Like `server_version`, but ignores the fault `version:` that tests set. An error if the server exports no version.
+/// Returns the version string of the server that this library is loaded into, even if a test has set another one with
+/// the fault `version:`. An error if the server exports no version.
 pub fn real_server_version() -> Result<String, String> {
     // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
     symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())

@@ -9,13 +9,13 @@ use crate::engine::engine;
 use crate::faults::{self, Point};
 use crate::following::{closed_elsewhere, earlier_connections};
 use crate::log;
-use crate::pointers::Exchanged;
+use crate::pointers::ReplacedSlots;
 use crate::settings;
 use crate::signal;
 use crate::sockets::descriptors::{self, Descriptor};
 use crate::sockets::feeds;
 use crate::sockets::got;
-use crate::sockets::io::{self, Plain, Tls};
+use crate::sockets::io::{self, PlainConnection, Tls};
 use host::{Connection, Io};
 use locks::Mutex;
 use std::ffi::{CStr, c_int, c_void};
@@ -52,14 +52,14 @@ unsafe extern "C" fn on_close(fd: c_int) -> c_int {
 }
 
 unsafe extern "C" fn on_recv(fd: c_int, buffer: *mut c_void, length: usize, flags: c_int) -> isize {
-    let mut plain = Plain { fd, flags };
+    let mut plain = PlainConnection { fd, flags };
     // SAFETY: the server passes a buffer of this length.
     let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length) };
     read(fd, &mut plain, bytes)
 }
 
 unsafe extern "C" fn on_send(fd: c_int, buffer: *const c_void, length: usize, flags: c_int) -> isize {
-    let mut plain = Plain { fd, flags };
+    let mut plain = PlainConnection { fd, flags };
     // SAFETY: the server passes a buffer of this length.
     let bytes = unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), length) };
     write(fd, &mut plain, bytes)
@@ -86,12 +86,12 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     if has_lost(fd) {
         return refuse();
     }
-    let Some(mut taken) = taken else { return read_strange(fd, io, buffer) };
+    let Some(mut taken) = taken else { return read_unfollowed(fd, io, buffer) };
     descriptors::set_current(fd, &taken);
     if connections::release_if_unused(&mut taken) {
-        return read_strange(fd, io, buffer);
+        return read_unfollowed(fd, io, buffer);
     }
-    let Some(connection) = taken.content() else { return read_strange(fd, io, buffer) };
+    let Some(connection) = taken.content() else { return read_unfollowed(fd, io, buffer) };
     let work = || {
         faults::panic_if_armed(Point::Recv);
         match connection.session.feed() {
@@ -107,7 +107,7 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
         }
     };
     if !connections::is_of_this_load(taken.descriptor) {
-        note_strange(fd, buffer, count);
+        note_unfollowed(fd, buffer, count);
     }
     count
 }
@@ -132,14 +132,14 @@ fn refuse() -> isize {
 }
 
 /// Reads from a connection that this load of the plugin does not follow.
-fn read_strange(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
+fn read_unfollowed(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     let count = io.read(buffer);
-    note_strange(fd, buffer, count);
+    note_unfollowed(fd, buffer, count);
     count
 }
 
 /// Passes on what was read from a connection that this load of the plugin does not follow: it may be a command.
-fn note_strange(fd: c_int, buffer: &[u8], count: isize) {
+fn note_unfollowed(fd: c_int, buffer: &[u8], count: isize) {
     let bytes = usize::try_from(count).ok().and_then(|count| buffer.get(..count));
     if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
         contain(Point::Recv, (), || earlier_connections::on_read(fd, bytes));
@@ -147,7 +147,7 @@ fn note_strange(fd: c_int, buffer: &[u8], count: isize) {
 }
 
 /// Writes to a connection that this load of the plugin does not follow.
-fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
+fn write_unfollowed(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     contain(Point::Send, (), || earlier_connections::on_write(fd));
     io.write(bytes)
 }
@@ -159,10 +159,10 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     if has_lost(fd) {
         return refuse();
     }
-    let Some(mut taken) = taken else { return write_strange(fd, io, bytes) };
+    let Some(mut taken) = taken else { return write_unfollowed(fd, io, bytes) };
     descriptors::set_current(fd, &taken);
     let is_strange = !connections::is_of_this_load(taken.descriptor);
-    let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
+    let Some(connection) = taken.content() else { return write_unfollowed(fd, io, bytes) };
     if is_strange {
         contain(Point::Send, (), || earlier_connections::on_write(fd));
     }
@@ -211,7 +211,7 @@ fn hooks() -> [Hook; 7] {
 }
 
 /// The entries of the server's import table that hold the hooks, with what stood there before.
-static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static INSTALLED: Mutex<ReplacedSlots> = Mutex::new(ReplacedSlots::none());
 
 /// Installs the hooks, or changes nothing if that fails; the error says why. Returns true if the bytes of TLS connections are seen too. If
 /// false, these connections are not cached. Hooks that are still installed from the last load stay.
@@ -252,7 +252,7 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(|e| e.into_inner()));
 }
 
-fn put_back(installed: &mut Exchanged) {
+fn put_back(installed: &mut ReplacedSlots) {
     if let Err(error) = installed.put_back() {
         log::warning(&format!("a hook could not be removed and passes bytes through unchanged: {error}"));
     }

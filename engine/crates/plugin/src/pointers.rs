@@ -54,22 +54,22 @@ impl Pointer {
 }
 
 /// A slot whose function was replaced: the plugin's function, and the server's that stood there before.
-struct Exchange {
+struct ReplacedSlot {
     place: Pointer,
     ours: usize,
     before: usize,
 }
 
 /// Slots of the server that hold the plugin's functions, and what is needed to restore them.
-pub struct Exchanged {
-    placed: Vec<Exchange>,
+pub struct ReplacedSlots {
+    placed: Vec<ReplacedSlot>,
     /// Slots that could not be restored, because another library has replaced the plugin's function and calls it.
-    left: Vec<Exchange>,
+    left: Vec<ReplacedSlot>,
 }
 
-impl Exchanged {
-    pub const fn none() -> Exchanged {
-        Exchanged { placed: Vec::new(), left: Vec::new() }
+impl ReplacedSlots {
+    pub const fn none() -> ReplacedSlots {
+        ReplacedSlots { placed: Vec::new(), left: Vec::new() }
     }
 
     /// True if no function was put in since the last `put_back`. Slots that it could not restore do not count.
@@ -92,7 +92,7 @@ impl Exchanged {
                 let before = place.current();
                 keep(before);
                 place.exchange(before, ours)?;
-                Exchange { place, ours: ours as usize, before: before as usize }
+                ReplacedSlot { place, ours: ours as usize, before: before as usize }
             }
         };
         self.placed.push(exchange);
@@ -104,7 +104,7 @@ impl Exchanged {
     pub fn put_back(&mut self) -> std::io::Result<()> {
         let mut outcome = Ok(());
         for exchange in self.placed.drain(..).rev() {
-            let Exchange { place, ours, before } = exchange;
+            let ReplacedSlot { place, ours, before } = exchange;
             if let Err(error) = place.exchange(ours as *mut c_void, before as *mut c_void) {
                 outcome = Err(error);
                 self.left.push(exchange);
@@ -155,7 +155,7 @@ mod tests {
         let mut table = [before, before];
         // SAFETY: both outlive the test's use of them.
         let [first, second] = [0, 1].map(|at| unsafe { Pointer::at((&raw mut table).cast::<*mut c_void>().add(at)) });
-        let mut exchanged = Exchanged::none();
+        let mut exchanged = ReplacedSlots::none();
         for place in [first, second] {
             exchanged.exchange(place, ours, |kept| assert_eq!(kept, before)).expect("it is writable");
         }
@@ -171,7 +171,7 @@ mod tests {
         let mut table = before;
         // SAFETY: the table outlives the test's use of the pointer.
         let place = unsafe { Pointer::at(&raw mut table) };
-        let mut exchanged = Exchanged::none();
+        let mut exchanged = ReplacedSlots::none();
         exchanged.exchange(place, ours, |_| ()).expect("it is writable");
         place.exchange(ours, theirs).expect("ours stands there");
         assert!(exchanged.put_back().is_err());

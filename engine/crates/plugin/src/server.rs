@@ -22,7 +22,8 @@ pub enum Reports {
     Nothing,
 }
 
-/// The server that the plugin is loaded into: its part of the plugin, which MariaDB and MySQL implement differently.
+/// The parts of the plugin that depend on the product of the server that it is loaded into. MariaDB and MySQL implement
+/// them differently.
 pub trait Server: Sync {
     /// Prepares the parts that only this product has. Called at load, before anything else in the server is changed; `end` undoes it. The
     /// error says why the load fails, and leaves the server unchanged.

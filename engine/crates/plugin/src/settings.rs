@@ -15,8 +15,9 @@ pub fn changed() {
     signal::wake();
 }
 
-/// Like `changed`, for a change that no session's SET has caused, so it does not show that the server reports to this plugin.
-pub fn changed_unseen() {
+/// Applies changed settings like `changed`, for a change that did not come from a SET of a session. Such a change does
+/// not prove that the server reports to this plugin, so new connections are not followed because of it.
+pub fn changed_without_set() {
     publish(engine());
     signal::wake();
 }

@@ -13,13 +13,13 @@ const PRESENT_TURN: Duration = Duration::from_secs(1);
 
 /// Whether statements of the worker are running, and whether no more may be started.
 #[derive(Default)]
-struct Asking {
+struct WorkerStatements {
     is_busy: bool,
     is_over: bool,
 }
 
-static ASKING: Mutex<Asking> = Mutex::new(Asking { is_busy: false, is_over: false });
-static ASKED: Condvar = Condvar::new();
+static STATEMENTS: Mutex<WorkerStatements> = Mutex::new(WorkerStatements { is_busy: false, is_over: false });
+static ENDED: Condvar = Condvar::new();
 
 /// The worker's permission to run statements on the server, for as long as this value lives.
 pub struct StatementPermission;
@@ -28,11 +28,11 @@ impl StatementPermission {
     /// Returns the permission, or none while statements are not allowed: before the server has started, once it ends, and while plugins
     /// change.
     pub fn take() -> Option<StatementPermission> {
-        let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
         let may_ask =
-            !asking.is_over && !waking::is_changing() && server::get().has_started() && !server::get().is_ending();
+            !statements.is_over && !waking::is_changing() && server::get().has_started() && !server::get().is_ending();
         may_ask.then(|| {
-            asking.is_busy = true;
+            statements.is_busy = true;
             StatementPermission
         })
     }
@@ -40,28 +40,28 @@ impl StatementPermission {
 
 impl Drop for StatementPermission {
     fn drop(&mut self) {
-        ASKING.lock().unwrap_or_else(PoisonError::into_inner).is_busy = false;
-        ASKED.notify_all();
+        STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).is_busy = false;
+        ENDED.notify_all();
     }
 }
 
 /// Waits up to a second for the worker's running statement before plugins change: a plugin that the statement uses could not be removed. Call
 /// it while `waking::is_changing` is true, since the worker then begins no statement. A statement that takes longer goes on.
 pub fn await_end() {
-    let asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = ASKED.wait_timeout_while(asking, PRESENT_TURN, |asking| asking.is_busy);
+    let statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = ENDED.wait_timeout_while(statements, PRESENT_TURN, |statements| statements.is_busy);
 }
 
 /// Allows the worker to run statements again. Called at load.
 pub fn begin() {
-    ASKING.lock().unwrap_or_else(PoisonError::into_inner).is_over = false;
+    STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).is_over = false;
 }
 
 /// Allows no more statements of the worker, and waits up to five seconds for the running one. Called when the server ends, which frees what
 /// statements need without waiting for the worker. The wait is bounded, because the statement may wait for a lock that only the end of
 /// other sessions releases.
 pub fn forbid() {
-    let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-    asking.is_over = true;
-    let _ = ASKED.wait_timeout_while(asking, LAST_STATEMENT, |asking| asking.is_busy);
+    let mut statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    statements.is_over = true;
+    let _ = ENDED.wait_timeout_while(statements, LAST_STATEMENT, |statements| statements.is_busy);
 }

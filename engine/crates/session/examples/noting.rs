@@ -11,7 +11,7 @@ mod measure;
 mod talk;
 
 use measure::measure;
-use session::{Decision, Engine, Outlet};
+use session::{ClientOutput, Decision, Engine};
 use std::hint::black_box;
 
 const HITS: u32 = 3_000_000;
@@ -20,7 +20,7 @@ const STATEMENTS: u32 = 512;
 /// Takes answers and drops them.
 struct Nowhere;
 
-impl Outlet for Nowhere {
+impl ClientOutput for Nowhere {
     fn deliver(&mut self, pieces: &[&[u8]]) {
         black_box(pieces);
     }

@@ -10,7 +10,7 @@ pub enum Decision {
     /// Send this packet to the server first and hide its response from the client, as `on_response` will also say. Once
     /// that response is complete, call `on_command` again with the same command.
     Inject(Vec<u8>),
-    /// The client already has its answer, by the [`Outlet`]. The server must not get the command.
+    /// The client already has its answer, by the [`ClientOutput`]. The server must not get the command.
     Answered,
 }
 
@@ -27,7 +27,7 @@ pub enum Reply {
 }
 
 /// The way to the client for answers that do not come from the server.
-pub trait Outlet {
+pub trait ClientOutput {
     /// Sends one complete response, or keeps a copy of what cannot be sent at once: the pieces, which together are the
     /// response in this order, are valid only during the call.
     fn deliver(&mut self, pieces: &[&[u8]]);

@@ -228,7 +228,8 @@ impl Engine {
         self.ages.now_ns()
     }
 
-    /// True if a result with this basis may still be served: it is current, or a rule lets it outlive writes.
+    /// True if a result that depends on these cells and was read at this stamp may still be served: it is current, or a
+    /// rule lets it outlive writes.
     pub(crate) fn is_alive(&self, basis: Basis) -> bool {
         basis.is_alive(&self.versions, &self.ages)
     }
@@ -326,5 +327,5 @@ impl Engine {
     }
 }
 
-/// Bit that marks a private number, which belongs to one session.
+/// The bit that is set in the numbers of contexts and privileges that belong to one session alone.
 pub(crate) const OF_ONE: u64 = 1 << 63;

@@ -37,7 +37,7 @@ mod surface;
 mod text;
 mod transaction;
 
-pub use decision::{Decision, Outlet, Reply};
+pub use decision::{ClientOutput, Decision, Reply};
 pub use engine::Engine;
 pub use engine::catalogue::Catalogue;
 pub use engine::counts::Counts;

@@ -20,9 +20,9 @@ use std::sync::atomic::{Ordering, fence};
 
 /// A near cache that has not renewed its lease for this long is detached.
 const SILENCE_NS: u64 = 5_000_000_000;
-/// Largest number of messages in one payload, not counting those that mark connections. Near caches send three at most, and writers wait
-/// for the lock while they are handled.
-const MOST_SAID: usize = 64;
+/// The maximum number of messages in one payload from a near cache, not counting those that mark connections. Near
+/// caches send three at most, and writers wait for the lock while the messages are handled.
+const MOST_MESSAGES: usize = 64;
 
 impl Engine {
     /// Attaches a near cache that speaks this version of the protocol. `name` is shown to operators. None if it may not attach: the engine
@@ -59,31 +59,33 @@ impl Engine {
         Some(frame.encode())
     }
 
-    /// Handles a payload that this near cache has sent. After an error the host must end the feed. Marks of connections are handled one by
-    /// one, and outside of the lock that writers take.
+    /// Handles a payload that this near cache has sent. After an error the host must end the feed. Messages that mark
+    /// connections (request reports on their commands) are handled one by one, and outside of the lock that writers
+    /// take.
     pub fn receive_from_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
         let messages = FromNear::decode_all(payload)?;
         let feed = self.feed();
-        let mut said = Vec::new();
+        let mut others = Vec::new();
         for message in &messages {
             match message {
                 FromNear::Mark { connection, scramble } => feed.marks.mark(*connection, *scramble, id),
                 FromNear::Unmark { connection } => feed.marks.unmark(*connection, id),
-                message if said.len() < MOST_SAID => said.push(message),
+                message if others.len() < MOST_MESSAGES => others.push(message),
                 _ => return Err(Malformed),
             }
         }
-        if !said.is_empty() {
-            self.hear_said(id, &said);
+        if !others.is_empty() {
+            self.apply_messages(id, &others);
         }
         Ok(())
     }
 
-    /// Handles messages that are not marks, and wakes the writers that wait for near caches.
-    fn hear_said(&self, id: NearId, said: &[&FromNear]) {
+    /// Applies messages from a near cache, other than those that mark connections, and wakes the writers that wait for
+    /// acknowledgements.
+    fn apply_messages(&self, id: NearId, messages: &[&FromNear]) {
         let feed = self.feed();
         let mut state = feed.state();
-        for message in said {
+        for message in messages {
             state.counting.receive(id, message);
             state.server_end.receive(id, message, self.now_ns());
         }
@@ -129,8 +131,8 @@ impl Engine {
         state.server_end.is_attached(id)
     }
 
-    /// Detaches a near cache whose feed has ended, and removes its marks of connections. A lease that it still has goes on: writers wait
-    /// for it.
+    /// Detaches a near cache whose feed has ended, and ends the reports on the connections that it has marked. A lease
+    /// that it still has goes on: writers wait for it.
     pub fn detach_near(&self, id: NearId) {
         let feed = self.feed();
         let mut state = feed.state();
@@ -177,8 +179,9 @@ impl Engine {
         }
     }
 
-    /// Like `announce_closed`, but does not wait: near caches already know of a cell that covers these ones, and the writer has waited for
-    /// that.
+    /// Announces to near caches that these cells are being written, without waiting for acknowledgements, as
+    /// `announce_closed` would. For cells of single rows: near caches have already acknowledged the cell of their whole
+    /// table.
     pub(crate) fn announce_narrowed(&self, cells: &[CellId]) {
         if self.feed().has_nears() {
             self.close_near(cells, false);
@@ -232,8 +235,8 @@ impl Engine {
         self.feed().wake_feeds(state);
     }
 
-    /// Reports a result to a near cache. `cells` and `tables` are what the result depends on, and the cells of any change of its tables. No
-    /// report is sent if the result is not current by now.
+    /// Reports a result to a near cache. `cells` are the version cells that it depends on, and `tables` those that
+    /// advance with any change of its tables. No report is sent if the result is not current by now.
     pub(crate) fn report_to_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], report: CommandReport) {
         let (tables, cells) = (numbers(tables), numbers(cells));
         let basis = ReportDependencies { tables: &tables, cells: &cells };

@@ -74,8 +74,8 @@ impl Session {
         ParseContext { mode: self.identity.mode(), is_certain, database: None, bound: Vec::new() }
     }
 
-    /// Like `own_parse_context`, but with the current database fixed. So a later USE does not change what the names in a prepared statement
-    /// mean.
+    /// Returns how a text that is being prepared is to be parsed, with the current database fixed: a later USE does not
+    /// change what the names in a prepared statement mean.
     pub(crate) fn fixed_parse_context(&self) -> ParseContext {
         let database = self.identity.known_database().unwrap_or_default();
         ParseContext { database: Some(database.into()), ..self.own_parse_context() }

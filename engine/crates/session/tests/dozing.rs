@@ -15,7 +15,8 @@ fn wake(engine: &Engine) {
     wake_as(engine, false);
 }
 
-/// Like `wake`. `is_lost`: sessions may have done something in light mode that was missed.
+/// Wakes the engine as the host does. `is_lost` is the host's decision whether sessions may have done something in the
+/// last light mode that was missed.
 fn wake_as(engine: &Engine, is_lost: bool) {
     let past = EarlierStatements::wake(engine);
     engine.mode().judge_last_light_mode(is_lost);
@@ -62,7 +63,7 @@ fn nothing_is_served_in_a_doze_and_old_sessions_are_served_after_it() {
 }
 
 #[test]
-fn a_transaction_that_was_written_in_unseen_closes_everything_when_it_ends() {
+fn a_transaction_that_wrote_while_unfollowed_closes_everything_when_it_ends() {
     for end in ["COMMIT", "BEGIN", "CREATE TABLE x (a INT)", "SET autocommit = 1"] {
         let engine = engine();
         let (mut a, mut b) = (connect(&engine), connect(&engine));
@@ -267,7 +268,7 @@ fn what_the_server_was_not_told_it_is_told_before_anything_passes() {
 }
 
 #[test]
-fn with_autocommit_off_a_transaction_is_unseen_until_one_has_ended() {
+fn with_autocommit_off_a_transaction_is_unfollowed_until_one_has_ended() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));
     b.run("SET autocommit = 0", OFF);

@@ -24,7 +24,8 @@ fn ruled() -> Engine {
     engine
 }
 
-/// Like `ruled`, but the engine has not noted the time yet, so that the age of results is not known.
+/// An engine with a rule that lets results of table `t` be served for five seconds although they are stale. It has not
+/// noted the time yet, so the age of results is not known.
 fn not_yet_ruled() -> Engine {
     let engine = engine_at(|| NOW_MS.get() * 1_000_000);
     let rules = r#"[{"table": "d.t", "cache": "always", "ttl": 5}]"#;

@@ -17,7 +17,8 @@ fn attached(engine: &Engine, version: u16) -> NearId {
     attached_with(engine, version, Arc::new(|| {}))
 }
 
-/// Like `attached`. The engine calls `waker` when it has something to send to the near cache.
+/// Attaches a near cache that uses this version of the protocol, and returns its number. The engine calls `waker` when
+/// it has something to send to the near cache.
 fn attached_with(engine: &Engine, version: u16, waker: Arc<dyn Fn() + Send + Sync>) -> NearId {
     let mut feed = connect(engine);
     feed.ask(&format!("ATTACH FQC NEAR 'near' PROTOCOL {version}"));
@@ -27,19 +28,19 @@ fn attached_with(engine: &Engine, version: u16, waker: Arc<dyn Fn() + Send + Syn
     id
 }
 
-/// Has the near cache mark this connection, so that it gets reports about its results. The engine ignores that unless
-/// `scramble` is the check of the connection's greeting.
+/// Has the near cache request reports on this connection (mark it). The engine ignores that unless `scramble` is the
+/// check value of the connection's greeting.
 fn mark_with(talk: &Talk, id: NearId, scramble: u64) {
     let mark = FromNear::Mark { connection: talk.number, scramble };
     talk.engine.receive_from_near(id, &FromNear::encode_all(&[mark])).expect("it is understood");
 }
 
-/// Has the near cache mark this connection, with the right check of its greeting.
+/// Has the near cache request reports on this connection (mark it), with the right check value of its greeting.
 fn mark(talk: &Talk, id: NearId) {
     mark_with(talk, id, feed::check_of(&greeting(talk.number)[wire::Header::SIZE..]));
 }
 
-/// A new connection that the near cache has marked.
+/// Opens a new connection, and has the near cache request reports on it.
 fn connect_marked(engine: &Engine, id: NearId) -> Talk<'_> {
     let talk = connect(engine);
     mark(&talk, id);

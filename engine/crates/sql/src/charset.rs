@@ -28,13 +28,14 @@ impl Charset {
         Charset::new(is_in(known.utf8), is_in(known.ascii_supersets))
     }
 
-    /// Like [`of_name`](Self::of_name), with the value that SET assigns. DEFAULT and expressions are
-    /// [`Unreadable`](Charset::Unreadable).
+    /// Returns what is known of the character set that this value of an assignment names. DEFAULT and expressions are
+    /// [`Unreadable`](Charset::Unreadable), and so is a name that is not in `known`, the flavour's list.
     pub fn of_value(value: &Value, known: &Charsets) -> Charset {
         value.plain().map_or(Charset::Unreadable, |name| Charset::of_name(name, known))
     }
 
-    /// Like [`of_name`](Self::of_name), by the number of a collation, as the handshake contains it.
+    /// Returns what is known of the character set of a collation, given by its number, as the handshake contains it.
+    /// `known` is the flavour's list; a number that is not in it is [`Unreadable`](Charset::Unreadable).
     pub fn of_collation(id: u16, known: &Charsets) -> Charset {
         let is_utf8 = known.utf8_collations.iter().any(|range| range.contains(&id));
         Charset::new(is_utf8, !is_utf8 && known.ascii_superset_collations.iter().any(|range| range.contains(&id)))

@@ -54,7 +54,7 @@ pub(crate) fn alter(lexer: &mut Lexer) -> Kind {
     }
     skip_words(lexer, &["if", "exists"]);
     let table = table(lexer);
-    // Clauses with these words affect other tables, or give the table another name.
+    // Words of ALTER TABLE whose clauses affect other tables, or give the table another name.
     const REACHING: [&str; 4] = ["exchange", "rename", "convert", "union"];
     if mentions_any(*lexer, &REACHING) {
         return ddl(None);

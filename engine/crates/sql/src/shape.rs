@@ -29,8 +29,9 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     make(text, mode, shape, |_, _| {})
 }
 
-/// Like [`shape()`], and notes in `numbers` the positions of the first numbers that the shape replaces, instead of what was there. Returns
-/// false if the text has no shape; then the contents of `shape` and `numbers` are of no use.
+/// Appends the shape of a text to `shape`, see [`shape()`], and replaces what is in `numbers` by the positions of the
+/// first numbers that the shape replaces. Returns false if the text has no shape; then the contents of `shape` and
+/// `numbers` are of no use.
 pub fn shape_and_numbers(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, numbers: &mut Numbers) -> bool {
     numbers.clear();
     make(text, mode, shape, |start, length| numbers.note(start, length))
@@ -117,7 +118,7 @@ fn hash(bytes: &[u8]) -> u128 {
     hash ^ hash >> 59
 }
 
-/// The next bytes of a text, by their number, and what the shape contains for them.
+/// The next piece of a text: how many bytes it has, and what stands for them in the shape.
 enum Piece {
     /// The number of bytes, which the shape contains unchanged.
     Same(usize),

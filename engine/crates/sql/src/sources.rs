@@ -34,7 +34,7 @@ pub fn sources(text: &[u8], mode: LexMode) -> Option<Vec<TableName>> {
     Some(search.found)
 }
 
-/// The state of a search for names, in one pass over the tokens.
+/// The state of the search for names of tables and views in a read, in one pass over its tokens.
 struct Search<'a> {
     lexer: Lexer<'a>,
     /// True if the last token was FOR, as in the hint `USE INDEX FOR ORDER BY`.
@@ -79,7 +79,8 @@ impl Search<'_> {
         self.lists & self.bit() != 0
     }
 
-    /// Handles a comma. Returns whether a table's name may follow.
+    /// Handles a comma among the tokens of a read. Returns true if a table's name may come next, as in the list after
+    /// FROM.
     fn comma(&mut self) -> bool {
         self.conditions &= !self.bit();
         self.is_in_list()

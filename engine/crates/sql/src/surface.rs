@@ -93,7 +93,8 @@ fn installs_plugin(text: &[u8], mode: LexMode) -> bool {
     contains_ignoring_case(text, b"fqc") && Lexer::new(text, mode).next().is("install")
 }
 
-/// Iterates over the tokens of a text, and finds names of system variables among them.
+/// Iterates over the tokens of a text. Says of each token whether it is the name of a system variable by its position,
+/// so that names of columns are not taken for variables.
 struct TokensInContext<'a> {
     lexer: Lexer<'a>,
     position: Position,
@@ -101,7 +102,7 @@ struct TokensInContext<'a> {
     is_for_statement: bool,
 }
 
-/// A token, and what its position means.
+/// A token, with what follows from its position in the statement.
 struct TokenInContext<'a> {
     token: Token<'a>,
     /// True if the token is a name in the position of a system variable.

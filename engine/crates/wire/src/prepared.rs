@@ -173,9 +173,10 @@ pub fn types_alone(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
     out
 }
 
-/// Like [`types_alone`], for a server that does not remember the types of an execution that it cannot read. Two packets: long data for a
-/// parameter that does not exist, and an execution that binds the types. Because of the long data the server refuses this execution, and
-/// each further one until the caller resets the statement.
+/// Returns packets of an execution that make the server remember these types, two bytes for each parameter, although
+/// the server does not remember the types of an execution that it cannot read. There are two packets: long data for a
+/// parameter that does not exist, and an execution that binds the types. Because of the long data the server refuses
+/// this execution, and each further one until the caller resets the statement.
 pub fn types_refused(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
     const NOWHERE: [u8; 2] = [0xff; 2];
     let piece = [&[Command::StmtSendLongData as u8][..], &id.to_le_bytes(), &NOWHERE].concat();

@@ -198,8 +198,8 @@ impl ResponseTracker {
             return Progress::More;
         }
         let mut rest = bytes;
-        while let Some(front) = self.window.next_packet(&mut rest) {
-            match self.machine.packet(&front) {
+        while let Some(prefix) = self.window.next_packet(&mut rest) {
+            match self.machine.packet(&prefix) {
                 Step::Continue => {}
                 Step::ClientSpeaks => self.window.forget_sequence(),
                 Step::LocalInfile if rest.is_empty() => {

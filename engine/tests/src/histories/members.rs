@@ -15,9 +15,11 @@ use crate::client::{Client, Login};
 use crate::group;
 use crate::server::Server;
 
-/// The counter of reads with the level BEFORE.
+/// The name of the count of reads with the consistency level BEFORE, which wait until the member has applied all
+/// earlier transactions of the group.
 pub const WAITING_READS: &str = "reads that wait for the group";
-/// The counter of writes with the level AFTER that were acknowledged.
+/// The name of the count of acknowledged writes with the consistency level AFTER, which wait until all members have
+/// applied them.
 pub const WAITING_WRITES: &str = "writes that wait for the group";
 
 /// The tables that are locked for a moment, so that appliers of other tables overtake those that write them.

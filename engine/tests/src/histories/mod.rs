@@ -5,10 +5,10 @@
 //! weaker, never wrong.
 
 mod bank;
-mod beside;
 mod chaos;
 mod definitions;
 mod members;
+mod near_caches;
 mod own;
 mod register;
 mod session;
@@ -26,9 +26,9 @@ use crate::differential::generate::in_words_of;
 use crate::group;
 use crate::near::{self, hits_told};
 use crate::server::Server;
-use beside::Beside;
 use definitions::Definitions;
 use members::{WAITING_READS, WAITING_WRITES};
+use near_caches::NearCaches;
 use register::{KEYS, RegisterTable, WAYS, WritePath};
 use session::{NoResult, Session};
 use stage::Stage;
@@ -208,7 +208,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         admin.must("SET GLOBAL fqc_doze = ON")?;
     }
     let mut beside =
-        plan.beside.as_ref().map(|program| Beside::start(server, program, plan.share.as_deref())).transpose()?;
+        plan.beside.as_ref().map(|program| NearCaches::start(server, program, plan.share.as_deref())).transpose()?;
     let mut endpoints = match &plan.through {
         Some(endpoint) => vec![endpoint.clone()],
         None => vec![server.unix_endpoint(), server.endpoint()],
@@ -216,7 +216,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     // Most sessions connect through the near cache whose results they read in this process.
     let sharing = beside.iter().filter(|_| plan.share.is_some()).flat_map(|beside| beside.endpoints().next());
     endpoints.extend(sharing.flat_map(|endpoint| vec![endpoint; 4]));
-    endpoints.extend(beside.iter().flat_map(Beside::endpoints));
+    endpoints.extend(beside.iter().flat_map(NearCaches::endpoints));
     let stage = Stage::new(vec![endpoints], plan, server.product());
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
         let (stage, world, server) = (&stage, &world, &mut *server);
@@ -243,9 +243,9 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         settle(&stage, &world, 0)?;
     }
     let hits = hits(server);
-    let hits_beside = beside.as_ref().map(Beside::hits);
-    let hits_inside = beside.as_ref().map(Beside::hits_inside);
-    let in_applications = beside.as_ref().filter(|_| stage.plan.share.is_some()).map(Beside::hits_in_applications);
+    let hits_beside = beside.as_ref().map(NearCaches::hits);
+    let hits_inside = beside.as_ref().map(NearCaches::hits_inside);
+    let in_applications = beside.as_ref().filter(|_| stage.plan.share.is_some()).map(NearCaches::hits_in_applications);
     let (violations, mut counts) = stage.into_outcome();
     counts.extend(in_applications.map(|hits| (ANSWERED_HERE, hits)));
     counts.extend(hits_inside.map(|hits| ("reads in transactions, answered by near caches", hits)));

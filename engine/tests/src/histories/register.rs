@@ -55,7 +55,7 @@ impl WritePath {
         if self == WritePath::Trigger { WritePath::Engine("InnoDB") } else { self }
     }
 
-    /// The same way if a replication group admits its storage engine, and else one in InnoDB.
+    /// Returns this way to write if a replication group admits its storage engine, or a plain write to InnoDB instead.
     pub fn in_group(self) -> WritePath {
         self.durable()
     }
@@ -93,7 +93,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// The highest value seen in this life of the server, for reading and changing. A later life than the noted one starts at 0.
+    /// Returns the highest value seen since the server's start number `life`, for reading and changing. A later start
+    /// than the noted one begins at 0.
     fn of(&mut self, life: u64) -> &mut i64 {
         if self.life < life {
             *self = Seen { life, value: 0 };
@@ -151,7 +152,8 @@ impl Register {
         }
     }
 
-    /// Notes a value that was read on this member in this life of the server, unless the server was killed since.
+    /// Notes a value that was read on this member after the server's start number `life`, unless the server was killed
+    /// since.
     fn saw(&self, member: usize, life: u64, value: i64) {
         let mut seen = self.seen.lock().unwrap();
         let seen = seen.entry(member).or_default();
@@ -267,8 +269,8 @@ impl RegisterTable {
         Ok(())
     }
 
-    /// Writes a value with the level AFTER. Once it is acknowledged, every member shows it, and all that was acknowledged on this member
-    /// before the write began.
+    /// Writes a value with the consistency level AFTER. Once it is acknowledged, every member shows it, and all that
+    /// was acknowledged on this member before the write began.
     fn write_on_all(
         &self,
         session: &mut Session,
@@ -441,7 +443,8 @@ impl RegisterTable {
         self.check_from(session, stage, statement, floors)
     }
 
-    /// Does what [`Self::check`] does, for a read that waits for all members of the group.
+    /// Runs a read of keys and values that waits for all members of the group, and checks that each value is at least
+    /// the highest one acknowledged on any member.
     pub fn check_all(&self, session: &mut Session, stage: &Stage, statement: &str) -> Outcome<()> {
         let floor = |register: &Register| register.floor_of_all().max(register.floor(stage, session.member));
         let floors = self.registers.iter().map(floor).collect();

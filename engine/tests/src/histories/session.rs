@@ -49,7 +49,8 @@ impl<'a> Session<'a> {
         Ok(Self { stage, client, life, prepared: HashMap::new(), random: Random::new(seed), role, member })
     }
 
-    /// The life of the server in which this connection was made, as [`Stage::life`] numbers them. None if the server was killed since.
+    /// Returns the number of the server's start, as [`Stage::life`] counts them, after which this connection was made.
+    /// None if the server was killed since.
     pub fn present_life(&self) -> Option<u64> {
         Some(self.life).filter(|life| *life == self.stage.life())
     }
@@ -199,8 +200,8 @@ fn matched_no_row(statement: &str, parts: &[Part]) -> bool {
     })
 }
 
-/// Connects, again and again where near caches are subject to faults. Returns the connection, and the life of the server in which it was
-/// made.
+/// Connects, again and again where near caches are subject to faults. Returns the connection, and the number of the
+/// server's start (see [`Stage::life`]) after which it was made.
 fn connect(stage: &Stage, member: usize) -> io::Result<(Client, u64)> {
     let capabilities = capability::BASE | capability::MULTI_STATEMENTS | capability::DEPRECATE_EOF;
     let login = Login { capabilities, database: Some("h".into()), ..Login::default() };

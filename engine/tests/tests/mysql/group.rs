@@ -6,11 +6,10 @@
 use crate::shared::hits;
 use crate::traps::{PATIENCE, all, plugin, rows_text, until};
 use fqc_tests::client::Client;
-use fqc_tests::group::{self, JOIN, Setup};
+use fqc_tests::group::{self, JOIN, LEAVE, Setup};
 use fqc_tests::server::{SWITCH_ON, Server};
 use std::thread::JoinHandle;
 
-const LEAVE: &str = "STOP GROUP_REPLICATION";
 const T: &str = "SELECT v FROM g.t WHERE id = 1";
 const U: &str = "SELECT v FROM g.u WHERE id = 1";
 /// The number of the member that is elected if the first one fails.
@@ -32,7 +31,8 @@ impl Group {
         Self::start_with(is_single_primary, &[])
     }
 
-    /// Does what `start` does, with these variables in the environment of its servers.
+    /// Starts a group of three members with the plugin, with the tables `g.t` and `g.u` of one row each, and with these
+    /// variables in the environment of its servers. None if this server comes without Group Replication.
     fn start_with(is_single_primary: bool, environment: &[(&str, &str)]) -> Option<Group> {
         let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
         let setup = Setup { is_single_primary, plugin: Some(plugin::path()), environment, ..Setup::default() };
@@ -211,7 +211,8 @@ fn whoever_wants_to_wait_waits(group: &Group, lagging: usize) {
 }
 
 impl Group {
-    /// Like `plain`, for a session that waits for nothing, whatever the global level is.
+    /// Opens a session whose reads never come from the cache and never wait for other members, whatever the global
+    /// level of consistency is.
     fn plain_eventual(&self, number: usize) -> Client {
         let mut plain = self.plain(number);
         all(&mut plain, &["SET SESSION group_replication_consistency = 'EVENTUAL'"]);

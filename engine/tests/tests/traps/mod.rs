@@ -75,7 +75,8 @@ pub fn rows_text(response: &Response) -> String {
     format_rows(response, false)
 }
 
-/// Does what [`rows_text`] does, for a response in the binary protocol.
+/// Every value of every row of a response in the binary protocol, as text: `1,a;2,NULL`. `error N` for the server's
+/// error number N, and an empty text without rows.
 pub fn binary_rows_text(response: &Response) -> String {
     format_rows(response, true)
 }

@@ -33,7 +33,10 @@ class Command(BaseCommand):
 
 
 def _rewrap_all(model: type[models.Model], column: str, context: Callable[[Any], str]) -> int:
-    """Every row that has a secret."""
+    """Encrypts the secrets in `column` of all rows of the model again, under the newest key. Returns their number.
+
+    `context` returns what a row's secret is bound to, so that it cannot be decrypted in another row.
+    """
     rows: list[Any] = list(model._default_manager.select_for_update().exclude(**{column: ""}))
     for row in rows:
         setattr(row, column, rewrap(getattr(row, column), settings.SEALING_KEYS, context(row)))

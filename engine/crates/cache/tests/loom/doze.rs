@@ -19,16 +19,16 @@ struct Waking {
     /// each entry.
     statement: Mutex<u64>,
     /// If true, a transaction that began in light mode closes everything in its first followed statement. The tests show that it must.
-    is_unseen_told: bool,
+    is_unfollowed_reported: bool,
     /// If true, waking waits until the statement that was running has ended. The tests show that it must.
     is_waited_for: bool,
 }
 
 impl Waking {
-    fn new(is_unseen_told: bool, is_waited_for: bool) -> Arc<Waking> {
+    fn new(is_unfollowed_reported: bool, is_waited_for: bool) -> Arc<Waking> {
         let world = World::new();
         let (is_awake, statement) = (AtomicBool::new(false), Mutex::new(0));
-        Arc::new(Waking { world, is_awake, statement, is_unseen_told, is_waited_for })
+        Arc::new(Waking { world, is_awake, statement, is_unfollowed_reported, is_waited_for })
     }
 
     /// Runs `work` as the session's statement `number`. `work` receives true if the engine follows the statement, because it is awake.
@@ -41,15 +41,15 @@ impl Waking {
     /// Runs BEGIN, a write and COMMIT, and acknowledges the write.
     fn transaction(&self) {
         let versions = &self.world.versions;
-        let mut is_unseen = false;
-        self.run(1, |is_followed| is_unseen = !is_followed);
+        let mut is_unfollowed = false;
+        self.run(1, |is_followed| is_unfollowed = !is_followed);
         self.run(2, |is_followed| {
             let closes = if !is_followed {
                 None
-            } else if is_unseen && self.is_unseen_told {
+            } else if is_unfollowed && self.is_unfollowed_reported {
                 Some(Versions::EVERYTHING)
             } else {
-                (!is_unseen).then_some(self.world.cell)
+                (!is_unfollowed).then_some(self.world.cell)
             };
             closes.into_iter().for_each(|cell| versions.close(cell));
             let seen = self.world.row.fetch_add(1, Ordering::AcqRel) + 1;
@@ -82,11 +82,11 @@ impl Waking {
     }
 }
 
-fn explore(is_unseen_told: bool, is_waited_for: bool) {
+fn explore(is_unfollowed_reported: bool, is_waited_for: bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
-        let waking = Waking::new(is_unseen_told, is_waited_for);
+        let waking = Waking::new(is_unfollowed_reported, is_waited_for);
         let (one, two) = (waking.clone(), waking.clone());
         let session = thread::spawn(move || one.transaction());
         let worker = thread::spawn(move || two.wake());

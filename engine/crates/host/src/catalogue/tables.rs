@@ -23,8 +23,8 @@ pub fn look_up_verdict(engine: &Engine, link: &mut dyn Link, table: &Table) -> R
     Ok((verdict == Verdict::Snapshot).then_some(Columns { era, rows }))
 }
 
-/// Looks up the key column of a table and sets it in the table. Does nothing if the table's verdict has changed since `look_up_verdict`
-/// returned `columns`. An error is that of a failed query.
+/// Looks up the key column of a table and sets it in the table. Does nothing if, since `look_up_verdict` returned
+/// `columns`, it has changed whether results of the table may be stored. An error is that of a failed query.
 pub fn look_up_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: &Columns) -> Result<(), String> {
     let generation = engine.catalogue().generation();
     if table.verdict(generation) == Verdict::Snapshot {

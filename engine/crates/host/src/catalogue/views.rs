@@ -5,9 +5,9 @@ use flavour::Flavour;
 use session::{ContextReason, Definition, Engine, ViewName, Views};
 use sql::ViewRefusal;
 
-/// Looks up the names of all views outside of system schemas, and whether there are triggers, and publishes both in the engine. They are
-/// valid only for the catalogue's generation in which this began: a changed definition starts a new one. An error is that of a failed
-/// query.
+/// Looks up the names of all views outside of system schemas, and whether there are triggers, and publishes both in the
+/// engine. If a definition changes on the server before this returns, the engine ignores the answers. An error is that
+/// of a failed query.
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let generation = engine.catalogue().generation();
@@ -57,9 +57,9 @@ fn definition(flavour: &'static Flavour, link: &mut dyn Link, name: &ViewName) -
     link.query(&flavour::fill_in(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))
 }
 
-/// True for errors after which a schema counts as one without views: that the schema was dropped in the meantime (which has started another
-/// generation of the catalogue), or that the server may not read a directory, such as `lost+found` where a file system is the data
-/// directory.
+/// True for errors that make a schema count as one without views: the schema was dropped in the meantime (then the
+/// names are queried again anyway), or the server may not read a directory, such as `lost+found` where a file system is
+/// the data directory.
 fn has_no_views(error: &str) -> bool {
     error.contains("Unknown database") || error.contains("(errno: 13 ")
 }

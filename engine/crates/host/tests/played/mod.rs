@@ -75,7 +75,7 @@ impl Link for Played {
     }
 }
 
-/// Like `engine_of`, for MariaDB.
+/// Returns an engine for MariaDB that is awake, with 1 MiB for results and `fqc_type` ON.
 pub fn engine() -> Engine {
     engine_of(&MARIADB)
 }
@@ -193,7 +193,8 @@ impl Host<'_> {
         self.server_answers_read_of("t", text, value);
     }
 
-    /// Like `server_answers_read`, for another table of schema `d`.
+    /// Has the server report that the read `text`, which it has received, locks `table` of schema `d` and has ended,
+    /// and respond with one row with this value.
     pub fn server_answers_read_of(&mut self, table: &str, text: &str, value: &str) {
         self.report(Report::Locked { db: b"d", name: table.as_bytes(), is_read_only: true });
         self.report(Report::Ended { state: state(), executed: text.as_bytes() });

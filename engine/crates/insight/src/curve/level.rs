@@ -33,7 +33,7 @@ impl Mark {
         matches!(self.place(), SMALL | MAIN)
     }
 
-    /// True if the level does not know the key, not even as one whose result was evicted recently.
+    /// True if the simulated cache does not know the key, not even as one whose result was evicted recently.
     pub fn is_gone(self) -> bool {
         self.place() == ABSENT
     }
@@ -50,11 +50,12 @@ pub enum RequestOutcome {
 
 /// The sampled keys, by number, as one [`Level`] has access to them.
 pub trait Keys {
-    /// Returns the key's state in this level.
+    /// Returns the key's state in this level, that is, in the simulated cache of one size.
     fn mark(&mut self, key: u32) -> &mut Mark;
     /// Returns the size of the key's result.
     fn bytes(&self, key: u32) -> u64;
-    /// The level calls this when it has forgotten the key, also as one whose result was evicted recently.
+    /// Called when the simulated cache of this level has forgotten the key, also as one whose result was evicted
+    /// recently.
     fn forgotten(&mut self, key: u32);
 }
 

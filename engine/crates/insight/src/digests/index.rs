@@ -1,7 +1,7 @@
 //! Finds a shape's number without a lock: words of `fingerprint (48 bits) | number (16 bits)` in buckets of eight.
 //!
 //! A full bucket drops its first word. Two shapes with the same fingerprint would share their counters; that does no harm, and happens
-//! once in 2^48. Only the holder of the lock on the caller's `Book` writes words.
+//! once in 2^48. Only the holder of the lock on the caller's `ShapeNumbers` writes words.
 
 use super::ShapeId;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,8 @@ const WAYS: usize = 8;
 const BUCKETS: usize = 1024;
 const SHAPE_BITS: u32 = 16;
 
-/// Maps the digests of shapes to their numbers. Searching it takes no lock; only the holder of the lock on `Book` may change it.
+/// Maps the digests of shapes to their numbers. Searching it takes no lock; only the holder of the lock on
+/// `ShapeNumbers` may change it.
 pub struct Index(Box<[AtomicU64]>);
 
 impl Default for Index {

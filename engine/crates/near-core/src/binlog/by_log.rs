@@ -40,18 +40,18 @@ impl ByLog {
         let source = ResultSource::of_store(conditions.shape(read, known));
         let result = AbsolutePosition::read(bytes)
             .and_then(|(at, answer)| Some((at, conditions.result(read, answer, *rows, self.store.as_deref())?)));
-        self.log.may_store_shared(&read.wording(), known, &self.session, conditions.now_ns)
+        self.log.may_store_shared(&read.read_text(), known, &self.session, conditions.now_ns)
             && result.is_some_and(|(at, result)| {
                 let encoding = conditions.row_encoding(read);
-                let storable = StorableRead { wording: read.wording(), result, encoding, source };
+                let storable = StorableRead { read_text: read.read_text(), result, encoding, source };
                 self.log.store_shared(conditions.results, &storable, known, at)
             })
     }
 }
 
 impl StalenessBound for ByLog {
-    /// The state of the log when the session last had no open transaction, which decides what its reads may see. None if the
-    /// log was not followed then; nothing is stored in that case.
+    /// The state of the log at the last time when the session had no open transaction; it decides which results its
+    /// reads may see. None if the log was not followed at that time: nothing is stored then.
     type Moment = Option<LogState>;
     type WaitOutcome = SharedLookup;
     type Claim = ();
@@ -83,7 +83,7 @@ impl StalenessBound for ByLog {
         looked: SharedLookup,
     ) -> Option<Decision<ByLog>> {
         let (log, session, now) = (&self.log, &self.session, conditions.now_ns);
-        let known_here = known.filter(|_| conditions.may_stay_unseen && read.may_be_served());
+        let known_here = known.filter(|_| conditions.may_stay_pending && read.may_be_served());
         let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
         let is_of_store = shared.is_some_and(|(shared, known)| self.store_shared(conditions, read, known, shared));
         let uses = Some(&conditions.results.uses).filter(|_| looked.is_none());
@@ -97,7 +97,7 @@ impl StalenessBound for ByLog {
         known.is_none_or(|known| log.may_keep(&read.text, known)).then_some(())?;
         // Whether the result may be taken is asked last, and only with a store, because it takes several times as long as all else.
         let may_look = self.store.as_ref().zip(known_here).filter(|_| looked.is_none() && read.may_be_shared());
-        let may_take = |known: &KnownSession| log.may_store_shared(&read.wording(), known, session, now);
+        let may_take = |known: &KnownSession| log.may_store_shared(&read.read_text(), known, session, now);
         let wait = may_look
             .filter(|(_, known)| may_take(known))
             .and_then(|(store, known)| store.get([&read.key, &known.common]));
@@ -108,7 +108,7 @@ impl StalenessBound for ByLog {
     }
 
     fn why(&mut self, conditions: &ReadConditions<'_>, read: &ClientRead, known: &KnownSession) -> ContextReason {
-        self.log.why(conditions.results.cache(), &read.wording(), known, &self.session, conditions.now_ns)
+        self.log.why(conditions.results.cache(), &read.read_text(), known, &self.session, conditions.now_ns)
     }
 
     fn note_write(&self, now_ns: u64) {
@@ -119,7 +119,7 @@ impl StalenessBound for ByLog {
         let AnsweredRead { read, answer, known, source, moment, .. } = answered;
         let Some(state) = moment else { return };
         let encoding = conditions.row_encoding(read);
-        let storable = StorableRead { wording: read.wording(), result: answer.result_set(), encoding, source };
+        let storable = StorableRead { read_text: read.read_text(), result: answer.result_set(), encoding, source };
         let shared = self.log.keep(conditions.results, &storable, known, state);
         if let Some((bytes, store)) = shared.zip(self.store.as_ref().filter(|_| read.may_be_shared())) {
             store.put([&read.key, &known.common], &bytes, answer.rows);

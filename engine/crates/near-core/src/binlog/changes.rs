@@ -30,7 +30,7 @@ const UNSTORABLE_NS: u64 = 10_000_000_000;
 const MOST_AT_ONCE: usize = 8;
 /// The maximum number of received transactions that the server has not yet reported as visible. They may wait for a replica, or for ever
 /// if the server misbehaves. If there are more, the log is no longer followed.
-const MOST_UNSEEN: usize = 1 << 18;
+const MOST_INVISIBLE: usize = 1 << 18;
 /// The maximum number of log files whose creation times are remembered.
 const MOST_CREATED: usize = 64;
 /// The schema of the tables that define privileges.
@@ -42,8 +42,9 @@ pub const XA: &str = "the server runs XA transactions, and its log does not tell
 
 /// The reason why a log is no longer followed whose position went back.
 pub const RESET: &str = "the server's log was reset";
-const UNTOLD: &str = "the server has transactions that its log does not contain; following starts again";
-const UNSEEN: &str = "too many transactions of the server's log are not visible yet; following starts again";
+const NOT_IN_LOG: &str = "the server has transactions that its log does not contain; following starts again";
+const TOO_MANY_INVISIBLE: &str =
+    "too many transactions of the server's log are not visible yet; following starts again";
 const ANONYMOUS: &str = "the server's log has transactions without numbers; run SET GLOBAL gtid_mode = 'ON'";
 
 /// The schema and name of a table or view, spelled as in a statement.
@@ -97,7 +98,8 @@ enum TableState {
     Unstorable(ContextReason, u64),
     /// A table with this number, whose changes are tracked. Results of it may be stored.
     Tracked(u32),
-    /// Like `Tracked`, but the table also changes with these tables.
+    /// A table with this number, whose changes are tracked, and which also changes with these tables. Results of it may
+    /// be stored.
     Child(u32, Vec<QualifiedName>),
     /// A view, with the tables and views that it may read.
     View(Vec<QualifiedName>),
@@ -364,7 +366,7 @@ impl Changes {
             return Ok(false);
         };
         match event {
-            Event::Gtid(_) if waiting.len() >= MOST_UNSEEN => return Err(UNSEEN),
+            Event::Gtid(_) if waiting.len() >= MOST_INVISIBLE => return Err(TOO_MANY_INVISIBLE),
             Event::Gtid(gtid) => {
                 received.add(gtid.source(), gtid.number);
                 waiting.push_back((gtid.source(), gtid.number, before));
@@ -528,7 +530,7 @@ impl Changes {
         let received = self.moment(self.received)?;
         while let Some(pending) = self.pending_statuses.pop_front_if(|pending| pending.written <= received) {
             if pending.visible.is_some_and(|visible| !self.has_received(&visible)) {
-                return Err(UNTOLD);
+                return Err(NOT_IN_LOG);
             }
             self.complete_until = Some(pending.asked);
             self.accept(pending.asked, received);
@@ -574,8 +576,8 @@ impl Changes {
         }
     }
 
-    /// Returns the time of the oldest question whose answer names a position that has not been received yet. None if everything
-    /// has been received.
+    /// Returns the time, as the caller gave it to [`apply_status`](Self::apply_status), of the oldest question whose
+    /// answer names a position that has not been received yet. None if everything has been received.
     pub fn lags_since(&self) -> Option<u64> {
         self.pending_statuses.front().map(|pending| pending.asked)
     }
@@ -814,7 +816,8 @@ mod tests {
             Scene::attached(tables, None)
         }
 
-        /// Like `with`, on a server with GTIDs of whose transactions the first nine are visible.
+        /// Creates a scene that is attached at position 100 and knows these tables as fit, on a server with GTIDs of
+        /// whose transactions the first nine are visible.
         fn with_numbers(tables: &[&str]) -> Scene {
             Scene::attached(tables, Some(9))
         }
@@ -1076,8 +1079,8 @@ mod tests {
         let mut scene = Scene::with_numbers(&["t"]);
         let event = |number| PlacedEvent { end: None, event: Event::Gtid(Gtid { uuid: [1; 16], tag: &[], number }) };
         let mut received = (10..).map(|number| scene.changes.receive(&event(number)));
-        assert_eq!(received.by_ref().take(MOST_UNSEEN).find(Result::is_err), None);
-        assert_eq!(received.next(), Some(Err(UNSEEN)));
+        assert_eq!(received.by_ref().take(MOST_INVISIBLE).find(Result::is_err), None);
+        assert_eq!(received.next(), Some(Err(TOO_MANY_INVISIBLE)));
     }
 
     #[test]

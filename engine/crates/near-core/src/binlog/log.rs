@@ -8,7 +8,7 @@ use super::packed;
 use super::position::{AbsolutePosition, Position};
 use super::rows::RowKey;
 use crate::clock;
-use crate::identified::{FoundResult, KnownSession, Wording};
+use crate::identified::{FoundResult, KnownSession, ReadText};
 use crate::memo::Memo;
 use crate::published::{BY_LOG, LEASE_NS, PublishableRead, PublishableResult, Published};
 use crate::reason::ContextReason;
@@ -334,13 +334,13 @@ impl Log {
     pub fn why(
         &self,
         cache: &Cache,
-        wording: &Wording,
+        read_text: &ReadText,
         known: &KnownSession,
         session: &SessionPrivileges,
         now: u64,
     ) -> ContextReason {
         let changes = self.read_changes();
-        let Some(names) = names(wording.text, known) else { return ContextReason::TableName };
+        let Some(names) = names(read_text.text, known) else { return ContextReason::TableName };
         let Some(tables) = changes.dependencies(&names) else { return ContextReason::View };
         // A reason that will not go away by itself comes first.
         let unfit = tables.iter().filter_map(|name| changes.check_storable(name)).find_map(Result::err);
@@ -352,7 +352,7 @@ impl Log {
             (_, None) if self.is_awaited(&changes) => ContextReason::Awaited,
             (_, None) => ContextReason::Unproved,
             _ if !is_known() => ContextReason::TableUnknown,
-            _ if has_result(cache, &changes, wording.key, known, session) => ContextReason::Outdated,
+            _ if has_result(cache, &changes, read_text.key, known, session) => ContextReason::Outdated,
             _ => ContextReason::Absent,
         }
     }
@@ -387,7 +387,7 @@ impl Log {
     /// has arrived.
     pub fn may_store_shared(
         &self,
-        wording: &Wording,
+        read_text: &ReadText,
         known: &KnownSession,
         session: &SessionPrivileges,
         now: u64,
@@ -396,7 +396,7 @@ impl Log {
         self.staleness_in(&changes, now).is_some()
             && changes.is_log_of(&known.server)
             && group(&changes, session) == ALL_SESSIONS
-            && cells(&changes, wording, known, None).is_some()
+            && cells(&changes, read_text, known, None).is_some()
     }
 
     /// Stores a result that another near cache encoded with [`keep`](Self::keep). `absolute` is the position up to which it sees
@@ -443,7 +443,7 @@ fn for_others(cell: u32) -> Option<u32> {
 
 /// A read that was answered, and whose result may be stored.
 pub struct StorableRead<'a> {
-    pub wording: Wording<'a>,
+    pub read_text: ReadText<'a>,
     pub result: ResultSet<'a>,
     pub encoding: RowEncoding,
     /// The statement's shape and the time that the server took, for the statistics.
@@ -458,14 +458,14 @@ fn put(
     known: &KnownSession,
     LogState { stamp, group, .. }: LogState,
 ) -> Option<bool> {
-    let StorableRead { wording, result, source: ResultSource { shape, cost_ns }, .. } = *read;
-    let cells = cells(changes, &wording, known, Some(read)).filter(|_| changes.is_log_of(&known.server));
+    let StorableRead { read_text, result, source: ResultSource { shape, cost_ns }, .. } = *read;
+    let cells = cells(changes, &read_text, known, Some(read)).filter(|_| changes.is_log_of(&known.server));
     let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
     let cells: Vec<_> = cells.into_iter().map(CellId).collect();
     let flags = result.flag_offsets.map_or(0, FlagOffsets::bits);
     let meta = Meta { stamp: Stamp(stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
     let identity = identity_in_group(known, group);
-    let key = key_of(changes, wording.key, &identity);
+    let key = key_of(changes, read_text.key, &identity);
     Some(results.uses.keep(results.cache(), &key, meta, &cells, result.bytes))
 }
 
@@ -473,12 +473,12 @@ fn put(
 /// if a table is not known.
 fn cells(
     changes: &Changes,
-    wording: &Wording,
+    read_text: &ReadText,
     known: &KnownSession,
     answered: Option<&StorableRead>,
 ) -> Option<Vec<u32>> {
-    let names = names(wording.text, known)?;
-    let of_rows = if let [name] = &*names { cells_of_rows(changes, name, wording, known, answered) } else { None };
+    let names = names(read_text.text, known)?;
+    let of_rows = if let [name] = &*names { cells_of_rows(changes, name, read_text, known, answered) } else { None };
     of_rows.or_else(|| changes.dependencies(&names)?.into_iter().map(|name| changes.cell(name)).collect())
 }
 
@@ -487,12 +487,12 @@ fn cells(
 fn cells_of_rows(
     changes: &Changes,
     only: &QualifiedName,
-    wording: &Wording,
+    read_text: &ReadText,
     known: &KnownSession,
     answered: Option<&StorableRead>,
 ) -> Option<Vec<u32>> {
     let RowKey { column, .. } = changes.key(only)?;
-    let text = touched::Text { text: wording.text, mode: known.mode, bound: wording.bound };
+    let text = touched::Text { text: read_text.text, mode: known.mode, bound: read_text.bound };
     let (table, keys) = touched::read(text, column).or_else(|| {
         let StorableRead { result, encoding, .. } = answered.filter(|answered| answered.result.rows == 1)?;
         touched::read_by_unique_key(text, column, encoding.is_binary, |place| result.value(*encoding, place))
@@ -537,11 +537,11 @@ fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {
 thread_local! {
     /// The tables of the reads that connections of this thread have sent lately. Each read that goes to the server is asked for its
     /// tables several times.
-    static NAMED: RefCell<Memo<Named>> = RefCell::default();
+    static NAMED: RefCell<Memo<NamedTables>> = RefCell::default();
 }
 
 /// The tables that a text names in a session of this mode, whose current database is this one.
-struct Named {
+struct NamedTables {
     text: Box<[u8]>,
     mode: LexMode,
     database: Box<str>,
@@ -551,13 +551,13 @@ struct Named {
 /// Returns the tables that a read may name, in the form in which they are looked up. None if they cannot be determined.
 fn names(text: &[u8], known: &KnownSession) -> Option<Arc<[QualifiedName]>> {
     let (mode, database) = (known.mode, known.database.as_str());
-    let is_same = |named: &Named| *named.text == *text && named.mode == mode && *named.database == *database;
-    let known_here = |named: &RefCell<Memo<Named>>| Some(named.borrow().find(text, b"", is_same)?.names.clone());
+    let is_same = |named: &NamedTables| *named.text == *text && named.mode == mode && *named.database == *database;
+    let known_here = |named: &RefCell<Memo<NamedTables>>| Some(named.borrow().find(text, b"", is_same)?.names.clone());
     NAMED.with(known_here).unwrap_or_else(|| {
         let tables = sql::sources(text, mode).filter(|tables| !tables.is_empty());
         let name = |table| QualifiedName::of(table, database.as_bytes(), mode.flavour);
         let names: Option<Arc<[QualifiedName]>> = tables.and_then(|tables| tables.into_iter().map(name).collect());
-        let named = Named { text: text.into(), mode, database: database.into(), names: names.clone() };
+        let named = NamedTables { text: text.into(), mode, database: database.into(), names: names.clone() };
         NAMED.with_borrow_mut(|memo| memo.put(text, b"", named));
         names
     })

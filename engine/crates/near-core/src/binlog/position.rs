@@ -22,7 +22,7 @@ impl AbsolutePosition {
     /// The length of an encoded position in bytes.
     pub const SIZE: usize = 16;
 
-    /// Encodes the position, for [`read`](Self::read).
+    /// Returns the position as bytes to store with a result; [`read`](Self::read) decodes them.
     pub fn bytes(self) -> [u8; Self::SIZE] {
         let AbsolutePosition { position: Position { file, at }, created } = self;
         let mut bytes = [0; Self::SIZE];

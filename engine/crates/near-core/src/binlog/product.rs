@@ -112,11 +112,11 @@ const MYSQL: BinlogProduct = BinlogProduct {
     privileges: "REPLICATION SLAVE, REPLICATION CLIENT",
 };
 
-/// The statement for servers that do not support the one of [`MYSQL`].
+/// The statement that returns the log position on MySQL servers that do not have the newer statement in [`MYSQL`] yet.
 const OLDER_STATUS: &str = "SHOW MASTER STATUS";
 
-/// Returns the query that counts the tables which a session has created, routines included: temporary tables may be among them.
-/// None if the question about a session already covers that.
+/// Returns the query for how many tables the session that runs it has created, including those created by routines:
+/// temporary tables may be among them. None for products whose query for the session context returns that already.
 pub fn created_tables_query(flavour: &'static Flavour) -> Option<&'static str> {
     (flavour.product == servers::MYSQL).then_some("SHOW SESSION STATUS LIKE 'Com_create_table'")
 }

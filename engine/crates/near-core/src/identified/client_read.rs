@@ -45,7 +45,7 @@ pub struct ExecutionFacts {
 
 /// The text of a read, its key, and the values that are bound to it.
 #[derive(Clone, Copy)]
-pub struct Wording<'a> {
+pub struct ReadText<'a> {
     /// The text of the statement; for an execution, that of its prepared statement.
     pub text: &'a [u8],
     /// The key of the result. Two reads with the same key, in sessions with the same identity, have the same answer at the same
@@ -56,7 +56,7 @@ pub struct Wording<'a> {
 }
 
 impl ClientRead {
-    /// Builds the read of a query as text. `what` is the kind of data that its answer depends on.
+    /// Builds the read of a query as text. `kind` says what its answer depends on.
     pub fn text(parsed: &Parsed, kind: ReadKind) -> ClientRead {
         ClientRead {
             key: parsed.text.clone(),
@@ -89,8 +89,8 @@ impl ClientRead {
         }
     }
 
-    pub fn wording(&self) -> Wording<'_> {
-        Wording { text: &self.text, key: &self.key, bound: &self.bound }
+    pub fn read_text(&self) -> ReadText<'_> {
+        ReadText { text: &self.text, key: &self.key, bound: &self.bound }
     }
 
     /// Returns true if the server need not receive this read to interpret later commands.

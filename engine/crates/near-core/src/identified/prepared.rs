@@ -73,9 +73,10 @@ impl PreparedReads {
         self.statements.answered(number, outcome);
     }
 
-    /// Sets the session's identity for statements that were prepared in this generation. The server is not asked before a
-    /// statement is prepared, because the question would change FOUND_ROWS(). It is asked before the first execution, and its
-    /// answer also holds for the time of the prepare if nothing has changed since.
+    /// Sets the session's identity for statements that were prepared in this generation of the session's state, that
+    /// is, since the last command that may have changed the session. The server is not asked before a statement is
+    /// prepared, because the query would change FOUND_ROWS(). It is asked before the first execution, and its answer
+    /// also holds for the time of the prepare if nothing has changed since.
     pub fn learn(&mut self, generation: u64, identity: Identity) {
         let of_it = self.prepared_reads.values_mut().filter(|prepared_read| prepared_read.generation == generation);
         of_it.for_each(|prepared_read| prepared_read.identity = Some(identity));
@@ -105,7 +106,8 @@ impl PreparedReads {
         self.prepared_reads.get(&number)
     }
 
-    /// See [`PreparedStatements::binds_time`].
+    /// Returns true if this command executes a prepared statement and binds a value of type TIME. The answer may then
+    /// depend on the current date.
     pub fn binds_time(&self, payload: &[u8]) -> bool {
         self.statements.binds_time(payload)
     }

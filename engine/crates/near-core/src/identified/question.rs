@@ -20,8 +20,8 @@ pub struct KnownSession {
     pub is_serializable: bool,
     /// A hash of everything that can change a result. Sessions with the same identity get the same results at the same time.
     pub identity: [u8; 32],
-    /// Like `identity`, but without the client's address. Only results of USER(), for example through a view, depend on the
-    /// address.
+    /// A hash of the same values without the client's address. Only results of USER(), for example through a view,
+    /// depend on the address.
     pub common: [u8; 32],
 }
 
@@ -30,10 +30,11 @@ const DATABASE: &str = "DATABASE()";
 const SQL_MODE: &str = "@@SESSION.sql_mode";
 const CHARSET: &str = "@@SESSION.character_set_client";
 const USER: &str = "USER()";
-/// The index of USER() among the values.
+/// The index of the value of USER() among the values in the answer to the query for the session context.
 const USER_AT: usize = 5;
 const SERVER: &str = "CONCAT_WS('/', @@GLOBAL.server_id, @@GLOBAL.hostname, @@GLOBAL.port, @@GLOBAL.datadir)";
-/// With this setting, a read may refer to the row that was inserted last.
+/// The setting `sql_auto_is_null`: with it on, a read with `id IS NULL` may return the row that the session inserted
+/// last.
 const MEANS_LAST: SideEffectSetting = SideEffectSetting {
     variables: &["sql_auto_is_null"],
     expression: "@@SESSION.sql_auto_is_null",
@@ -53,7 +54,7 @@ fn unwanted(flavour: &Flavour) -> [SideEffectSetting; 6] {
     ]
 }
 
-/// The index in [`unwanted`] of the behaviour whose question returns the isolation level.
+/// The index in [`unwanted`] of the setting for uncommitted reads, whose expression returns the isolation level.
 const UNCOMMITTED_AT: usize = 1;
 const SERIALIZABLE: &[u8] = b"SERIALIZABLE";
 
@@ -91,7 +92,8 @@ pub fn question(flavour: &Flavour) -> String {
     format!("SELECT {}", parts.join(", "))
 }
 
-/// Returns true if the question covers the variable with this name, which is in lower case.
+/// Returns true if the answer to [`question`] shows whether a session has changed the variable with this name, which is
+/// in lower case.
 pub fn covers_variable(flavour: &Flavour, name: &[u8]) -> bool {
     flavour.variables.is_askable(name)
         || flavour.session_questions.variables.iter().any(|known| known.as_bytes() == name)

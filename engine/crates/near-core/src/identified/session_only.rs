@@ -12,7 +12,8 @@ use cache::{Key, Meta, Stamp};
 
 /// The context in the keys of these results, which no other results have. It is the largest one that an entry has room for.
 const CONTEXT: u64 = u64::MAX >> 16;
-/// The stamp of these results: no change can exceed it.
+/// The stamp of these results. It is the greatest one, so no change of a table is later, and they stay current for
+/// ever.
 const NEVER: Stamp = Stamp(u64::MAX);
 
 /// Identifies the sessions that get the same answer: by identity, and by the number of rows found if the answer contains that
@@ -20,7 +21,8 @@ const NEVER: Stamp = Stamp(u64::MAX);
 pub struct Audience([u8; 41]);
 
 impl Audience {
-    /// `found` is the number of rows found; none if the answer does not depend on it.
+    /// Identifies the sessions of this identity. `found` is the number of rows found, if the answer contains that
+    /// number; none if it does not.
     pub fn new(identity: &Identity, found: Option<u64>) -> Audience {
         let mut bytes = [0; 41];
         bytes[..32].copy_from_slice(identity);

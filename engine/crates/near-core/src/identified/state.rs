@@ -97,7 +97,8 @@ impl State {
         self.mode.flavour
     }
 
-    /// Returns what follows from a text in this mode.
+    /// Parses the text of a statement in this lexical mode (the settings of the session that change how texts are
+    /// parsed). The result for the last text is kept, so the same text is not parsed twice in a row.
     pub fn parse(&mut self, text: &[u8], mode: LexMode) -> Arc<Parsed> {
         if let Some(last) = self.last_parsed.as_ref().filter(|last| last.is_of(text, mode)) {
             return last.clone();
@@ -123,8 +124,8 @@ impl State {
         }
     }
 
-    /// Returns the server's description of the session in this generation. None if there is none, or if nothing may be stored or
-    /// served.
+    /// Returns the server's description of the session in this generation (between two commands that may change the
+    /// session). None if there is none, or if nothing may be stored or served.
     pub fn description_in(&self, generation: u64) -> Option<Arc<KnownSession>> {
         let description = self.description.as_ref().filter(|(of, _)| *of == generation);
         description.and_then(|(_, known)| known.clone())
@@ -184,7 +185,8 @@ impl State {
         self.asked_generation.is_some() && self.description.as_ref().map(|(of, _)| *of) != self.asked_generation
     }
 
-    /// Notes that the server is now asked about the session in the present generation.
+    /// Notes that the query for the session's settings is now sent to the server. Its answer counts only if no later
+    /// command may have changed the session.
     pub fn note_question_sent(&mut self) {
         self.asked_generation = Some(self.generation);
     }

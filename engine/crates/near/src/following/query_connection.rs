@@ -62,7 +62,7 @@ const IN_ROWS: [&str; 28] = [
     "json",
 ];
 const VIEW: &[u8] = b"VIEW";
-const UNTOLD: &str = "the server does not tell how far its log can be seen";
+const NO_STATUS: &str = "the server does not tell how far its log can be seen";
 
 /// A connection to the database server for the program's own queries. After an error it must not be used any more.
 pub struct QueryConnection(PacketReader);
@@ -135,7 +135,7 @@ impl QueryConnection {
         } else {
             self.mariadb_log_status(product).await?
         };
-        status.ok_or_else(|| io::Error::other(UNTOLD))
+        status.ok_or_else(|| io::Error::other(NO_STATUS))
     }
 
     /// Asks MariaDB about its log, for [`log_status`](Self::log_status): a consistent snapshot has a log position, and contains exactly

@@ -22,22 +22,22 @@ pub enum Kind {
 pub struct Store {
     pub kind: Kind,
     folder: Folder,
-    door: Door,
+    endpoint: Endpoint,
     child: Child,
 }
 
 /// The address that the store listens on.
-enum Door {
+enum Endpoint {
     Socket(String),
     Port(u16),
 }
 
-impl Door {
+impl Endpoint {
     /// Returns true if a store accepts connections at this address.
     fn is_open(&self) -> bool {
         match self {
-            Door::Socket(socket) => UnixStream::connect(socket).is_ok(),
-            Door::Port(port) => TcpStream::connect(("127.0.0.1", *port)).is_ok(),
+            Endpoint::Socket(socket) => UnixStream::connect(socket).is_ok(),
+            Endpoint::Port(port) => TcpStream::connect(("127.0.0.1", *port)).is_ok(),
         }
     }
 }
@@ -71,8 +71,8 @@ impl Kind {
         found
     }
 
-    /// Returns the command that starts `program` as a store of this kind. `folder`: for its files; `door`: where it listens.
-    fn command(self, program: &Path, folder: &Folder, door: &Door) -> Command {
+    /// Returns the command that starts `program` as a store of this kind. `folder`: for its files; `endpoint`: where it listens.
+    fn command(self, program: &Path, folder: &Folder, endpoint: &Endpoint) -> Command {
         let mut command = Command::new(program);
         match self {
             // Memcached demands an account if it runs as root, and ignores it otherwise.
@@ -82,11 +82,11 @@ impl Kind {
                 .args(["--save", "", "--maxmemory", "64mb", "--dir", &folder.file("")])
                 .args(["--bind", "127.0.0.1", "--unixsocket", &folder.file("socket")]),
         };
-        match (self, door) {
-            (Kind::Memcached, Door::Socket(socket)) => command.args(["-s", socket]),
-            (Kind::Memcached, Door::Port(port)) => command.args(["-l", "127.0.0.1", "-p", &port.to_string()]),
-            (Kind::Valkey, Door::Socket(_)) => command.args(["--port", "0"]),
-            (Kind::Valkey, Door::Port(port)) => command.args(["--port", &port.to_string()]),
+        match (self, endpoint) {
+            (Kind::Memcached, Endpoint::Socket(socket)) => command.args(["-s", socket]),
+            (Kind::Memcached, Endpoint::Port(port)) => command.args(["-l", "127.0.0.1", "-p", &port.to_string()]),
+            (Kind::Valkey, Endpoint::Socket(_)) => command.args(["--port", "0"]),
+            (Kind::Valkey, Endpoint::Port(port)) => command.args(["--port", &port.to_string()]),
         };
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command
@@ -116,9 +116,9 @@ impl Store {
     /// Starts a store on a unix socket, and waits until it accepts connections. Returns none if the program is not installed.
     pub fn start(kind: Kind) -> Option<Store> {
         let (program, folder) = (kind.program()?, Folder::fresh());
-        let door = Door::Socket(folder.file("socket"));
-        let child = run(&mut kind.command(&program, &folder, &door), &door).expect("a store");
-        Some(Store { kind, folder, door, child })
+        let endpoint = Endpoint::Socket(folder.file("socket"));
+        let child = run(&mut kind.command(&program, &folder, &endpoint), &endpoint).expect("a store");
+        Some(Store { kind, folder, endpoint, child })
     }
 
     /// Starts a store at a free port, with TLS if there are certificates, and waits until it accepts connections. Returns none if the
@@ -128,16 +128,16 @@ impl Store {
         let program = kind.program()?;
         for _ in 0..TRIES {
             let (folder, port) = (Folder::fresh(), free_port().expect("a port"));
-            let door = Door::Port(port);
-            let mut command = kind.command(&program, &folder, &door);
+            let endpoint = Endpoint::Port(port);
+            let mut command = kind.command(&program, &folder, &endpoint);
             if let Some(certificates) = certificates {
                 command.args(kind.of_tls(certificates));
                 if kind == Kind::Valkey {
                     command.args(["--port", "0", "--tls-port", &port.to_string()]);
                 }
             }
-            if let Some(child) = run(command.args(arguments), &door) {
-                return Some(Store { kind, folder, door, child });
+            if let Some(child) = run(command.args(arguments), &endpoint) {
+                return Some(Store { kind, folder, endpoint, child });
             }
         }
         panic!("no {kind:?} starts with {arguments:?}");
@@ -150,9 +150,9 @@ impl Store {
 
     /// Returns the path of the unix socket, or the host and port, where the store listens.
     pub fn address(&self) -> String {
-        match &self.door {
-            Door::Socket(socket) => socket.clone(),
-            Door::Port(port) => format!("127.0.0.1:{port}"),
+        match &self.endpoint {
+            Endpoint::Socket(socket) => socket.clone(),
+            Endpoint::Port(port) => format!("127.0.0.1:{port}"),
         }
     }
 
@@ -193,19 +193,19 @@ impl Store {
     pub fn start_again(&mut self) {
         self.kill();
         let _ = fs::remove_file(self.folder.file("socket"));
-        let mut command = self.kind.command(&self.kind.program().expect("it was here"), &self.folder, &self.door);
-        self.child = run(&mut command, &self.door).expect("a store");
+        let mut command = self.kind.command(&self.kind.program().expect("it was here"), &self.folder, &self.endpoint);
+        self.child = run(&mut command, &self.endpoint).expect("a store");
     }
 }
 
 /// Starts a store, and waits until it accepts connections. Returns none if the process has ended instead, for example because the port is
 /// in use.
-fn run(command: &mut Command, door: &Door) -> Option<Child> {
+fn run(command: &mut Command, endpoint: &Endpoint) -> Option<Child> {
     let mut child = command.spawn().expect("it starts");
     let mut is_running = true;
     wait_until("the store", || {
         is_running = child.try_wait().expect("a state").is_none();
-        !is_running || door.is_open()
+        !is_running || endpoint.is_open()
     });
     is_running.then_some(child)
 }

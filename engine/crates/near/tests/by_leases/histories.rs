@@ -23,7 +23,8 @@ fn judge(plan: Plan) -> Report {
     judge_on(mariadb(), plan)
 }
 
-/// Like [`judge`], on a server of this kind.
+/// Starts a server of this kind with the plugin and runs the plan. Panics if a session has read a state that was older
+/// than one seen before, or if so few reads were answered by near caches that the run has shown nothing.
 fn judge_on(kind: Kind, plan: Plan) -> Report {
     let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
     let plugin = Some(beside::plugin());

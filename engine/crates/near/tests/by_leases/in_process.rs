@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use wire::note::Note;
+use wire::hit_report::HitReport;
 
 /// A server with the plugin, and a near cache that shares its memory with other processes.
 struct Shared {
@@ -131,13 +131,14 @@ fn judge(shared: &Shared, name: &str, mut client: Program) {
         assert_eq!(client.ask(&format!("repeat {READS} {READ}")), (round + 100).to_string(), "{name}");
     }
     client.ask("SELECT 2");
-    wait_until("the note of what was answered", || shared.hits_inside() > before);
+    wait_until("the report of what was answered", || shared.hits_inside() > before);
     let answered = shared.hits_inside() - before;
     println!("{name}: {answered} of {} reads in the process", 2 * READS * ROUNDS);
     assert!(answered > (READS * ROUNDS) as u64, "{name}: {answered}");
 }
 
-/// Does what [`judge`] does for a client that connects by TCP, and again for one that connects by the near cache's unix socket.
+/// Runs [`judge`], which checks what the client reads and where it is answered, for a client that connects by TCP, and
+/// for one that connects by the near cache's unix socket.
 fn judge_both_ways(shared: &Shared, name: &str, command: impl Fn() -> Command) {
     judge(shared, name, shared.start(command()));
     let mut by_socket = command();
@@ -182,7 +183,7 @@ fn reads_are_answered_in_the_process_and_each_write_of_others_is_seen_at_once() 
             }
         }
         assert_eq!(client.ask(&statement("SELECT 2")), "2");
-        wait_until("the note of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as u64);
+        wait_until("the report of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as u64);
     }
 }
 
@@ -262,7 +263,7 @@ fn a_process_that_forks_or_runs_others_reads_on() {
         assert_eq!(client.ask(&format!("repeat 50 {READ}")), round.to_string());
     }
     assert_eq!(client.ask("SELECT 2"), "2");
-    wait_until("the note of what was answered", || shared.hits_inside() > 500);
+    wait_until("the report of what was answered", || shared.hits_inside() > 500);
 }
 
 #[test]
@@ -369,7 +370,7 @@ fn processes_that_are_stopped_or_killed_while_they_read_hold_nobody_up() {
     wait_until("the end of their connections", || shared.near().metric("connections") == 0);
 }
 
-/// Returns a malformed or false note about answered commands, as a hostile process could send it.
+/// Returns a malformed or false report of answered commands, as a hostile process could send it.
 fn nonsense(random: &mut Random) -> Vec<u8> {
     let mut packet = |length: usize| (0..length).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
     let (any, short) = (packet(40), packet(3));
@@ -383,16 +384,16 @@ fn nonsense(random: &mut Random) -> Vec<u8> {
     ];
     let packet = commands[random.below(commands.len())];
     let [hits, rows] = [0; 2].map(|_| [0, 1, u64::MAX][random.below(3)]);
-    let mut note = Note { hits, rows, packet }.write();
+    let mut report = HitReport { hits, rows, packet }.write();
     match random.below(4) {
-        0 => note.truncate(random.below(note.len())),
+        0 => report.truncate(random.below(report.len())),
         1 => {
-            let at = random.below(note.len());
-            note[at] ^= 1 << random.below(8);
+            let at = random.below(report.len());
+            report[at] ^= 1 << random.below(8);
         }
         _ => {}
     }
-    note
+    report
 }
 
 #[test]

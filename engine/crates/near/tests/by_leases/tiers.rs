@@ -7,7 +7,7 @@ use fqc_tests::server::{Options, Server};
 
 /// A rule for all tables of `d` with a time to live that is longer than a test takes.
 const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
-/// A read of another table.
+/// A read of another table than [`READ`], `d.u`.
 const OTHER: &str = "SELECT v FROM d.u";
 
 /// Starts a near cache whose server is `gateway`, another near cache. `arguments`: additional ones.

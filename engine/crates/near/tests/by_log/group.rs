@@ -4,10 +4,8 @@ use crate::beside::Near;
 use crate::beside::followed::{Kind, LONG, is_said, mysql, run};
 use crate::beside::scene::{READ, until_served};
 use fqc_tests::client::Client;
-use fqc_tests::group::{self, JOIN, MEMBERS, Setup};
+use fqc_tests::group::{self, JOIN, LEAVE, MEMBERS, Setup};
 use fqc_tests::server::Server;
-
-const LEAVE: &str = "STOP GROUP_REPLICATION";
 
 /// Starts a group of plain servers with the usual tables. None if there is no MySQL 9.7, or if it comes without Group Replication.
 fn group_of(kind: &Kind, is_single_primary: bool) -> Option<Vec<Server>> {

@@ -28,7 +28,7 @@ enum Then {
 use Then::{Kept, Outdated};
 
 impl Scene {
-    /// Starts both, and runs the statements on the server.
+    /// Starts a server and a near cache that follows its log, and runs the statements on the server.
     fn of(kind: Kind, statements: &[&str]) -> Scene {
         let server = kind.logging();
         let near = kind.following(&server, LONG);

@@ -46,7 +46,8 @@ impl Scene {
         self.near_with(rules, &["--store-timeout-ms", "1000"])
     }
 
-    /// Like [`near`](Self::near), with these arguments, and the default timeout for the store.
+    /// Starts a near cache that uses the scene's stores, with these arguments and the default timeout for the store.
+    /// `rules`: the text of its file with rules.
     fn near_with(&self, rules: &str, arguments: &[&str]) -> Near {
         let folder = Folder::fresh();
         let addresses: Vec<_> = self.stores.iter().map(Store::address).collect();

@@ -392,15 +392,16 @@ fn type_pointer(thd: *mut Thd) -> *mut c_ulong {
     unsafe { place(thd, (*VAR_TYPE.get()).resolve, (*VAR_TYPE.get()).offset) }
 }
 
-/// Returns the addresses of `fqc_type` and `query_cache_type`, its second name; null for a name that is not registered. `thd` as for
-/// `type_pointer`.
+/// Returns the addresses of `fqc_type` and `query_cache_type`, its second name, of a session, or of the global values
+/// if `thd` is null. An address is null if the name is not registered.
 fn type_pointers(thd: *mut Thd) -> [*mut c_ulong; 2] {
     // SAFETY: as above.
     let classic = unsafe { place(thd, (*VAR_CLASSIC_TYPE.get()).resolve, (*VAR_CLASSIC_TYPE.get()).offset) };
     [type_pointer(thd), classic]
 }
 
-/// Sets the variable under both of its names, for a session or globally. `thd` as for `type_pointer`.
+/// Sets `fqc_type` and `query_cache_type`, its second name, for a session, or the global values if `thd` is null. Names
+/// that are not registered are skipped.
 fn set_types(thd: *mut Thd, value: c_ulong) {
     for pointer in type_pointers(thd).into_iter().filter(|pointer| !pointer.is_null()) {
         // SAFETY: a word that the server owns, while it handles a SET of it or holds the plugin lock.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const WINDOW: Duration = Duration::from_secs(1);
 /// How many intervals of `WINDOW` in a row must show that the cache costs more than it saves before the engine enters light mode, in which
 /// nothing is stored.
-const IN_VAIN: u32 = 5;
+const UNPROFITABLE_INTERVALS: u32 = 5;
 /// In light mode, in which nothing is served: the pause between two samples of repeated statements, which show whether serving would pay
 /// off.
 const PAUSE: Duration = Duration::from_secs(4);
@@ -189,8 +189,8 @@ fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
     catalogue::any_view_definition_contains(engine().flavour(), link, programs.excluded_schema.as_bytes())
 }
 
-/// True if the cache has cost more than it saved in `IN_VAIN` intervals in a row. Call in each round of the worker: each call may end an
-/// interval.
+/// True if the cache has cost more than it saved in `UNPROFITABLE_INTERVALS` intervals in a row. Call in each round of
+/// the worker, because a call may end an interval.
 fn costs_more_than_it_saves(engine: &Engine) -> bool {
     if let Some(forced_choice) = forced_choice() {
         return forced_choice;
@@ -217,7 +217,7 @@ fn costs_more_than_it_saves(engine: &Engine) -> bool {
         let costs_more_than_it_saves = since(counters.total, total, elapsed).costs_more_than_it_saves();
         state.intervals_without_benefit =
             if costs_more_than_it_saves { state.intervals_without_benefit + 1 } else { 0 };
-        state.intervals_without_benefit >= IN_VAIN
+        state.intervals_without_benefit >= UNPROFITABLE_INTERVALS
     })
 }
 

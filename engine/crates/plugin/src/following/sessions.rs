@@ -18,8 +18,9 @@ pub fn with_connection<T>(
     fits(&connection.session).then(|| work(connection))
 }
 
-/// Like `with_connection`, for a session whose statements the engine follows. None, and `work` is not called, if the engine does not
-/// follow it.
+/// Calls `work` with the connection of the server session with this thread id, and returns its result. None, and `work`
+/// is not called, if this thread does not work for that session, the connection is in use, or the engine does not
+/// follow its statements.
 pub fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
     with_connection(thread_id, Session::is_followed, work)
 }

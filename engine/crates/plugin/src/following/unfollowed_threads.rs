@@ -47,13 +47,15 @@ fn all() -> MutexGuard<'static, Option<HashMap<u64, UnfollowedThread>>> {
     UNFOLLOWED_THREADS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts to keep entries of unfollowed threads. Called at load; until then, `with_thread` and `add` do nothing.
+/// Starts to keep entries of unfollowed threads, that is, of server threads whose packets the engine does not see.
+/// Called at load; until then, `with_thread` and `add` do nothing.
 pub fn start() {
     *all() = Some(HashMap::new());
     *heard() = Some(HashSet::new());
 }
 
-/// Ends the writes in progress of all unfollowed threads, and keeps none of them any more. Called when the plugin ends.
+/// Ends the writes in progress of all unfollowed threads (those whose packets the engine does not see), and keeps none
+/// of them any more. Called when the plugin ends.
 pub fn stop() {
     forget();
     *all() = None;
@@ -66,8 +68,8 @@ pub fn add(thread_id: u64) {
     }
 }
 
-/// Removes all unfollowed threads, and ends the writes that they have in progress. Safe only while nothing is stored and all results are
-/// gone.
+/// Removes all unfollowed threads (those whose packets the engine does not see), and ends the writes that they have in
+/// progress. Safe only while nothing is stored and all results are gone.
 pub fn forget() {
     let forgotten = all().as_mut().map(std::mem::take).unwrap_or_default();
     forgotten.into_values().for_each(|mut thread| thread.report(engine(), Report::Gone));

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// How long statement reports continue after a load or after the engine was suspended. Sessions older than the plugin are followed by
 /// reports alone, and they are likely to set the server's own cache right then, which is taken over at once as long as reports arrive.
-const DROWSY: Duration = Duration::from_secs(10);
+const REPORTS_CONTINUE: Duration = Duration::from_secs(10);
 /// How long the cache must be unwanted before the engine is suspended: one that is switched off and on again keeps its state.
 const UNWANTED: Duration = Duration::from_secs(1);
 /// After this time, a command that was read before the plugin was loaded appears in the process list.
@@ -154,7 +154,7 @@ fn keep_reports(engine: &Engine) {
 fn leave(engine: &Engine, link: &mut dyn Link) {
     present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
     engine.uninstallation().note_leaving();
-    lie_down(engine, &mut state());
+    suspend_state(engine, &mut state());
     if has_other_listeners(link) == Ok(false) {
         server::get().set_reports(Reports::Nothing);
     }
@@ -168,7 +168,7 @@ fn state() -> MutexGuard<'static, Option<State>> {
 impl State {
     fn new(earlier_statements: Option<EarlierStatements>) -> State {
         let now = Instant::now();
-        State { quiet_from: now + DROWSY, earlier_statements, since: now, unwanted: None, has_warned: false }
+        State { quiet_from: now + REPORTS_CONTINUE, earlier_statements, since: now, unwanted: None, has_warned: false }
     }
 }
 
@@ -245,14 +245,14 @@ pub fn wait_for_all(engine: &Engine) {
 /// Suspends the engine, and ends all doubts. Called at load and at the end of the plugin.
 pub fn suspend(engine: &Engine) {
     let mut state = state();
-    lie_down(engine, &mut state);
+    suspend_state(engine, &mut state);
     *state = Some(State::new(None));
     forget_doubt(engine, |_| true);
     engine.uninstallation().forget();
 }
 
 /// Suspends the engine if it is awake or in light mode, which also ends the wait for statements that are older than its last waking.
-fn lie_down(engine: &Engine, state: &mut Option<State>) {
+fn suspend_state(engine: &Engine, state: &mut Option<State>) {
     if engine.mode().is_awake() || engine.mode().is_in_light_mode() {
         engine.suspend();
     }
@@ -271,7 +271,7 @@ pub fn update_without_queries(engine: &Engine) {
     if engine.is_wanted() {
         present.unwanted = None;
     } else if present.unwanted.get_or_insert_with(Instant::now).elapsed() >= UNWANTED {
-        lie_down(engine, &mut state);
+        suspend_state(engine, &mut state);
         *state = Some(State::new(None));
         drop(state);
         unfollowed_threads::forget();
@@ -286,7 +286,7 @@ type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 /// older than its waking have ended, and calls `judge` if it was in light mode before. Otherwise switches the server's statement reports
 /// off if no plugin needs them.
 pub fn update_by_queries(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
-    if engine.mode().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
+    if engine.mode().is_awake() { look_back(engine, link, judge) } else { stop_unneeded_reports(link) }
 }
 
 /// Looks which statements older than the engine's waking are still running. When none is left, results are stored and served from here on.
@@ -349,14 +349,14 @@ fn unreported_threads(link: &mut dyn Link) -> Result<Vec<EarlierStatement>, Stri
 
 /// Switches the server's statement reports off if no plugin needs them. Does nothing for some seconds after the engine was suspended. An
 /// error is that of a failed query.
-fn quieten(link: &mut dyn Link) -> Result<(), String> {
+fn stop_unneeded_reports(link: &mut dyn Link) -> Result<(), String> {
     let is_drowsy = state().as_ref().is_none_or(|state| Instant::now() < state.quiet_from);
     if is_drowsy || server::get().reports_no_statements() {
         return Ok(());
     }
     if has_other_listeners(link)? {
         // Delayed, so as not to be queried again in every round.
-        state().iter_mut().for_each(|state| state.quiet_from = Instant::now() + DROWSY);
+        state().iter_mut().for_each(|state| state.quiet_from = Instant::now() + REPORTS_CONTINUE);
         return Ok(());
     }
     server::get().set_reports(Reports::Connections);

@@ -14,7 +14,7 @@ use crate::mariadb::applier::with_applier;
 use crate::mariadb::rows;
 use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::vtables;
-use crate::pointers::Exchanged;
+use crate::pointers::ReplacedSlots;
 use locks::Mutex;
 use session::{Report, UnreportedConnection};
 use std::ffi::{CStr, c_int, c_void};
@@ -132,7 +132,7 @@ const fn seam(table: &'static CStr, method: &'static CStr, function: Apply, orig
     Seam { table, method, function, original }
 }
 
-static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static INSTALLED: Mutex<ReplacedSlots> = Mutex::new(ReplacedSlots::none());
 
 /// Puts the plugin's functions into the virtual function tables of the server's classes of binary log events. If that is not possible,
 /// changes nothing and logs that tables that appliers write are not cached. Does nothing if they are there already.
@@ -160,7 +160,7 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-fn put_back(installed: &mut Exchanged) {
+fn put_back(installed: &mut ReplacedSlots) {
     if let Err(error) = installed.put_back() {
         log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
     }

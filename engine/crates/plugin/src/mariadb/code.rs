@@ -27,14 +27,14 @@ pub fn calls(function: usize, other: usize) -> bool {
 /// Returns the start of the function that contains an address, from the unwind tables. Any address may be passed. None if no known function
 /// contains it.
 fn start_of_function_at(address: usize) -> Option<usize> {
-    let mut bases = Bases { text: null_mut(), data: null_mut(), function: null_mut() };
+    let mut bases = UnwindBases { text: null_mut(), data: null_mut(), function: null_mut() };
     // SAFETY: the call only searches for the number, and fills the structure if there is an entry.
     let entry = unsafe { _Unwind_Find_FDE(address as *mut c_void, &mut bases) };
     (!entry.is_null()).then_some(bases.function as usize)
 }
 
 #[repr(C)]
-struct Bases {
+struct UnwindBases {
     text: *mut c_void,
     data: *mut c_void,
     function: *mut c_void,
@@ -42,7 +42,7 @@ struct Bases {
 
 // From the library that also unwinds Rust's panics.
 unsafe extern "C" {
-    fn _Unwind_Find_FDE(address: *mut c_void, bases: *mut Bases) -> *const c_void;
+    fn _Unwind_Find_FDE(address: *mut c_void, bases: *mut UnwindBases) -> *const c_void;
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -64,8 +64,8 @@ fn tells_statement(event: &EventGeneral) -> bool {
     matches!(event.subclass, GENERAL_LOG | GENERAL_STATUS)
 }
 
-/// Handles an event while the engine is suspended or in light mode: it only matters if a session older than the plugin sets the server's
-/// own cache.
+/// Handles an event while the engine is suspended or in light mode. Only one kind of event matters then: a session
+/// older than the plugin may have set the server's own query cache.
 fn on_unfollowed(class: c_uint, data: *const c_void) {
     if class != GENERAL_CLASS {
         return;
@@ -198,8 +198,8 @@ fn account(thd: &ThdRef, event: &EventConnection) -> Account {
     Account { user, host, address: bytes(event.ip, event.ip_length as usize).to_vec() }
 }
 
-/// Connects a session that has logged in with the connection whose bytes this thread handled last. If its packets cannot be followed, it
-/// becomes an unfollowed thread.
+/// Assigns a session that has logged in to the connection whose bytes this thread handled last. If the connection's
+/// packets cannot be followed, the engine knows the session from the server's reports alone (an unfollowed thread).
 fn connect(thd: &ThdRef, event: &EventConnection) {
     let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;
     let Some(mut taken) = descriptors::take_current(is_new) else { return };

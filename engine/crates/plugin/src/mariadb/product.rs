@@ -70,7 +70,8 @@ impl Server for Symbols {
         Symbols::has_thread_pool(self)
     }
 
-    /// A thread that kills a session only shuts its connection down; the session itself closes it.
+    /// Returns none: on MariaDB only a session's own thread closes its connection. A thread that kills a session just
+    /// shuts the connection down.
     fn session_here(&self) -> Option<u64> {
         None
     }

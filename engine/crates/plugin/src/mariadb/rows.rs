@@ -16,7 +16,7 @@ use crate::log;
 use crate::mariadb::abi::Thd;
 use crate::mariadb::applier::with_applier;
 use crate::mariadb::vtables;
-use crate::pointers::{Exchanged, Pointer};
+use crate::pointers::{Pointer, ReplacedSlots};
 use locks::Mutex;
 use session::Report;
 use std::cell::Cell;
@@ -185,7 +185,7 @@ fn key_of(handler: Handler, row: *const u8) -> Option<[u8; 8]> {
     }
 }
 
-static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static INSTALLED: Mutex<ReplacedSlots> = Mutex::new(ReplacedSlots::none());
 
 /// The slots, by the names of functions of the class in `PATTERN`. The lock comes last when installing and is removed first: whenever locks
 /// are reported, rows are reported too.
@@ -220,7 +220,7 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-fn put_back(installed: &mut Exchanged) {
+fn put_back(installed: &mut ReplacedSlots) {
     if let Err(error) = installed.put_back() {
         log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
     }

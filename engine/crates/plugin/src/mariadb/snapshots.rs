@@ -14,7 +14,7 @@ use crate::log;
 use crate::mariadb::abi::Thd;
 use crate::mariadb::code::calls;
 use crate::mariadb::symbols::ThdRef;
-use crate::pointers::{Exchanged, Pointer};
+use crate::pointers::{Pointer, ReplacedSlots};
 use crate::server;
 use locks::Mutex;
 use session::Session;
@@ -30,7 +30,7 @@ type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
 
 /// The binary log's own function, which is called for all snapshots that the engine has not opened itself.
 static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static INSTALLED: Mutex<ReplacedSlots> = Mutex::new(ReplacedSlots::none());
 
 /// Replaces the binary log's function in older servers, in which the log takes part in transactions as a storage engine.
 unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {
@@ -53,8 +53,9 @@ fn around(thd: *mut Thd, call: impl FnOnce(*mut c_void) -> c_int) -> c_int {
     if is_own { 0 } else { call(ORIGINAL.load(Ordering::Acquire)) }
 }
 
-/// Puts the plugin's function into the slot of the binary log's. Does nothing if there is no binary log. If it is not possible, logs that
-/// savepoints are logged, and changes nothing.
+/// Replaces the binary log's function that enters the log into a transaction with a snapshot by the plugin's. Does
+/// nothing if there is no binary log. If the replacement is not possible, logs that savepoints are logged, and changes
+/// nothing.
 pub fn install() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if !installed.is_empty() {

@@ -76,7 +76,7 @@ unsafe extern "C" fn on_commit(coordinator: *mut c_void, thd: *mut Thd, is_whole
     // SAFETY: the class's own function, with the server's arguments.
     let outcome = unsafe { commit(coordinator, thd, is_whole) };
     if !is_of_session {
-        reports::on_call(thd, |actor| reports::has_ended(actor, is_whole));
+        reports::on_call(thd, |session| reports::has_ended(session, is_whole));
     }
     outcome
 }
@@ -92,7 +92,7 @@ unsafe extern "C" fn on_rollback(coordinator: *mut c_void, thd: *mut Thd, is_who
     let rollback = original(coordinator, ROLLBACK);
     // SAFETY: as above.
     let outcome = unsafe { rollback(coordinator, thd, is_whole) };
-    reports::on_call(thd, |actor| reports::has_ended(actor, is_whole));
+    reports::on_call(thd, |session| reports::has_ended(session, is_whole));
     outcome
 }
 

@@ -175,7 +175,7 @@ fn begin_part(plugin: *mut c_void, begin: impl FnOnce() + UnwindSafe) -> c_int {
 fn reconcile() {
     variables::reconcile();
     if is_loaded() {
-        settings::changed_unseen();
+        settings::changed_without_set();
     }
 }
 

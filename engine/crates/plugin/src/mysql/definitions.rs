@@ -23,8 +23,9 @@ pub struct Key {
 const LONGEST: usize = 387;
 
 const TABLE: u8 = 4;
-/// Kinds of objects, as in the key of a metadata lock, whose keys hold the names twice, the second time as they were written.
-const LATER: [u8; 6] = [5, 6, 7, 8, 15, 18];
+/// The kinds of objects, as the key of a metadata lock encodes them, whose keys hold each name twice: in the form that
+/// is compared, and then as the statement wrote it.
+const NAMED_TWICE: [u8; 6] = [5, 6, 7, 8, 15, 18];
 
 type Before = unsafe extern "C" fn(*mut Thd, *const Key, *mut bool) -> bool;
 type After = unsafe extern "C" fn(*mut Thd, *const Key);
@@ -38,7 +39,7 @@ impl Key {
         let (db_length, name_length) = (usize::from(self.db_length), usize::from(self.name_length));
         let end = 1 + db_length + 1 + name_length;
         let is_as_expected = self.bytes[0] == TABLE
-            && !LATER.contains(&self.bytes[0])
+            && !NAMED_TWICE.contains(&self.bytes[0])
             && usize::from(self.length) == end + 1
             && end < LONGEST
             && self.bytes[1 + db_length] == 0
@@ -57,10 +58,10 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
         name: table.map(|(db, name)| (db.to_vec(), name.to_vec())),
         writes: true,
     });
-    reports::on_call(thd, |actor| {
+    reports::on_call(thd, |session| {
         // An object that is no table may be a routine or a schema: for a background thread either marks everything as being written.
         let (db, name) = table.unwrap_or((b"mysql", b"a definition"));
-        reports::deliver(actor, false, |report| report(Report::Defined { db, name }));
+        reports::deliver(session, false, |report| report(Report::Defined { db, name }));
     });
     // SAFETY: the function that `install` has stored, with the server's arguments.
     unsafe { std::mem::transmute::<*mut c_void, Before>(BEFORE.load(Ordering::Acquire))(thd, key, is_victim) }
@@ -68,7 +69,7 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
 
 /// Runs after the server has unlocked a name: reports that the change of its definition has ended, then calls the server's own function.
 unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
-    reports::on_call(thd, |actor| reports::has_ended(actor, true));
+    reports::on_call(thd, |session| reports::has_ended(session, true));
     // SAFETY: as above.
     unsafe { std::mem::transmute::<*mut c_void, After>(AFTER.load(Ordering::Acquire))(thd, key) }
 }

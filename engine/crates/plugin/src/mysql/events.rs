@@ -66,7 +66,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     0
 }
 
-/// Handles the event that a statement starts inside of another one.
+/// Reports to the engine that a statement has started inside of another one, for example in a stored routine.
 ///
 /// # Safety
 /// `event` is an event whose callback has not returned.
@@ -76,7 +76,8 @@ unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
     tell_statement(thd, text);
 }
 
-/// Reports to the engine that a statement starts, for the session of this thread or for an unfollowed thread.
+/// Reports to the engine that a statement starts: to the session of this thread, or, if the engine does not see the
+/// packets of this thread, to its entry among the unfollowed threads.
 fn tell_statement(thd: &ThdRef, text: &[u8]) {
     let thread_id = reports::number(thd);
     reports::note_reported_text(thread_id);
@@ -182,8 +183,8 @@ fn account(thd: &ThdRef, address: &[u8]) -> Option<Account> {
     Some(Account { user, host, address: address.to_vec() })
 }
 
-/// Connects a session that has logged in with the connection whose bytes this thread handled last. If it cannot be followed, it becomes
-/// an unfollowed thread.
+/// Assigns a session that has logged in to the connection whose bytes this thread handled last. If the connection's
+/// packets cannot be followed, the engine knows the session from the server's reports alone (an unfollowed thread).
 fn connect(thd: &ThdRef, thread_id: u64, address: &[u8]) {
     let (account, state) = (account(thd, address), thd.session_state(None));
     let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;

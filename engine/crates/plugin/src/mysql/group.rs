@@ -107,7 +107,8 @@ fn note(words: &str) {
     contain(Point::Event, (), || log::note(words));
 }
 
-/// Ends what `hold` began. Does nothing if this reason does not hold.
+/// Ends the effect of `hold` for this reason: reads are served again once no other reason holds. Does nothing if this
+/// reason does not hold.
 fn release(reason: Reason) {
     contain(Point::Event, (), || release_if(|one, _| one == reason));
 }
@@ -216,7 +217,8 @@ pub fn not_held() -> String {
     level("EVENTUAL", 10)
 }
 
-/// Returns a statement that sets the session's level, and for how many seconds the group may hold a statement of the session back.
+/// Returns a statement that sets `group_replication_consistency` for the session to `name`, and for how many seconds
+/// the group may hold a statement of the session back.
 fn level(name: &str, seconds: u32) -> String {
     format!("SET SESSION group_replication_consistency = '{name}', wait_timeout = {seconds}")
 }

@@ -3,7 +3,7 @@
 //! The library exports its functions, and calls them through its import table. The plugin exchanges entries there, as it does in the
 //! server's own table. Each function is looked up by its exported name, which for C++ holds the types of all parameters.
 
-use crate::pointers::{Exchanged, Pointer};
+use crate::pointers::{Pointer, ReplacedSlots};
 use crate::sockets::got::Library;
 use locks::Mutex;
 use std::ffi::{CStr, c_void};
@@ -24,7 +24,7 @@ struct Followed {
     /// The address at which the library is loaded. It is loaded again if Group Replication is installed again.
     base: u64,
     entries: Vec<(Pointer, usize)>,
-    exchanged: Exchanged,
+    exchanged: ReplacedSlots,
 }
 
 static FOLLOWED: Mutex<Option<Followed>> = Mutex::new(None);
@@ -44,7 +44,7 @@ pub fn install(hooks: &[Hook]) -> Result<bool, String> {
     }
     // Entries of a library that was unloaded are gone with it.
     *followed = None;
-    let mut exchanged = Exchanged::none();
+    let mut exchanged = ReplacedSlots::none();
     let outcome = hooks.iter().zip(&found).try_for_each(|(hook, (entry, function))| {
         exchanged.exchange(*entry, hook.ours, |_| hook.original.store(*function, Ordering::Release))
     });

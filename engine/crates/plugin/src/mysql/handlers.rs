@@ -7,7 +7,7 @@
 use crate::engine::engine;
 use crate::following::waking;
 use crate::mysql::abi::Thd;
-use crate::mysql::reports::{self, Actor};
+use crate::mysql::reports::{self, ReportingSession};
 use crate::mysql::selftest::{self, Seam};
 use crate::mysql::symbols;
 use crate::mysql::vtables::{Slot, Slots, Vtable};
@@ -164,10 +164,10 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
     match kind {
         READ_LOCK | WRITE_LOCK => {
             selftest::note(|| seen(Seam::Lock, handler, kind == WRITE_LOCK));
-            reports::on_call(thd, |actor| locks(actor, handler as usize, kind == WRITE_LOCK));
+            reports::on_call(thd, |session| locks(session, handler as usize, kind == WRITE_LOCK));
         }
         _ if reports::note_unlock(thd, handler as usize) => {
-            reports::on_call(thd, |actor| reports::has_ended(actor, false))
+            reports::on_call(thd, |session| reports::has_ended(session, false))
         }
         _ => {}
     }
@@ -184,16 +184,16 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
 unsafe extern "C" fn on_statement(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
     let function = original(handler, STATEMENT);
     selftest::note(|| seen(Seam::Statement, handler, kind >= LEAST_WRITE));
-    reports::on_call(thd, |actor| report_lock(actor, handler as usize, kind >= LEAST_WRITE));
+    reports::on_call(thd, |session| report_lock(session, handler as usize, kind >= LEAST_WRITE));
     // SAFETY: as above.
     unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) }
 }
 
-fn locks(actor: Actor, handler: usize, writes: bool) {
+fn locks(session: ReportingSession, handler: usize, writes: bool) {
     if writes {
-        reports::note_lock(actor, handler, keeps_positions(handler));
+        reports::note_lock(session, handler, keeps_positions(handler));
     }
-    report_lock(actor, handler, writes);
+    report_lock(session, handler, writes);
 }
 
 /// True if the handler's table stores how far replication has come.
@@ -203,7 +203,7 @@ fn keeps_positions(handler: usize) -> bool {
 }
 
 /// Reports that a handler's table is locked for reading or writing.
-fn report_lock(actor: Actor, handler: usize, writes: bool) {
+fn report_lock(session: ReportingSession, handler: usize, writes: bool) {
     let table = table_of(handler);
     let (db, name) = match table.as_deref() {
         Some(OpenTable::Table { db, name }) => (db.as_slice(), name.as_slice()),
@@ -216,15 +216,16 @@ fn report_lock(actor: Actor, handler: usize, writes: bool) {
     };
     let engine = engine();
     if writes && db == b"mysql" && matches!(name, b"plugin" | b"component") {
-        waking::doubt(engine, Some(actor.id));
+        waking::doubt(engine, Some(session.id));
     }
-    reports::deliver(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
+    reports::deliver(session, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
     if table.is_none() && writes || engine.flavour().schemas.holds_grants(db, name) {
         engine.settings().note_grants();
     }
 }
 
-/// Returns what the self-test records about a handler.
+/// Returns the record for the self-test that the server has called the function of `seam` for the table of `handler`,
+/// to write or to read it.
 fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::SeamReport {
     let name = match table_of(handler as usize).as_deref() {
         Some(OpenTable::Table { db, name }) => Some((db.clone(), name.clone())),

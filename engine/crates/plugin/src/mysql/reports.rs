@@ -17,17 +17,17 @@ use std::cell::{Cell, RefCell};
 
 /// A session of the server, on the thread that runs it, for as long as a call of the server lasts.
 #[derive(Clone, Copy)]
-pub struct Actor {
+pub struct ReportingSession {
     pub thd: ThdRef,
     /// The thread id. A session without one gets its address in memory with the top bit set, which no thread id has.
     pub id: u64,
 }
 
-impl Actor {
-    fn of(thd: *mut Thd) -> Actor {
+impl ReportingSession {
+    fn of(thd: *mut Thd) -> ReportingSession {
         // SAFETY: the server passed it to a call that has not returned.
         let thd = unsafe { ThdRef::of(thd) };
-        Actor { thd, id: number(&thd) }
+        ReportingSession { thd, id: number(&thd) }
     }
 
     fn is_nameless(&self) -> bool {
@@ -46,7 +46,7 @@ pub fn number(thd: &ThdRef) -> u64 {
 
 /// Runs `work` for a call of the server, and contains panics. Returns the default without running it while the plugin is unloaded or the
 /// engine suspended, and on the worker's thread; and also after a panic.
-pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
+pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(ReportingSession) -> T) -> T {
     if thd.is_null() || !is_loaded() || !engine().mode().is_awake() {
         return T::default();
     }
@@ -54,7 +54,7 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
         if signal::is_worker_thread() {
             return T::default();
         }
-        let outcome = work(Actor::of(thd));
+        let outcome = work(ReportingSession::of(thd));
         earlier_connections::on_report();
         wake_if_wanted();
         outcome
@@ -62,15 +62,16 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
     contain(Point::Event, None, || Some(work())).unwrap_or_default()
 }
 
-/// Delivers reports about a session: `report` gets a function to pass each of them to. They go to the followed session, or else to the
-/// entry of an unfollowed thread. Reads are reported to sessions only.
-pub fn deliver(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
+/// Delivers reports about a session: `report` gets a function to pass each of them to. They go to the engine's session
+/// if its packets are followed, and otherwise to the entry of an unfollowed thread. Reads are reported to sessions
+/// only.
+pub fn deliver(session: ReportingSession, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
     let engine = engine();
-    let found = with_session(actor.id, |connection| {
+    let found = with_session(session.id, |connection| {
         report(&mut |one| connection.session.report(engine, one));
     });
     if found.is_none() && !is_read {
-        unfollowed_threads::with_thread(actor.id, |thread| report(&mut |one| thread.report(engine, one)));
+        unfollowed_threads::with_thread(session.id, |thread| report(&mut |one| thread.report(engine, one)));
     }
 }
 
@@ -94,9 +95,9 @@ fn with_locked_handlers<T>(work: impl FnOnce(&mut Vec<LockedHandler>) -> T) -> O
 
 /// Records that the session has locked a handler, the server's object for an open table, for writing. `handler` is its address.
 /// `keeps_positions`: its table stores how far replication has come.
-pub fn note_lock(actor: Actor, handler: usize, keeps_positions: bool) {
+pub fn note_lock(session: ReportingSession, handler: usize, keeps_positions: bool) {
     with_locked_handlers(|held| {
-        held.push(LockedHandler { thd: actor.thd.pointer() as usize, handler, keeps_positions })
+        held.push(LockedHandler { thd: session.thd.pointer() as usize, handler, keeps_positions })
     });
 }
 
@@ -113,25 +114,25 @@ pub fn note_unlock(thd: *mut Thd, handler: usize) -> bool {
 }
 
 /// True if the session has any table locked for writing, or if that is not known.
-fn holds_any(actor: Actor) -> bool {
-    let thd = actor.thd.pointer() as usize;
+fn holds_any(session: ReportingSession) -> bool {
+    let thd = session.thd.pointer() as usize;
     with_locked_handlers(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)
 }
 
 /// True if all tables that the session has locked for writing store how far replication has come, and there are some, and LOCK TABLES is
 /// not in force. A statement that ends another session's prepared transaction holds no such table while it does so.
-fn notes_positions(actor: Actor) -> bool {
-    let thd = actor.thd.pointer() as usize;
+fn notes_positions(session: ReportingSession) -> bool {
+    let thd = session.thd.pointer() as usize;
     let alone = |held: &mut Vec<LockedHandler>| {
         let mut own = held.iter().filter(|one| one.thd == thd).peekable();
         own.peek().is_some() && own.all(|one| one.keeps_positions)
     };
-    !actor.thd.in_lock_tables() && with_locked_handlers(alone).unwrap_or(false)
+    !session.thd.in_lock_tables() && with_locked_handlers(alone).unwrap_or(false)
 }
 
 /// True if autocommit is off, or the session has started a transaction explicitly: the end of a statement then ends no transaction.
-fn is_in_transaction(actor: Actor) -> bool {
-    actor.thd.option(facts::NOT_AUTOCOMMIT | facts::BEGIN)
+fn is_in_transaction(session: ReportingSession) -> bool {
+    session.thd.option(facts::NOT_AUTOCOMMIT | facts::BEGIN)
 }
 
 thread_local! {
@@ -150,13 +151,13 @@ pub fn note_reported_text(id: u64) {
 /// exempt.
 ///
 /// Returns true for a session with a followed connection: its end need not be reported here either, because its response shows it.
-pub fn begins_to_commit(actor: Actor) -> bool {
-    if with_session(actor.id, |_| ()).is_some() {
+pub fn begins_to_commit(session: ReportingSession) -> bool {
+    if with_session(session.id, |_| ()).is_some() {
         return true;
     }
-    let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == actor.id;
-    unfollowed_threads::with_thread(actor.id, |thread| {
-        let is_unclear = (!is_told && !thread.has_written() || actor.is_nameless()) && !notes_positions(actor);
+    let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == session.id;
+    unfollowed_threads::with_thread(session.id, |thread| {
+        let is_unclear = (!is_told && !thread.has_written() || session.is_nameless()) && !notes_positions(session);
         // A text that cannot be parsed stands for any write.
         let text: &[u8] = if is_unclear { b"?" } else { b"COMMIT" };
         thread.report(engine(), Report::Statement { text });
@@ -173,9 +174,9 @@ thread_local! {
 /// written: that transaction may become visible from here on.
 pub fn begins_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(thd as usize));
-    on_call(thd, |actor| {
-        if with_session(actor.id, |_| ()).is_none() {
-            unfollowed_threads::with_thread(actor.id, |one| {
+    on_call(thd, |session| {
+        if with_session(session.id, |_| ()).is_none() {
+            unfollowed_threads::with_thread(session.id, |one| {
                 one.report(engine(), Report::Statement { text: b"XA COMMIT" })
             });
         }
@@ -185,29 +186,33 @@ pub fn begins_second_phase(thd: *mut Thd) {
 /// Called when the session has ended the prepared transaction: ends the writes that `begins_second_phase` began.
 pub fn ends_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(0));
-    on_call(thd, |actor| has_ended(actor, true));
+    on_call(thd, |session| has_ended(session, true));
 }
 
 /// Ends the writes of a background thread, which are visible or rolled back; does nothing for a session whose connection is followed. The
 /// writes go on while the session has anything locked for writing or is in a transaction, and while it ends a prepared transaction.
 /// `is_whole`: the transaction has ended, and not only a statement in it.
-pub fn has_ended(actor: Actor, is_whole: bool) {
-    let is_inside = SECOND_PHASE.try_with(|ending| ending.get() == actor.thd.pointer() as usize).unwrap_or(false);
-    if is_inside || with_session(actor.id, |_| ()).is_some() {
+pub fn has_ended(session: ReportingSession, is_whole: bool) {
+    let is_inside = SECOND_PHASE.try_with(|ending| ending.get() == session.thd.pointer() as usize).unwrap_or(false);
+    if is_inside || with_session(session.id, |_| ()).is_some() {
         return;
     }
-    let goes_on = !is_whole && is_in_transaction(actor);
+    let goes_on = !is_whole && is_in_transaction(session);
     let state = SessionState {
-        in_lock_tables: holds_any(actor) || actor.thd.in_lock_tables(),
+        in_lock_tables: holds_any(session) || session.thd.in_lock_tables(),
         has_begun: goes_on,
         autocommit: !goes_on,
         ..SessionState::default()
     };
-    unfollowed_threads::with_thread(actor.id, |thread| thread.report(engine(), Report::Ended { state, executed: b"" }));
+    unfollowed_threads::with_thread(session.id, |thread| {
+        thread.report(engine(), Report::Ended { state, executed: b"" })
+    });
 }
 
 /// Ends the writes of a background thread although they are not visible yet. Only tests want that: they show that they notice it.
-pub fn ends_too_early(actor: Actor) {
+pub fn ends_too_early(session: ReportingSession) {
     let state = SessionState { autocommit: true, ..SessionState::default() };
-    unfollowed_threads::with_thread(actor.id, |thread| thread.report(engine(), Report::Ended { state, executed: b"" }));
+    unfollowed_threads::with_thread(session.id, |thread| {
+        thread.report(engine(), Report::Ended { state, executed: b"" })
+    });
 }

@@ -4,7 +4,7 @@
 //! nothing is assumed about the layout of any class. The pointer in the slot is exchanged as in the global offset table.
 
 use crate::exports::{size, symbol};
-use crate::pointers::{Exchanged, Pointer};
+use crate::pointers::{Pointer, ReplacedSlots};
 use locks::Mutex;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::PoisonError;
@@ -76,12 +76,12 @@ fn type_of(table: &CStr) -> CString {
 pub type Slot = (Pointer, *mut c_void, &'static AtomicPtr<c_void>);
 
 /// The slots that one module has exchanged, to be restored together.
-pub struct Slots(Mutex<Exchanged>);
+pub struct Slots(Mutex<ReplacedSlots>);
 
 impl Slots {
-    /// Starts with no slot.
+    /// Creates an empty set, as long as the module has replaced no slot.
     pub const fn none() -> Slots {
-        Slots(Mutex::new(Exchanged::none()))
+        Slots(Mutex::new(ReplacedSlots::none()))
     }
 
     /// Puts the plugin's functions into all slots that `find` returns, or into none: `find` finds every slot before any is changed. Does

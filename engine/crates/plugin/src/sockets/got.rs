@@ -49,7 +49,7 @@ pub struct Library {
 impl Library {
     /// Finds a loaded library by the name of its file, without its folder. None if the process has not loaded one.
     pub fn find(file: &str) -> Option<Library> {
-        let mut named = Named { file: file.as_bytes(), found: None };
+        let mut named = LibrarySearch { file: file.as_bytes(), found: None };
         // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
         unsafe { libc::dl_iterate_phdr(Some(look_at_name), (&raw mut named).cast()) };
         let (path, base, dynamic) = named.found?;
@@ -88,7 +88,7 @@ impl Drop for Library {
 }
 
 /// The search for a loaded library by the name of its file.
-struct Named<'a> {
+struct LibrarySearch<'a> {
     file: &'a [u8],
     /// Its path, the address at which it is loaded, and its dynamic section.
     found: Option<(CString, u64, *const Dynamic)>,
@@ -96,9 +96,9 @@ struct Named<'a> {
 
 /// Compares the name of a loaded object with the wanted one in `data`. The loader calls this for every loaded object until it returns 1.
 unsafe extern "C" fn look_at_name(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader passes a valid description; `data` is the `Named` of `Library::find`.
+    // SAFETY: the loader passes a valid description; `data` is the `LibrarySearch` of `Library::find`.
     unsafe {
-        let named = &mut *data.cast::<Named>();
+        let named = &mut *data.cast::<LibrarySearch>();
         if (*info).dlpi_name.is_null() {
             return 0;
         }

@@ -80,12 +80,12 @@ pub fn ssl_write(ssl: *mut c_void, buffer: *const c_void, length: c_int) -> c_in
 }
 
 /// A connection without TLS: its socket, and the flags that the server passed to its call.
-pub struct Plain {
+pub struct PlainConnection {
     pub fd: c_int,
     pub flags: c_int,
 }
 
-impl Io for Plain {
+impl Io for PlainConnection {
     fn read(&mut self, buffer: &mut [u8]) -> isize {
         recv(self.fd, buffer.as_mut_ptr().cast(), buffer.len(), self.flags)
     }
@@ -165,12 +165,14 @@ impl Io for Tls {
         ssl_write(self.ssl, bytes.as_ptr().cast(), bytes.len().min(c_int::MAX as usize) as c_int) as isize
     }
 
-    /// Sends nothing. TLS requires a retried write to pass the same bytes, so everything takes the blocking path, in one piece.
+    /// Sends nothing and returns 0, so that the caller sends everything with `write`, which blocks, in one piece: TLS
+    /// requires a retried write to pass the same bytes.
     fn try_write(&mut self, _: &[&[u8]]) -> usize {
         0
     }
 
-    /// Returns false. The TLS library may read more often than it is asked to, so reads must not wait.
+    /// Returns false: reads of a TLS connection must not wait for a moment, because the TLS library may read more often
+    /// than its caller does.
     fn learn_to_wait(&mut self) -> bool {
         false
     }
@@ -201,7 +203,7 @@ pub fn descriptor_of(ssl: *mut c_void) -> c_int {
     function.map_or(-1, |function| unsafe { function(ssl) })
 }
 
-/// How long `read_patiently` waits at most.
+/// The longest time that `read_patiently` blocks if nothing has arrived.
 const MOMENT: Duration = Duration::from_millis(50);
 
 /// Makes reads of the socket block for up to `MOMENT`. The server's own reads pass MSG_DONTWAIT, so they still do not wait. False if the

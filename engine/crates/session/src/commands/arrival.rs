@@ -2,10 +2,10 @@
 //! closed and it goes to the server.
 
 use crate::commands::hits::{ReadRequest, ServeOutcome};
-use crate::decision::{Decision, Outlet};
+use crate::decision::{ClientOutput, Decision};
 use crate::engine::Engine;
 use crate::reason::{ContextReason, Reason};
-use crate::reports::unserved::passes_unseen;
+use crate::reports::unserved::passes_unexamined;
 use crate::session::Session;
 use crate::session::diagnostics::CountedRead;
 use crate::session::granted::parses_alike_everywhere;
@@ -42,10 +42,10 @@ impl Session {
     /// Decides about a complete command that the server has not seen. `packet` includes its header. After
     /// `Decision::Inject` the host calls this again with the same packet, once the response to the other one is
     /// complete.
-    pub fn on_command(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
+    pub fn on_command(&mut self, engine: &Engine, packet: &[u8], output: &mut dyn ClientOutput) -> Decision {
         self.near.count(engine, &packet[4..]);
         let counted = self.diagnostics.counted.take();
-        let decision = self.decide(engine, packet, counted.as_ref(), outlet);
+        let decision = self.decide(engine, packet, counted.as_ref(), output);
         if matches!(decision, Decision::Inject(_)) {
             self.diagnostics.counted = counted;
         }
@@ -59,7 +59,7 @@ impl Session {
         engine: &Engine,
         packet: &[u8],
         counted: Option<&CountedRead>,
-        outlet: &mut dyn Outlet,
+        output: &mut dyn ClientOutput,
     ) -> Decision {
         self.end_previous_command(engine);
         let payload = &packet[4..];
@@ -73,18 +73,18 @@ impl Session {
             }
             self.stop_serving(engine);
         }
-        if self.is_unserved() && passes_unseen(command, body, self.identity.mode()) {
+        if self.is_unserved() && passes_unexamined(command, body, self.identity.mode()) {
             return Decision::Forward;
         }
         let hidden_error = self.work.hidden_error.take();
         if let (Some(Command::Query | Command::StmtExecute), Some(error)) = (command, &hidden_error) {
-            outlet.deliver(&[&error.answer]);
+            output.deliver(&[&error.answer]);
             return Decision::Answered;
         }
         self.give_up_pending_read(hidden_error);
         match command {
-            Some(Command::Query) => self.on_query(engine, packet, body, has_attributes, counted, outlet),
-            Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, outlet),
+            Some(Command::Query) => self.on_query(engine, packet, body, has_attributes, counted, output),
+            Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, output),
             command => self.on_other(engine, packet, command),
         }
     }
@@ -105,7 +105,7 @@ impl Session {
         if self.has_lost_track(engine, command, body) {
             self.stop_serving(engine);
         }
-        if self.is_unserved() && passes_unseen(command, body, self.identity.mode()) {
+        if self.is_unserved() && passes_unexamined(command, body, self.identity.mode()) {
             return;
         }
         match command {
@@ -155,7 +155,7 @@ impl Session {
         text: &[u8],
         has_attributes: bool,
         counted: Option<&CountedRead>,
-        outlet: &mut dyn Outlet,
+        output: &mut dyn ClientOutput,
     ) -> Decision {
         let counted = counted.filter(|counted| !has_attributes && self.asks_for_count(engine, counted, text));
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
@@ -167,7 +167,7 @@ impl Session {
         if let Some(context) = context.filter(|_| !has_attributes) {
             let (read, parameters): (&[u8], &[u8]) = counted.map_or((text, &[]), |counted| (&counted.text, text));
             let request = ReadRequest { context, text: read, parameters, packet, types: &[], columns: None };
-            match self.serve(engine, &request, outlet) {
+            match self.serve(engine, &request, output) {
                 ServeOutcome::Answered => return Decision::Answered,
                 ServeOutcome::Inject(packet) => return Decision::Inject(packet),
                 ServeOutcome::No if counted.is_some() => self.reuse.forget_hash(),
@@ -177,7 +177,7 @@ impl Session {
         let analysis = early.unwrap_or_else(|| self.analyse(engine, text));
         let numbers = self.numbers_of_write(&analysis);
         let analysis = self.as_prepared(analysis);
-        if let Some(decision) = self.before_server(engine, &analysis, text, packet, outlet) {
+        if let Some(decision) = self.before_server(engine, &analysis, text, packet, output) {
             return decision;
         }
         let passes_unchanged = analysis.is_far_from_surface();
@@ -207,13 +207,19 @@ impl Session {
         understood.map_or(Decision::Forward, |other| Decision::Replace(respelled(packet, text, &other)))
     }
 
-    fn on_execute(&mut self, engine: &Engine, packet: &[u8], payload: &[u8], outlet: &mut dyn Outlet) -> Decision {
+    fn on_execute(
+        &mut self,
+        engine: &Engine,
+        packet: &[u8],
+        payload: &[u8],
+        output: &mut dyn ClientOutput,
+    ) -> Decision {
         let context = self.cacheable_context(engine, true);
         let capabilities = self.identity.capabilities();
         let execute = Execute::parse(payload, capabilities);
         let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
         let (Some(execute), Some(prepared)) = (execute, prepared) else {
-            return self.on_unknown_execute(engine, packet, outlet);
+            return self.on_unknown_execute(engine, packet, output);
         };
         let (analysis, text, columns) = (prepared.analysis.clone(), prepared.text.clone(), prepared.columns);
         let parameters = bind(engine.flavour(), prepared, &execute);
@@ -230,7 +236,7 @@ impl Session {
             (is_read, context, &parameters, refusal, is_certain)
         {
             let request = ReadRequest { context, text: &text, parameters, packet, types: &metadata.types, columns };
-            match self.serve(engine, &request, outlet) {
+            match self.serve(engine, &request, output) {
                 ServeOutcome::Answered => {
                     if let Some(prepared) = self.statements.get_mut(execute.id) {
                         prepared.type_history.note_served(|| wire::with_types(packet, &metadata.types, capabilities));
@@ -241,7 +247,7 @@ impl Session {
                 ServeOutcome::No => {}
             }
         }
-        if let Some(decision) = self.before_server(engine, &analysis, &text, packet, outlet) {
+        if let Some(decision) = self.before_server(engine, &analysis, &text, packet, output) {
             return decision;
         }
         if is_due && let Some(first) = self.inject_skipped_execution(engine, execute.id) {
@@ -283,9 +289,9 @@ impl Session {
         told.map_or(Decision::Forward, Decision::Replace)
     }
 
-    fn on_unknown_execute(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
+    fn on_unknown_execute(&mut self, engine: &Engine, packet: &[u8], output: &mut dyn ClientOutput) -> Decision {
         let analysis = Analysis::opaque();
-        if let Some(decision) = self.before_server(engine, &analysis, b"", packet, outlet) {
+        if let Some(decision) = self.before_server(engine, &analysis, b"", packet, output) {
             return decision;
         }
         self.forward(engine, &analysis.statement, Expect::Execute, None);
@@ -300,12 +306,12 @@ impl Session {
         analysis: &Analysis,
         text: &[u8],
         packet: &[u8],
-        outlet: &mut dyn Outlet,
+        output: &mut dyn ClientOutput,
     ) -> Option<Decision> {
         if let Some(question) = self.inject_settings_query(engine, &analysis.statement, text) {
             return Some(Decision::Inject(question));
         }
-        if let Some(answer) = self.begin_later(engine, &analysis.statement, packet, outlet) {
+        if let Some(answer) = self.begin_later(engine, &analysis.statement, packet, output) {
             return Some(answer);
         }
         self.before_forward(engine, analysis, text, packet).map(Decision::Inject)

@@ -36,7 +36,8 @@ impl Session {
         }
     }
 
-    /// Called after a result was stored. Notes it like `note_counted`.
+    /// Called after a result was stored. If it is that of a read with SQL_CALC_FOUND_ROWS outside of a transaction,
+    /// notes the read, so that the SELECT FOUND_ROWS() after it can be answered from the cache.
     pub(crate) fn note_counted_miss(&mut self, recording: &Recording) {
         let is_text = !recording.is_binary && !recording.is_count;
         if is_text && self.transaction.is_outside() && sql::may_count_found_rows(&recording.text) {

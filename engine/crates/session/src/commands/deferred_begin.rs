@@ -3,7 +3,7 @@
 //! The server gets it before the transaction's first statement. If that statement is a hit, the server opens the transaction's
 //! snapshot at that moment instead.
 
-use crate::decision::{Decision, Outlet};
+use crate::decision::{ClientOutput, Decision};
 use crate::engine::Engine;
 use crate::session::Session;
 use crate::statement::running::Purpose;
@@ -20,7 +20,7 @@ impl Session {
         engine: &Engine,
         statement: &Statement,
         packet: &[u8],
-        outlet: &mut dyn Outlet,
+        output: &mut dyn ClientOutput,
     ) -> Option<Decision> {
         let Kind::Begin(begin) = &statement.kind else { return None };
         let can_wait = self.may_begin_itself(engine)
@@ -28,7 +28,7 @@ impl Session {
             && self.is_cached(engine)
             && self.context(engine, false).is_some()
             && !self.transaction.has_begun()
-            && !self.transaction.is_unseen
+            && !self.transaction.is_unfollowed
             && self.transaction.autocommit
             && !self.transaction.is_read_only
             && !self.transaction.is_set_once
@@ -55,7 +55,7 @@ impl Session {
         let is_text = packet.get(4) == Some(&(Command::Query as u8));
         self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { self.query_packet(b"BEGIN") });
         self.diagnostics.note_other();
-        outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.transaction.status_now(), 0)]);
+        output.deliver(&[&wire::ok_packet(1, 0, 0, self.transaction.status_now(), 0)]);
         Some(Decision::Answered)
     }
 

@@ -1,6 +1,6 @@
 //! Reads answered from the cache.
 
-use crate::decision::Outlet;
+use crate::decision::ClientOutput;
 use crate::engine::Engine;
 use crate::entries::basis::Basis;
 use crate::entries::cells::any_change_of;
@@ -91,7 +91,12 @@ impl Session {
 
     /// Looks up a read, and sends its result to the client if it is stored and may be served now. Also decides whether
     /// a hit is to be compared with the server's answer: then it is not served, and `verification` is set.
-    pub(crate) fn serve(&mut self, engine: &Engine, request: &ReadRequest, outlet: &mut dyn Outlet) -> ServeOutcome {
+    pub(crate) fn serve(
+        &mut self,
+        engine: &Engine,
+        request: &ReadRequest,
+        output: &mut dyn ClientOutput,
+    ) -> ServeOutcome {
         self.verification = None;
         if self.temporary.may_exist() || self.writes.is_locked {
             return ServeOutcome::No;
@@ -170,11 +175,12 @@ impl Session {
         if is_fresh && !layout.shows_found() {
             self.note_counted(request, &entry);
         }
-        self.deliver(entry.value(), layout, outlet);
+        self.deliver(entry.value(), layout, output);
         ServeOutcome::Answered
     }
 
-    /// Returns the packet of the command in a form that the server knows, so that it can run the read later.
+    /// Returns the packet with which the server can run this read later: without a hint to the cache that the server
+    /// does not know, and with the parameter types of an execution.
     fn as_understood(&self, request: &ReadRequest) -> Vec<u8> {
         // Other commands are executions of a prepared statement, or ask for FOUND_ROWS() of the read with this text.
         let is_text = request.columns.is_none() && request.parameters.is_empty();
@@ -192,18 +198,18 @@ impl Session {
     }
 
     /// Sends a stored response, with the transaction flags of this session in place of the stored ones.
-    fn deliver(&mut self, value: &[u8], layout: Layout, outlet: &mut dyn Outlet) {
+    fn deliver(&mut self, value: &[u8], layout: Layout, output: &mut dyn ClientOutput) {
         let flags = self.transaction.status_now() & OF_TRANSACTION;
         let offsets = layout.offsets(value.len());
         let stored = u16::from_le_bytes([value[offsets[1]], value[offsets[1] + 1]]);
         if stored & OF_TRANSACTION == flags {
-            return outlet.deliver(&[value]);
+            return output.deliver(&[value]);
         }
         let own = (stored & !OF_TRANSACTION | flags).to_le_bytes();
         match offsets[0] {
-            0 => outlet.deliver(&[&value[..offsets[1]], &own, &value[offsets[1] + 2..]]),
+            0 => output.deliver(&[&value[..offsets[1]], &own, &value[offsets[1] + 2..]]),
             first => {
-                outlet.deliver(&[&value[..first], &own, &value[first + 2..offsets[1]], &own, &value[offsets[1] + 2..]])
+                output.deliver(&[&value[..first], &own, &value[first + 2..offsets[1]], &own, &value[offsets[1] + 2..]])
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::text::analysis::Analysis;
 use crate::text::kinds::{closing, may_be_anything, may_change_database, may_run_others};
-use crate::text::views::Reads;
+use crate::text::views::ViewUse;
 use crate::transaction::state::Snapshot;
 use ::insight::ShapeId;
 use cache::Key;
@@ -60,7 +60,7 @@ impl Session {
             return None;
         }
         let keeps = refusal.is_none() && !is_passed_over;
-        let may_read_views = self.reads(engine, analysis, &parse_context) != Some(Reads::Tables);
+        let may_read_views = self.view_use(engine, analysis, &parse_context) != Some(ViewUse::Tables);
         Some(Recording {
             analysis: analysis.clone(),
             shape,
@@ -94,16 +94,21 @@ impl Session {
         })
     }
 
-    /// Returns whether a read reads views; None if the names of views are not known now. Asks the host to read the catalogue if
-    /// a view's definition is missing.
-    pub(crate) fn reads(&self, engine: &Engine, analysis: &Analysis, parse_context: &ParseContext) -> Option<Reads> {
+    /// Returns whether this read reads views, and whether these forbid storing its result. None if the names of the
+    /// views on the server are not known now. Asks the host to read the catalogue if a view's definition is missing.
+    pub(crate) fn view_use(
+        &self,
+        engine: &Engine,
+        analysis: &Analysis,
+        parse_context: &ParseContext,
+    ) -> Option<ViewUse> {
         if engine.catalogue().has_no_views() {
-            return Some(Reads::Tables);
+            return Some(ViewUse::Tables);
         }
         let views = engine.catalogue().views()?;
         let database = parse_context.database.as_deref().unwrap_or(self.identity.database());
         let reads = views.read_by(analysis.sources(), database);
-        if reads == Reads::Refused(ContextReason::ViewUnknown) {
+        if reads == ViewUse::Refused(ContextReason::ViewUnknown) {
             engine.want_catalogue();
         }
         Some(reads)
@@ -215,7 +220,7 @@ impl Session {
     /// Closes the version cells of everything that the open transaction has written, because it may be about to commit: results
     /// that depend on them are neither served nor stored until the running statement has ended.
     pub(crate) fn close_written(&mut self, engine: &Engine) {
-        if self.transaction.is_unseen {
+        if self.transaction.is_unfollowed {
             self.writes.close_everything(engine, false);
         }
         for index in 0..self.transaction.written.len() {

@@ -5,7 +5,7 @@
 //! statements, statements that are not understood. Functions and triggers cannot do so.
 
 use crate::session::Session;
-use crate::statement::prepared::Named;
+use crate::statement::prepared::NamedStatement;
 use crate::text::analysis::Analysis;
 use sql::Kind;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ impl Session {
     /// of the statement behind the name. Otherwise returns `analysis` unchanged.
     pub(crate) fn as_prepared(&mut self, analysis: Arc<Analysis>) -> Arc<Analysis> {
         let Kind::Execute(Some(name)) = &analysis.statement.kind else { return analysis };
-        let is_of_rows = |named: &&Named| matches!(named.statement.kind, Kind::Read(_) | Kind::Write);
+        let is_of_rows = |named: &&NamedStatement| matches!(named.statement.kind, Kind::Read(_) | Kind::Write);
         let Some(named) = self.statements.by_name(name).filter(is_of_rows) else { return analysis };
         let executed = Analysis::executed(&named.statement);
         // If the statement was prepared in another database, the server changes the current database and back, and then looks up
@@ -32,7 +32,7 @@ impl Session {
         if self.identity.variables().are_certain() {
             let statement = sql::classify(&preparation.text, self.identity.mode());
             let database = self.identity.known_database().map(Box::from);
-            self.statements.begin_naming(preparation.name.clone(), Named { statement, database });
+            self.statements.begin_naming(preparation.name.clone(), NamedStatement { statement, database });
         }
     }
 }

@@ -69,7 +69,7 @@ impl Session {
         if let Some(begin) = self.inject_deferred_begin(engine) {
             return Some(begin);
         }
-        if self.runs_unseen(packet) {
+        if self.runs_pending_read(packet) {
             return None;
         }
         let matters =
@@ -79,7 +79,7 @@ impl Session {
 
     /// True if this command is the pending read itself, the one that was served from the cache last: running it leaves the diagnostics that
     /// a replay would leave.
-    fn runs_unseen(&mut self, packet: &[u8]) -> bool {
+    fn runs_pending_read(&mut self, packet: &[u8]) -> bool {
         let is_alone = |pending: &&PendingRead| !pending.is_owed && pending.before.is_empty();
         let Some(pending) = self.diagnostics.pending_read.as_ref().filter(is_alone) else { return false };
         let capabilities = self.identity.capabilities();

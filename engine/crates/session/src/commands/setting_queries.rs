@@ -47,8 +47,8 @@ impl Session {
 
     /// True if the engine may send a query of its own on this connection now, without any effect that the client sees.
     fn may_query_settings(&self) -> bool {
-        let is_unseen = !self.identity.may_report() || self.transaction.is_outside();
-        is_unseen
+        let is_unobserved = !self.identity.may_report() || self.transaction.is_outside();
+        is_unobserved
             && !self.identity.must_run()
             // With the optimizer trace on, the query would replace the trace of the client's last statement.
             && !self.identity.expects_side_effects()

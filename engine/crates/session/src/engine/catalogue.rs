@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct Catalogue {
     generation: AtomicU64,
-    /// Number of definitions so far, including those of a single table.
+    /// The number of times that anything was defined, altered or dropped so far, see the method `definitions`.
     definitions: AtomicU64,
     views: RwLock<Arc<Views>>,
     /// The generation that is known to have no views. It spares reads the lock of `views`.
@@ -45,19 +45,20 @@ impl Catalogue {
         self.note_definition();
     }
 
-    /// Counts a definition of a single table. The published names of views stay valid.
+    /// Notes that the definition of a single table has changed, see `definitions`. The published names of views stay
+    /// valid.
     pub fn note_definition(&self) {
         self.definitions.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Number of definitions so far, including those of a single table. If it has grown, column metadata may have
-    /// changed.
+    /// The number of times that anything was defined, altered or dropped so far, including the changes of a single
+    /// table that leave the generation as it is. If it has grown, column metadata may have changed.
     pub fn definitions(&self) -> u64 {
         self.definitions.load(Ordering::Acquire)
     }
 
-    /// Publishes the names of all views. `views.generation` is the generation from before the server was asked for
-    /// them; if it is over by now, they do not count.
+    /// Publishes the names of all views. `views.generation` is the number that `generation` returned before the server
+    /// was asked for them. If definitions have changed since, the names do not count.
     pub fn publish(&self, views: Views) {
         let without_views = if views.are_none() { views.generation } else { 0 };
         let mut published = self.views.write().unwrap_or_else(|e| e.into_inner());
@@ -72,8 +73,8 @@ impl Catalogue {
         self.without_views.load(Ordering::Acquire) == self.generation()
     }
 
-    /// Notes that the server has no triggers outside of the schema `sys`. `generation` is the one from before the
-    /// server was asked; if it is over by now, the note does not count.
+    /// Notes that the server has no triggers outside of the schema `sys`. `generation` is the number that the method of
+    /// this name returned before the server was asked. If definitions have changed since, the note does not count.
     pub fn note_no_triggers(&self, generation: u64) {
         self.without_triggers.store(generation, Ordering::Release);
     }

@@ -28,7 +28,7 @@ pub struct Insight {
     pub differences: FlushableCounter,
     rules: RwLock<Arc<Rules>>,
     has_rules: AtomicBool,
-    untold: Mutex<Vec<String>>,
+    unlogged: Mutex<Vec<String>>,
     chosen: AtomicU64,
 }
 
@@ -49,8 +49,9 @@ impl Validity {
     }
 }
 
-/// Largest number of statements with differing results that are kept for the log until they are taken.
-const UNTOLD: usize = 20;
+/// The maximum number of statements that are kept for the log because their stored result differed from the server's
+/// answer.
+const MOST_UNLOGGED: usize = 20;
 /// Bytes that a result takes in the index of the cache, besides its entry.
 const INDEX_BYTES: usize = 16;
 
@@ -100,8 +101,8 @@ impl Insight {
         self.digests.observed(shape, cost_ns / 1000, would_hit);
     }
 
-    /// Notes the tables that a result of this shape was read from. It was stored, or would have been if the cache had been on.
-    /// `tables` are their cells of any change.
+    /// Notes the tables that a result of this shape was read from. It was stored, or would have been if the cache had
+    /// been on. `tables` are the version cells that advance with any change of them.
     pub(crate) fn read_from(&self, shape: ShapeId, tables: impl Iterator<Item = CellId>) {
         self.digests.reads(shape, tables.map(|cell| cell.0));
     }
@@ -172,9 +173,9 @@ impl Insight {
     /// `take_differences`.
     pub fn differs(&self, shape: ShapeId) {
         self.differences.add(1);
-        let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
-        if untold.len() < UNTOLD {
-            untold.push(self.digests.get(shape).map_or_else(String::new, |(id, text)| {
+        let mut unlogged = self.unlogged.lock().unwrap_or_else(|e| e.into_inner());
+        if unlogged.len() < MOST_UNLOGGED {
+            unlogged.push(self.digests.get(shape).map_or_else(String::new, |(id, text)| {
                 format!("digest {id:032x}, {}", String::from_utf8_lossy(&text))
             }));
         }
@@ -182,7 +183,7 @@ impl Insight {
 
     /// The statements whose stored results differed from the server's since the last call, as texts for the log; at most 20.
     pub fn take_differences(&self) -> Vec<String> {
-        std::mem::take(&mut self.untold.lock().unwrap_or_else(|e| e.into_inner()))
+        std::mem::take(&mut self.unlogged.lock().unwrap_or_else(|e| e.into_inner()))
     }
 
     /// Resets the statistics that are shown to users, as FLUSH STATUS demands.

@@ -19,14 +19,15 @@ const NOBODY: NearId = 0;
 #[derive(Default)]
 pub(crate) struct Marks(Mutex<HashMap<u32, Arc<MarkableConnection>>>);
 
-/// A connection that can be marked, and the near cache that has marked it.
+/// A connection that a near cache can mark, which means that the engine reports to that near cache on the connection's
+/// commands.
 struct MarkableConnection {
     /// [`check_of`](feed::check_of) the greeting of this connection.
     greeting: u64,
     owner: AtomicU64,
 }
 
-/// The entry of a live connection among those that can be marked. Dropping it removes the entry.
+/// Lets near caches mark a live connection, to receive reports on its commands. Dropping it ends that.
 pub(crate) struct MarkHandle {
     marks: Arc<Marks>,
     connection: u32,
@@ -34,28 +35,29 @@ pub(crate) struct MarkHandle {
 }
 
 impl Marks {
-    /// Adds a connection, before its client gets the greeting. `greeting` is the check of the greeting's payload. The connection can be
-    /// marked until the returned value is dropped.
+    /// Lets near caches mark this connection (receive reports on its commands) until the returned value is dropped. To
+    /// be called before the client gets the greeting. `greeting` is the check value of the greeting's payload, which a
+    /// near cache has to know.
     pub fn enter(self: &Arc<Marks>, connection: u32, greeting: u64) -> MarkHandle {
         let entry = Arc::new(MarkableConnection { greeting, owner: AtomicU64::new(NOBODY) });
         self.connections().insert(connection, entry.clone());
         MarkHandle { marks: self.clone(), connection, entry }
     }
 
-    /// Marks a connection for the near cache `id`, instead of for any other. Ignored if there is no such connection or `greeting` is not
-    /// the check of its greeting.
+    /// Makes the engine report the commands of this connection to the near cache `id`, and to no other one. Ignored if
+    /// there is no such connection, or if `greeting` is not the check value of its greeting.
     pub fn mark(&self, connection: u32, greeting: u64, id: NearId) {
         if let Some(entry) = self.connections().get(&connection).filter(|entry| entry.greeting == greeting) {
             entry.owner.store(id, Ordering::Release);
         }
     }
 
-    /// Ends the mark of a connection, if the near cache `id` has marked it.
+    /// Ends the reports on this connection to the near cache `id`. Does nothing if they go to another near cache.
     pub fn unmark(&self, connection: u32, id: NearId) {
         self.connections().get(&connection).into_iter().for_each(|entry| entry.end(id));
     }
 
-    /// Ends the marks of all connections that this near cache has marked, because it is gone.
+    /// Ends the reports on all connections that this near cache has marked, because it is gone.
     pub fn unmark_all(&self, id: NearId) {
         self.connections().values().for_each(|entry| entry.end(id));
     }
@@ -66,14 +68,14 @@ impl Marks {
 }
 
 impl MarkableConnection {
-    /// Ends the mark, if the near cache `id` has set it.
+    /// Ends the reports on this connection if they go to the near cache `id`.
     fn end(&self, id: NearId) {
         let _ = self.owner.compare_exchange(id, NOBODY, Ordering::AcqRel, Ordering::Relaxed);
     }
 }
 
 impl MarkHandle {
-    /// The near cache that has marked this connection, to receive reports about its commands. None if none has.
+    /// Returns the near cache that receives reports on this connection's commands. None if none does.
     pub fn owner(&self) -> Option<NearId> {
         Some(self.entry.owner.load(Ordering::Acquire)).filter(|id| *id != NOBODY)
     }

@@ -141,7 +141,8 @@ impl Settings {
         self.held.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Ends what one call of `hold` began.
+    /// Ends the effect of one call of `hold`. Reads are served from the cache again once every call of `hold` was
+    /// followed by one of `release`.
     pub fn release(&self) {
         self.held.fetch_sub(1, Ordering::SeqCst);
     }
@@ -314,14 +315,16 @@ impl Settings {
         self.granting.load(Ordering::SeqCst) <= number
     }
 
-    /// Called before a statement changes what new sessions inherit: global variables, accounts or privileges. Each call must be
+    /// Notes that a statement is about to change what new sessions inherit: global variables, accounts or privileges.
+    /// What was looked up before, and until `end_change`, does not count, see `is_unchanged_since`. Each call must be
     /// followed by one of `end_change`.
     pub fn begin_change(&self) {
         self.changing.fetch_add(1, Ordering::SeqCst);
         self.inherited.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Called when the change that `begin_change` has announced is over.
+    /// Notes that the change which `begin_change` has announced is over. What is looked up from here on is the new
+    /// state.
     pub fn end_change(&self) {
         self.inherited.fetch_add(1, Ordering::SeqCst);
         self.changing.fetch_sub(1, Ordering::SeqCst);

@@ -21,8 +21,8 @@ pub enum Verdict {
     Snapshot,
     /// Its results may be cached. Its engine has no snapshots (MyISAM, MEMORY).
     Plain,
-    /// Like `Plain`, but a transaction that reads it can have no savepoints (Aria). So a read of it inside a transaction must run on
-    /// the server.
+    /// Its results may be cached. Its engine has no snapshots, and a transaction that reads it can have no savepoints
+    /// (Aria). So a read of it inside a transaction must run on the server.
     NoSavepoints,
     /// Its results are never cached, because of its engine or type.
     Unfit,
@@ -87,8 +87,9 @@ impl Table {
         }
     }
 
-    /// The period for which an answer of the catalogue about this table holds, from now on. To be read before the server is asked, and
-    /// passed to `set_verdict` with the answer. `generation` is the catalogue's generation.
+    /// Returns the period, from now on, in which an answer of the catalogue about this table will hold: until the
+    /// table, or anything in the catalogue, is defined. To be read before the server is asked, and passed to
+    /// `set_verdict` with the answer. `generation` is that of the catalogue, see `Catalogue::generation`.
     pub fn era(&self, generation: u64) -> Era {
         // Acquire: pairs with the Release in `redefine`.
         Era(generation + self.defined.load(Ordering::Acquire))
@@ -107,8 +108,8 @@ impl Table {
         self.defining.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Ends `begin_definition` after the table was defined: its verdict and its key column are not known any more. Must be called before
-    /// results of the table may be stored again.
+    /// Ends `begin_definition` after the table was defined: from here on it is not known whether its results may be
+    /// stored, and what its key column is. Must be called before results of the table may be stored again.
     pub fn redefine(&self) {
         self.defined.fetch_add(1, Ordering::AcqRel);
         self.end_definition();
@@ -126,7 +127,8 @@ impl Table {
         self.defining.load(Ordering::Acquire) != 0
     }
 
-    /// The column that identifies the table's rows. None if it has none, or if that is not known in this generation of the catalogue. Only
+    /// The column that identifies the table's rows. None if it has none, or if that was not looked up since the
+    /// catalogue's `generation` began, which ends with the next changed definition. Only
     /// [`Engine::key_of`](crate::Engine::key_of) may call this.
     pub fn key(&self, generation: u64) -> Option<Arc<KeyColumn>> {
         let era = self.era(generation);
@@ -134,9 +136,9 @@ impl Table {
         key.1.clone().filter(|_| key.0 == era)
     }
 
-    /// True if the table need not be looked up again in this generation of the catalogue: its verdict is known and, for an InnoDB table,
-    /// whether it has a key column. The list of tables to look up may still have such a table, if a read has asked for it during the
-    /// look-up.
+    /// True if the table need not be looked up again before the catalogue's `generation` ends with the next changed
+    /// definition: it is known whether its results may be stored and, for an InnoDB table, whether it has a key column.
+    /// The list of tables to look up may still have such a table, if a read has asked for it during the look-up.
     pub fn is_looked_up(&self, generation: u64) -> bool {
         match self.verdict(generation) {
             Verdict::Unknown => false,
@@ -145,7 +147,8 @@ impl Table {
         }
     }
 
-    /// How the table may be used. `Unknown` if it was not looked up in this generation of the catalogue, or was defined since.
+    /// Whether and how results of the table may be stored. `Unknown` if the table was not looked up since the
+    /// catalogue's `generation` began, or was defined since.
     pub fn verdict(&self, generation: u64) -> Verdict {
         // Acquire: pairs with the Release in `set_verdict`.
         let packed = self.verdict.load(Ordering::Acquire);
@@ -169,13 +172,14 @@ impl Table {
         *self.key.write().unwrap_or_else(|e| e.into_inner()) = (era, key.map(Arc::new));
     }
 
-    /// Notes the verdict that was looked up. `era` was read before the look-up: the answer has no effect if the table was defined since.
+    /// Notes whether and how results of the table may be stored, as it was looked up. `era` was read before the
+    /// look-up: the answer has no effect if the table was defined since.
     pub fn set_verdict(&self, era: Era, verdict: Verdict) {
         // Release: pairs with the Acquire in `verdict`.
         self.verdict.store(era.0 << 3 | verdict as u64, Ordering::Release);
     }
 
-    /// Forgets the verdict on the table, so that the next read of it asks for a look-up.
+    /// Forgets whether results of the table may be stored, so that the next read of it asks for a look-up.
     pub fn forget_verdict(&self) {
         self.verdict.store(Verdict::Unknown as u64, Ordering::Release);
     }

@@ -106,7 +106,7 @@ pub(crate) fn keeps_track(kind: &Kind) -> bool {
     }
 }
 
-/// True if `passes_unseen` certainly holds for this command. The usual statements of a server whose cache is off are recognized without
+/// True if `passes_unexamined` certainly holds for this command. The usual statements of a server whose cache is off are recognized without
 /// searching for each of the engine's names.
 #[inline]
 fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
@@ -123,7 +123,7 @@ fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
 
 /// True if neither the text nor the response of this command matters for an unserved session. It may then be forwarded without being
 /// followed. The command is None if it is not known.
-pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
+pub(crate) fn passes_unexamined(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
     match command {
         Some(Command::Query | Command::StmtPrepare) => {
             !may_concern_surface(body, mode) && !sql::surface::is_about_plugin(body, mode)

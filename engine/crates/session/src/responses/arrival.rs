@@ -119,12 +119,16 @@ impl Session {
                 self.begin_once_more();
             }
         }
-        let is_unseen = matches!(running.purpose, Purpose::PendingRead { .. });
-        let interruption = interruption(engine.flavour(), outcome).filter(|_| is_unseen);
+        let is_pending_read = matches!(running.purpose, Purpose::PendingRead { .. });
+        let interruption = interruption(engine.flavour(), outcome).filter(|_| is_pending_read);
         if let Some(answer) = interruption {
             self.work.hidden_error = Some(HiddenError { answer, is_of_begin: false });
             self.diagnostics.pending_read = running.replaced.take();
-        } else if has_failed && !is_unseen && running.replaced.is_some() && !has_counted(engine.flavour(), outcome) {
+        } else if has_failed
+            && !is_pending_read
+            && running.replaced.is_some()
+            && !has_counted(engine.flavour(), outcome)
+        {
             self.diagnostics.pending_read = running.replaced.take();
         }
     }

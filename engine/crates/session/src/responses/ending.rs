@@ -56,7 +56,7 @@ impl Session {
         }
         if ends || !self.transaction.is_open && !has_failed {
             self.transaction.written.clear();
-            self.transaction.is_unseen &= !ends;
+            self.transaction.is_unfollowed &= !ends;
         } else {
             for cell in self.writes.cells() {
                 if *cell != Versions::EVERYTHING && !self.transaction.written.contains(cell) {

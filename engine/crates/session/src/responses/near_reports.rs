@@ -19,8 +19,9 @@ impl Session {
         self.near.feed
     }
 
-    /// Reports a result that was just stored to the near cache that has marked this connection, if any. Not if the statement has changed
-    /// the session context: the result then says nothing about the session's next reads.
+    /// Reports a result that was just stored to the near cache that has marked this connection to receive such reports,
+    /// if there is one. Not if the statement has changed the session context: the result then says nothing about the
+    /// session's next reads.
     pub(crate) fn report_stored(&mut self, engine: &Engine, recording: &Recording) {
         if self.may_report_results(&recording.text)
             && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context))
@@ -32,15 +33,16 @@ impl Session {
         }
     }
 
-    /// Reports a hit in the server's own cache to the near cache that has marked this connection, if any.
+    /// Reports a hit in the server's own cache to the near cache that has marked this connection to receive such
+    /// reports, if there is one.
     pub(crate) fn report_served(&mut self, engine: &Engine, request: &ReadRequest, entry: &Entry) {
         if self.may_report_results(request.text) {
             self.report_result(engine, request.context, entry.stamp(), entry.cells(), Layout(entry.flags()));
         }
     }
 
-    /// True if results of this text can be reported to a near cache that has marked this connection. It cannot learn how many rows a read
-    /// has found in addition to those that it returns.
+    /// True if results of this text can be reported to a near cache. False for a read that may find more rows than it
+    /// returns, since a near cache cannot learn how many.
     fn may_report_results(&self, text: &[u8]) -> bool {
         self.near.mark.is_some() && !sql::may_count_found_rows(text)
     }
@@ -80,16 +82,17 @@ impl Session {
             stamp,
             holds_over_preparations: self.are_grants_unchanged(engine),
             is_for_transactions: !layout.outside_transactions_only(),
-            snapshot: self.snapshot_beside(),
+            snapshot: self.near_snapshot(),
             is_of_session: false,
         };
         self.near.report(engine, content, cells, &tables);
     }
 
-    /// The snapshot's stamp, if a near cache may answer reads in the open transaction. None if it may not. One reason is a limit on idle
-    /// transactions: the server has to see each read, or it would end the session.
-    fn snapshot_beside(&self) -> Option<Stamp> {
-        self.transaction.snapshot_beside().filter(|_| !self.identity.side_effects().limits_idleness)
+    /// Returns the stamp of the open transaction's snapshot, if a near cache may answer reads in the transaction. None
+    /// if it may not. One reason is a limit on idle transactions: the server has to see each read, or it would end the
+    /// session.
+    fn near_snapshot(&self) -> Option<Stamp> {
+        self.transaction.near_snapshot().filter(|_| !self.identity.side_effects().limits_idleness)
     }
 
     /// Called when the server has agreed to the statement that makes this connection a feed. Attaches the near cache, if its version of the

@@ -8,7 +8,7 @@ use crate::responses::keeping::finish;
 use crate::session::Session;
 use crate::statement::recording::{FinishedRead, Recording};
 use crate::statement::rows::depend_on_rows;
-use crate::text::views::Reads;
+use crate::text::views::ViewUse;
 use ::insight::Caching;
 use wire::{Outcome, Unstorable};
 
@@ -110,17 +110,17 @@ impl Session {
     /// Refuses a result if a view forbids storing it, or if anything that it depends on has changed.
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
         let is_as_then = engine.catalogue().generation() == recording.generation;
-        let reads = self.reads(engine, &recording.analysis, &recording.parse_context).filter(|_| is_as_then);
+        let reads = self.view_use(engine, &recording.analysis, &recording.parse_context).filter(|_| is_as_then);
         let Some(reads) = reads else { return recording.refuse(ContextReason::Changed) };
         // This may not have been known yet when the read was sent.
-        recording.may_read_views = reads != Reads::Tables;
+        recording.may_read_views = reads != ViewUse::Tables;
         if engine
             .flavour()
             .schemas
             .is_system(recording.parse_context.database.as_deref().unwrap_or(self.identity.database()))
         {
             recording.refuse(ContextReason::SystemTable);
-        } else if let Reads::Refused(own) = reads {
+        } else if let ViewUse::Refused(own) = reads {
             recording.refuse(own);
         } else if !self.may_still_store(engine, recording) {
             recording.refuse(ContextReason::Changed);

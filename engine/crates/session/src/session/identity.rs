@@ -250,7 +250,9 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// Notes that the server looks up the privileges for the current database now and keeps them. `number` is as for `set_granted`.
+    /// Notes that the server looks up the privileges for the current database now and keeps them. `number` is what
+    /// `Engine::number_of` returned: sessions of one account with the same number and database have the same
+    /// privileges.
     pub fn set_granted_for_database(&mut self, number: u64) {
         self.granted[1] = number;
         self.forget_numbers();
@@ -420,7 +422,8 @@ impl Identity {
         }
     }
 
-    /// Computes the numbers for the text and the binary protocol. None if the session must not be cached.
+    /// Computes the numbers of this session context for the text and the binary protocol. Sessions with equal numbers
+    /// share results. None if results of the session must not be cached.
     fn compute(&self, contexts: &Contexts) -> Option<[u64; 2]> {
         let account = self.account.as_ref()?;
         if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain {

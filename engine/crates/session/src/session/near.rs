@@ -46,7 +46,7 @@ impl Near {
         self.marked = Some(engine.feed().marks.enter(self.connection, self.greeting));
     }
 
-    /// Called when the connection has ended: no near cache can mark it any more.
+    /// Called when the connection has ended: no near cache can request reports on it any more.
     pub fn end(&mut self) {
         (self.marked, self.mark) = (None, None);
     }
@@ -80,13 +80,15 @@ impl Near {
         is_awaited.then_some(self.is_execution)
     }
 
-    /// Sets whether the next call of `count` is about the same command, because the engine's own command goes first.
+    /// Sets whether the client's present command will be passed to `count` once more, because a command of the engine's
+    /// own goes to the server first. It is then not counted twice.
     pub fn expects_again(&mut self, expects: bool) {
         self.is_repeated = expects;
     }
 
-    /// Sends the message about the last command to the near cache that has marked this connection; does nothing if
-    /// there is none. `cells` are what the result depends on, and `tables` the cells of any change of its tables.
+    /// Sends the report on the last command to the near cache that receives reports on this connection; does nothing if
+    /// there is none. `cells` are the version cells that the result depends on, and `tables` those that advance with
+    /// any change of its tables.
     pub(crate) fn report(
         &mut self,
         engine: &Engine,

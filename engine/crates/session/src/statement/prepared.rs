@@ -111,14 +111,14 @@ pub struct Statements {
     pub to_reset: Option<u32>,
     /// The id of the statement that was prepared last. None if that is not known.
     last: Option<u32>,
-    by_name: HashMap<Vec<u8>, Named>,
+    by_name: HashMap<Vec<u8>, NamedStatement>,
     /// The name and statement of the PREPARE that is running now.
-    unnamed: Option<(Vec<u8>, Named)>,
+    unnamed: Option<(Vec<u8>, NamedStatement)>,
 }
 
 /// The statement that was prepared in SQL under a name, and the database in which that was done (none if unknown).
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedStatement {
     pub statement: Statement,
     pub database: Option<Box<[u8]>>,
 }
@@ -166,7 +166,7 @@ impl Statements {
     }
 
     /// The statement that is certainly behind this name. None if that is not known.
-    pub fn by_name(&self, name: &[u8]) -> Option<&Named> {
+    pub fn by_name(&self, name: &[u8]) -> Option<&NamedStatement> {
         self.by_name.get(name)
     }
 
@@ -182,7 +182,7 @@ impl Statements {
     }
 
     /// Called when a PREPARE in SQL goes to the server. The name counts once `end_naming` is called.
-    pub fn begin_naming(&mut self, name: Vec<u8>, named: Named) {
+    pub fn begin_naming(&mut self, name: Vec<u8>, named: NamedStatement) {
         self.unnamed = Some((name, named));
     }
 

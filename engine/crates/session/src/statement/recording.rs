@@ -46,7 +46,8 @@ pub struct Recording {
     pub tables: Vec<Arc<Table>>,
     /// The first table that the statement has locked.
     pub first_table: Option<Arc<Table>>,
-    /// `cells` are those of rows and blocks of rows, and not that of any change of the table.
+    /// True if `cells` are those of rows and blocks of rows, without the cell that advances with any change of the
+    /// table.
     pub is_by_rows: bool,
     /// All tables that the read has locked have snapshots (InnoDB), not counting those in `unsettled`.
     pub all_snapshot: bool,
@@ -95,8 +96,8 @@ impl Recording {
         }
     }
 
-    /// Adds a table that the read has locked to what the result depends on. `verdict` is what is known of the table
-    /// now.
+    /// Adds a table that the read has locked to what the result depends on. `verdict` says whether results of the table
+    /// may be stored, as far as that is known now.
     pub fn depend_on(&mut self, table: &Arc<Table>, verdict: Verdict) {
         self.take_verdict(table, verdict);
         if !self.cells.contains(&table.any_change) {
@@ -117,8 +118,9 @@ impl Recording {
         }
     }
 
-    /// Takes what is known by now, in this generation of the catalogue, of the tables that were not looked up yet when
-    /// they were locked. The result is refused if one of them may not be cached.
+    /// Takes what is known by now of the tables that were not looked up yet when they were locked. The result is
+    /// refused if one of them may not be cached. `generation` is that of the catalogue: what was looked up before it
+    /// began does not count.
     pub fn resolve_unsettled(&mut self, generation: u64) {
         for table in std::mem::take(&mut self.unsettled) {
             self.take_verdict(&table, table.verdict(generation));

@@ -19,7 +19,8 @@ pub(crate) enum Purpose {
     Client,
     /// A deferred BEGIN of the client, or the BEGIN for the read with which a transaction starts.
     Begin,
-    /// Like `Begin`, but the snapshot is opened at once. The stamp was read before.
+    /// A START TRANSACTION WITH CONSISTENT SNAPSHOT in place of a BEGIN for the read with which a transaction starts.
+    /// The stamp was read before it was sent.
     OpenSnapshot(Stamp),
     /// The engine's query for settings of the session that are not certain.
     QuerySettings,

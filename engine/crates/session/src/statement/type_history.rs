@@ -55,8 +55,9 @@ impl ParameterTypeHistory {
         !self.is_mixed && !self.is_part
     }
 
-    /// Notes that the current execution was answered from the cache. `packet` returns it as the server must run it, if it is the first with
-    /// its types.
+    /// Notes that the current execution was answered from the cache. If it is the first with its types, the server
+    /// still has to run it, because later executions may rely on them; `packet` is then called, and returns the packet
+    /// for this.
     pub fn note_served(&mut self, packet: impl FnOnce() -> Vec<u8>) {
         if !self.types().is_empty() && !self.is_known && self.owed.is_none() {
             self.owed = Some(packet());

@@ -220,8 +220,8 @@ impl Analysis {
         self.sources.as_deref()
     }
 
-    /// True if some word of the text is the name of a view. `text` is any text of this shape. The answer is remembered for the generation
-    /// of `views`.
+    /// True if some word of the text is the name of a view. `text` is any text of this shape. The answer is remembered
+    /// until the server's definitions change.
     pub fn names_view(&self, views: &Views, text: &[u8], mode: LexMode) -> bool {
         let asked = (views.generation + 1) << 1;
         // Relaxed: the answer and the generation it holds for are in the same word.

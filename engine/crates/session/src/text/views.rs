@@ -48,7 +48,7 @@ struct View {
 
 /// Whether a read reads views, and whether its result may be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
+pub enum ViewUse {
     /// It reads no view.
     Tables,
     /// It reads views, and none of them forbids keeping the result.
@@ -58,8 +58,9 @@ pub enum Reads {
 }
 
 impl Views {
-    /// The names in `views`, which must be all views but those of system schemas, as they were in this generation of the
-    /// catalogue. `folds_case` says that the server ignores the case of names.
+    /// Holds the names in `views`, which must be all views but those of system schemas. `generation` is the catalogue's
+    /// number from before they were queried: the names are valid until it changes. `folds_case` says that the server
+    /// ignores the case of names.
     pub fn new(generation: u64, folds_case: bool, views: impl IntoIterator<Item = ViewName>) -> Views {
         let mut all = Views { generation, folds_case, ..Views::default() };
         for name in views {
@@ -81,61 +82,63 @@ impl Views {
 
     /// Whether a read of these tables and views reads views. `sources` is None if the names are not known, and `database` is
     /// the one of unqualified names. If a definition is needed that is not known yet, the host is asked for it.
-    pub fn read_by(&self, sources: Option<&[TableName]>, database: &[u8]) -> Reads {
+    pub fn read_by(&self, sources: Option<&[TableName]>, database: &[u8]) -> ViewUse {
         if self.are_none() {
-            return Reads::Tables;
+            return ViewUse::Tables;
         }
-        let Some(sources) = sources else { return Reads::Refused(ContextReason::View) };
-        let mut met = Vec::new();
+        let Some(sources) = sources else { return ViewUse::Refused(ContextReason::View) };
+        let mut found = Vec::new();
         for source in sources {
             let db = source.db.as_deref().unwrap_or(database);
             if !self.is_name_certain(db) || !self.is_name_certain(&source.name) {
-                return Reads::Refused(ContextReason::View);
+                return ViewUse::Refused(ContextReason::View);
             }
-            self.meet(db, &source.name, &mut met);
+            self.add_view(db, &source.name, &mut found);
         }
-        self.judge(met)
+        self.check_views(found)
     }
 
     /// The views among the names in the definition of a view, whose schema is `schema`. None if that is not certain.
     pub fn among(&self, sources: &[TableName], schema: &[u8]) -> Option<Vec<ViewName>> {
-        let mut met = Vec::new();
+        let mut found = Vec::new();
         for source in sources {
             let db = source.db.as_deref().unwrap_or(schema);
             (self.is_name_certain(db) && self.is_name_certain(&source.name)).then_some(())?;
-            self.meet(db, &source.name, &mut met);
+            self.add_view(db, &source.name, &mut found);
         }
-        Some(met.into_iter().map(|view| view.name.clone()).collect())
+        Some(found.into_iter().map(|view| view.name.clone()).collect())
     }
 
-    /// Checks these views, and the views that they read. Asks the host for the first definition that is not known yet.
-    fn judge<'a>(&'a self, mut met: Vec<&'a View>) -> Reads {
-        if met.is_empty() {
-            return Reads::Tables;
+    /// Returns whether results that depend on these views, and on the views that those read, may be stored. Asks the
+    /// host for the first definition that is not known yet.
+    fn check_views<'a>(&'a self, mut found: Vec<&'a View>) -> ViewUse {
+        if found.is_empty() {
+            return ViewUse::Tables;
         }
-        let mut judged = 0;
-        while let Some(view) = met.get(judged) {
+        let mut checked = 0;
+        while let Some(view) = found.get(checked) {
             let Some(definition) = view.definition.get() else {
                 self.request_definition(&view.name);
-                return Reads::Refused(ContextReason::ViewUnknown);
+                return ViewUse::Refused(ContextReason::ViewUnknown);
             };
             if let Some(own) = definition.against {
-                return Reads::Refused(own);
+                return ViewUse::Refused(own);
             }
             for inner in &definition.views {
-                self.meet(&inner.db, &inner.name, &mut met);
+                self.add_view(&inner.db, &inner.name, &mut found);
             }
-            judged += 1;
+            checked += 1;
         }
-        Reads::Views
+        ViewUse::Views
     }
 
-    /// Adds the view of this name, if there is one and it is not in the list yet.
-    fn meet<'a>(&'a self, db: &[u8], name: &[u8], met: &mut Vec<&'a View>) {
+    /// Adds the view of this name to `found`, the list of views to check, if there is such a view and it is not in the
+    /// list yet.
+    fn add_view<'a>(&'a self, db: &[u8], name: &[u8], found: &mut Vec<&'a View>) {
         if let Some(view) = self.known.get(&self.key(db, name))
-            && !met.iter().any(|other| std::ptr::eq(*other, view))
+            && !found.iter().any(|other| std::ptr::eq(*other, view))
         {
-            met.push(view);
+            found.push(view);
         }
     }
 
@@ -169,7 +172,8 @@ impl Views {
         self.known.get(&self.key(&name.db, &name.name)).is_none_or(|view| view.definition.get().is_some())
     }
 
-    /// Notes the definition of a view, as it was looked up in this generation of the catalogue. Only the first one counts.
+    /// Notes the definition of a view, as it was looked up while these names of views were valid. Only the first one
+    /// counts.
     pub fn set_definition(&self, name: &ViewName, definition: Definition) {
         if let Some(view) = self.known.get(&self.key(&name.db, &name.name)) {
             let _ = view.definition.set(definition);
@@ -197,7 +201,7 @@ mod tests {
         Views::new(1, folds_case, names.iter().map(|name| view(name)))
     }
 
-    fn read(views: &Views, names: &[&str]) -> Reads {
+    fn read(views: &Views, names: &[&str]) -> ViewUse {
         let names: Vec<_> = names.iter().map(|name| table(name)).collect();
         views.read_by(Some(&names), b"d")
     }
@@ -210,13 +214,13 @@ mod tests {
     #[test]
     fn a_view_is_what_its_schema_and_its_name_say() {
         let views = views(false, &["d.v", "e.w"]);
-        assert_eq!(read(&views, &["t", "e.v", "w", "d.w", "V", "D.v"]), Reads::Tables);
-        assert_eq!(read(&views, &["t", "v"]), Reads::Refused(ContextReason::ViewUnknown));
-        assert_eq!(read(&views, &["e.w"]), Reads::Refused(ContextReason::ViewUnknown));
+        assert_eq!(read(&views, &["t", "e.v", "w", "d.w", "V", "D.v"]), ViewUse::Tables);
+        assert_eq!(read(&views, &["t", "v"]), ViewUse::Refused(ContextReason::ViewUnknown));
+        assert_eq!(read(&views, &["e.w"]), ViewUse::Refused(ContextReason::ViewUnknown));
         assert_eq!(views.take_requested_definitions(), [view("d.v"), view("e.w")]);
         assert!(views.take_requested_definitions().is_empty());
-        assert_eq!(views.read_by(None, b"d"), Reads::Refused(ContextReason::View));
-        assert_eq!(self::views(false, &[]).read_by(None, b"d"), Reads::Tables);
+        assert_eq!(views.read_by(None, b"d"), ViewUse::Refused(ContextReason::View));
+        assert_eq!(self::views(false, &[]).read_by(None, b"d"), ViewUse::Tables);
     }
 
     #[test]
@@ -224,21 +228,21 @@ mod tests {
         let views = views(false, &["d.v", "d.w", "e.x", "e.y"]);
         settle(&views, "d.v", None, &["d.w", "e.x"]);
         settle(&views, "d.w", None, &["d.v"]);
-        assert_eq!(read(&views, &["v"]), Reads::Refused(ContextReason::ViewUnknown));
+        assert_eq!(read(&views, &["v"]), ViewUse::Refused(ContextReason::ViewUnknown));
         assert_eq!(views.take_requested_definitions(), [view("e.x")]);
         settle(&views, "e.x", None, &[]);
-        assert_eq!(read(&views, &["v", "t"]), Reads::Views);
+        assert_eq!(read(&views, &["v", "t"]), ViewUse::Views);
         settle(&views, "e.y", Some(ContextReason::ViewFunction), &[]);
-        assert_eq!(read(&views, &["v", "e.y"]), Reads::Refused(ContextReason::ViewFunction));
+        assert_eq!(read(&views, &["v", "e.y"]), ViewUse::Refused(ContextReason::ViewFunction));
     }
 
     #[test]
     fn where_case_is_folded_names_beyond_ascii_may_be_any() {
         let views = views(true, &["D.V"]);
         settle(&views, "d.v", None, &[]);
-        assert_eq!(read(&views, &["v"]), Reads::Views);
-        assert_eq!(read(&views, &["d.V"]), Reads::Views);
-        assert_eq!(read(&views, &["\u{212a}"]), Reads::Refused(ContextReason::View));
+        assert_eq!(read(&views, &["v"]), ViewUse::Views);
+        assert_eq!(read(&views, &["d.V"]), ViewUse::Views);
+        assert_eq!(read(&views, &["\u{212a}"]), ViewUse::Refused(ContextReason::View));
         assert_eq!(views.among(&[table("\u{e4}.v")], b"d"), None);
         assert_eq!(views.among(&[table("v"), table("t")], b"d"), Some(vec![view("D.V")]));
     }

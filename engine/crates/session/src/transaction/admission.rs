@@ -37,7 +37,7 @@ impl Transaction {
         if self.is_branch {
             return Refuse(ContextReason::Branch);
         }
-        if self.is_unseen {
+        if self.is_unfollowed {
             return Refuse(ContextReason::Snapshot);
         }
         if self.isolation == Isolation::ReadUncommitted {
@@ -71,8 +71,8 @@ impl Transaction {
     /// The stamp that bounds what a near cache may serve in the open transaction: results that have not changed since. `u64::MAX` if each
     /// read has a snapshot of its own. None if it may serve nothing. Unlike `admit`, this refuses any transaction that has written
     /// something, because a near cache does not know which tables were written.
-    pub fn snapshot_beside(&self) -> Option<Stamp> {
-        let may_serve = self.has_begun() && !self.is_branch && !self.is_unseen && self.written.is_empty();
+    pub fn near_snapshot(&self) -> Option<Stamp> {
+        let may_serve = self.has_begun() && !self.is_branch && !self.is_unfollowed && self.written.is_empty();
         match (self.isolation, self.snapshot) {
             _ if !may_serve => None,
             (Isolation::ReadCommitted, _) => Some(Stamp(u64::MAX)),
@@ -86,7 +86,7 @@ impl Transaction {
     pub fn stamp(&self, now: Stamp) -> Result<Stamp, ContextReason> {
         match self.isolation {
             Isolation::ReadUncommitted => Err(ContextReason::Isolation),
-            _ if self.is_unseen => Err(ContextReason::Snapshot),
+            _ if self.is_unfollowed => Err(ContextReason::Snapshot),
             _ if !self.is_open && self.autocommit => Ok(now),
             Isolation::Serializable => Err(ContextReason::Isolation),
             Isolation::ReadCommitted => Ok(now),

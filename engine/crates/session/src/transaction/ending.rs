@@ -13,7 +13,7 @@ impl Transaction {
         self.status = flags;
         let was_open = std::mem::replace(&mut self.is_open, flags & status::IN_TRANS != 0);
         self.may_have_savepoints &= self.is_open || !was_open;
-        self.is_unseen &= self.is_open;
+        self.is_unfollowed &= self.is_open;
         self.is_doubtful = false;
         self.autocommit = flags & status::AUTOCOMMIT != 0;
     }

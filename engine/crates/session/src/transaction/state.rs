@@ -66,7 +66,7 @@ pub struct Transaction {
     pub may_have_savepoints: bool,
     /// A transaction may be open since the engine was in light mode, and may have written anything. Cleared when the server
     /// reports that none is open.
-    pub is_unseen: bool,
+    pub is_unfollowed: bool,
     /// Version cells of what the open transaction has written. They are closed again when it may commit.
     pub written: Vec<CellId>,
     /// The packet of a BEGIN that was acknowledged but not sent to the server yet.
@@ -88,7 +88,7 @@ impl Default for Transaction {
             snapshot: Snapshot::Unknown,
             is_doubtful: false,
             may_have_savepoints: false,
-            is_unseen: false,
+            is_unfollowed: false,
             written: Vec::new(),
             deferred_begin: None,
         }
@@ -142,7 +142,7 @@ impl Transaction {
     /// Called after light mode, in which the server did not report this session's statements. From here on a transaction may be
     /// open that has written anything.
     pub fn lose_sight(&mut self) {
-        self.is_unseen = true;
+        self.is_unfollowed = true;
         self.snapshot = Snapshot::Unknown;
         self.written.clear();
     }

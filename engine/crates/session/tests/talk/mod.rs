@@ -6,8 +6,8 @@
 use flavour::{Flavour, MARIADB};
 use footprint::KeyColumn;
 use session::{
-    Account, Decision, EarlierStatements, Engine, InitialState, Outlet, Reply, Report, Session, SessionState, Verdict,
-    Views,
+    Account, ClientOutput, Decision, EarlierStatements, Engine, InitialState, Reply, Report, Session, SessionState,
+    Verdict, Views,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use wire::{ok_packet, status, surface::text_result};
@@ -23,7 +23,7 @@ pub const READ_COMMITTED: i32 = 1;
 #[derive(Default)]
 pub struct Client(pub Vec<u8>);
 
-impl Outlet for Client {
+impl ClientOutput for Client {
     fn deliver(&mut self, pieces: &[&[u8]]) {
         self.0 = pieces.concat();
     }
@@ -40,12 +40,14 @@ pub fn engine() -> Engine {
     engine_at(|| 0)
 }
 
-/// Like `engine`, with this clock, which returns nanoseconds.
+/// An engine for MariaDB that is awake, has memory and knows tables `t` and `u`. `clock` returns its time in
+/// nanoseconds.
 pub fn engine_at(clock: fn() -> u64) -> Engine {
     engine_of(&MARIADB, clock)
 }
 
-/// Like `engine`, for another product, with this clock, which returns nanoseconds.
+/// An engine for this product that is awake, has memory and knows tables `t` and `u`. `clock` returns its time in
+/// nanoseconds.
 pub fn engine_of(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
     let engine = Engine::new(flavour, clock);
     engine.cache().resize(1 << 20);
@@ -118,18 +120,18 @@ pub fn connect(engine: &Engine) -> Talk<'_> {
     connect_at(engine, REPEATABLE_READ)
 }
 
-/// Like `connect`, with this isolation level in the server's numbering.
+/// A new connection whose login is done, outside of transactions, with this isolation level in the server's numbering.
 pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
     begin(engine, isolation, b"10.0.0.1")
 }
 
-/// Like `connect`, from this client address.
+/// A new connection from this client address whose login is done, outside of transactions.
 pub fn connect_from<'a>(engine: &'a Engine, address: &[u8]) -> Talk<'a> {
     begin(engine, REPEATABLE_READ, address)
 }
 
-/// Like `connect`, but does not note the initial settings of new sessions. Unless an earlier connection did, the engine queries
-/// the server for them.
+/// A new connection whose login is done. Does not note the initial settings of new sessions: unless an earlier
+/// connection did, the engine queries the server for them.
 pub fn connect_unmet(engine: &Engine) -> Talk<'_> {
     enter(engine, REPEATABLE_READ, b"10.0.0.1")
 }

@@ -14,7 +14,7 @@ pub fn counts_changes(text: &[u8], mode: LexMode) -> bool {
     lexer.accept("delete") && lexer.accept("from") && skip_table(&mut lexer) && lexer.accept("where")
 }
 
-/// True if SET follows, perhaps after an alias. Takes what it has examined.
+/// True if the keyword SET comes next, or after an alias for the table. The examined tokens are consumed.
 fn is_set(lexer: &mut Lexer) -> bool {
     lexer.accept("set") || {
         lexer.accept("as");

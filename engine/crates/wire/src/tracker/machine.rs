@@ -1,7 +1,7 @@
 //! Interprets each packet of a response, given those before it.
 
 use super::prepare::{Parameter, Prepared, Stage};
-use super::window::Front;
+use super::window::PacketPrefix;
 use super::{Expect, Outcome, OutcomeKind, StatusOffsets};
 use crate::capability::{DEPRECATE_EOF, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
 use crate::lenenc::Reader;
@@ -88,54 +88,54 @@ impl Machine {
 
     /// Interprets the next packet of the response.
     #[inline]
-    pub fn packet(&mut self, front: &Front) -> Step {
-        if front.is_continuation {
+    pub fn packet(&mut self, prefix: &PacketPrefix) -> Step {
+        if prefix.is_continuation {
             return Step::Continue;
         }
-        let first = front.start.first().copied();
+        let first = prefix.start.first().copied();
         if self.phase == Phase::Rows && first.is_some_and(|byte| byte < EOF) {
             self.rows += 1;
             return Step::Continue;
         }
-        self.outcome.length = front.end();
+        self.outcome.length = prefix.end();
         match first {
-            Some(ERR) if self.expect != Expect::Text => self.error(front),
-            Some(first) => self.meaning(first, front),
+            Some(ERR) if self.expect != Expect::Text => self.error(prefix),
+            Some(first) => self.meaning(first, prefix),
             // A row's first column has at least a length, and the text of COM_STATISTICS at least a character.
             None => Step::Confused,
         }
     }
 
-    fn meaning(&mut self, first: u8, front: &Front) -> Step {
+    fn meaning(&mut self, first: u8, prefix: &PacketPrefix) -> Step {
         match self.phase {
-            Phase::First => self.first(first, front),
-            Phase::AfterInfile if first == OK => self.ok(front),
+            Phase::First => self.first(first, prefix),
+            Phase::AfterInfile if first == OK => self.ok(prefix),
             Phase::AfterInfile => Step::Confused,
-            Phase::Definitions { left } => self.definition(left, first, front),
-            Phase::EndOfDefinitions => self.end_of_definitions(first, front),
-            Phase::Rows => self.row_or_end(front),
-            Phase::Prepared(stage) => self.prepared_part(stage, first, front),
+            Phase::Definitions { left } => self.definition(left, first, prefix),
+            Phase::EndOfDefinitions => self.end_of_definitions(first, prefix),
+            Phase::Rows => self.row_or_end(prefix),
+            Phase::Prepared(stage) => self.prepared_part(stage, first, prefix),
         }
     }
 
-    fn first(&mut self, first: u8, front: &Front) -> Step {
+    fn first(&mut self, first: u8, prefix: &PacketPrefix) -> Step {
         match (self.expect, first) {
             (Expect::Text, _) => self.done(OutcomeKind::Text),
-            (Expect::Prepare, OK) => self.prepared(front),
-            (Expect::Query | Expect::Execute | Expect::Ok | Expect::ChangeUser, OK) => self.ok(front),
-            (Expect::Ok, EOF) if front.length < EOF_LIMIT => self.eof(front, OutcomeKind::Ok),
+            (Expect::Prepare, OK) => self.prepared(prefix),
+            (Expect::Query | Expect::Execute | Expect::Ok | Expect::ChangeUser, OK) => self.ok(prefix),
+            (Expect::Ok, EOF) if prefix.length < EOF_LIMIT => self.eof(prefix, OutcomeKind::Ok),
             (Expect::ChangeUser, EOF | MORE_AUTHENTICATION) => Step::ClientSpeaks,
             (Expect::Query | Expect::Execute, LOCAL_INFILE) => {
                 self.phase = Phase::AfterInfile;
                 Step::LocalInfile
             }
-            (Expect::Query | Expect::Execute, _) => self.column_count(front),
+            (Expect::Query | Expect::Execute, _) => self.column_count(prefix),
             _ => Step::Confused,
         }
     }
 
-    fn column_count(&mut self, front: &Front) -> Step {
-        let Some((columns, follows)) = column_count(front.start, self.capabilities) else { return Step::Confused };
+    fn column_count(&mut self, prefix: &PacketPrefix) -> Step {
+        let Some((columns, follows)) = column_count(prefix.start, self.capabilities) else { return Step::Confused };
         self.rows = 0;
         self.columns = columns;
         self.outcome.has_columns = true;
@@ -144,10 +144,10 @@ impl Machine {
         Step::Continue
     }
 
-    fn definition(&mut self, left: u64, first: u8, front: &Front) -> Step {
+    fn definition(&mut self, left: u64, first: u8, prefix: &PacketPrefix) -> Step {
         if self.expect == Expect::FieldList && first == EOF {
             self.columns = u64::MAX - left;
-            return self.end_of_rows(front);
+            return self.end_of_rows(prefix);
         }
         self.phase = match left - 1 {
             0 => self.after_definitions(),
@@ -160,42 +160,42 @@ impl Machine {
         if self.deprecates_eof() { Phase::Rows } else { Phase::EndOfDefinitions }
     }
 
-    fn end_of_definitions(&mut self, first: u8, front: &Front) -> Step {
-        let Some((warnings, status)) = eof_fields(front).filter(|_| first == EOF) else {
+    fn end_of_definitions(&mut self, first: u8, prefix: &PacketPrefix) -> Step {
+        let Some((warnings, status)) = eof_fields(prefix).filter(|_| first == EOF) else {
             return Step::Confused;
         };
         // The rows of a cursor are fetched by later commands.
         if status & status::CURSOR_EXISTS != 0 {
-            return self.eof(front, self.result_set());
+            return self.eof(prefix, self.result_set());
         }
-        self.note_status(status, warnings, front.offset + 3);
+        self.note_status(status, warnings, prefix.offset + 3);
         self.phase = Phase::Rows;
         Step::Continue
     }
 
-    fn row_or_end(&mut self, front: &Front) -> Step {
+    fn row_or_end(&mut self, prefix: &PacketPrefix) -> Step {
         let limit = if self.deprecates_eof() { MAX_PAYLOAD } else { EOF_LIMIT };
-        if front.length < limit {
-            return self.end_of_rows(front);
+        if prefix.length < limit {
+            return self.end_of_rows(prefix);
         }
         self.rows += 1;
         Step::Continue
     }
 
-    fn end_of_rows(&mut self, front: &Front) -> Step {
+    fn end_of_rows(&mut self, prefix: &PacketPrefix) -> Step {
         self.outcome.results += 1;
         let kind = self.result_set();
         if !self.deprecates_eof() {
-            return self.eof(front, kind);
+            return self.eof(prefix, kind);
         }
-        match self.read_ok(front) {
+        match self.read_ok(prefix) {
             Some(ok) => self.finish(ok.status, kind),
             None => Step::Confused,
         }
     }
 
-    fn ok(&mut self, front: &Front) -> Step {
-        let Some(ok) = self.read_ok(front) else { return Step::Confused };
+    fn ok(&mut self, prefix: &PacketPrefix) -> Step {
+        let Some(ok) = self.read_ok(prefix) else { return Step::Confused };
         self.outcome.affected_rows = ok.affected_rows;
         self.outcome.last_insert_id = ok.last_insert_id;
         self.finish(ok.status, OutcomeKind::Ok)
@@ -203,20 +203,20 @@ impl Machine {
 
     /// Reads an OK packet up to its session tracking, which may extend beyond the bytes that are kept, and notes its status. None if it is
     /// malformed.
-    fn read_ok<'a>(&mut self, front: &Front<'a>) -> Option<OkPacket<'a>> {
-        let ok = OkPacket::parse(front.start, 0)?;
-        self.note_status(ok.status, ok.warnings, front.offset + ok.status_offset as u64);
+    fn read_ok<'a>(&mut self, prefix: &PacketPrefix<'a>) -> Option<OkPacket<'a>> {
+        let ok = OkPacket::parse(prefix.start, 0)?;
+        self.note_status(ok.status, ok.warnings, prefix.offset + ok.status_offset as u64);
         Some(ok)
     }
 
-    fn eof(&mut self, front: &Front, kind: OutcomeKind) -> Step {
-        let Some((warnings, status)) = eof_fields(front) else { return Step::Confused };
-        self.note_status(status, warnings, front.offset + 3);
+    fn eof(&mut self, prefix: &PacketPrefix, kind: OutcomeKind) -> Step {
+        let Some((warnings, status)) = eof_fields(prefix) else { return Step::Confused };
+        self.note_status(status, warnings, prefix.offset + 3);
         self.finish(status, kind)
     }
 
-    fn error(&mut self, front: &Front) -> Step {
-        let mut reader = Reader::new(front.start);
+    fn error(&mut self, prefix: &PacketPrefix) -> Step {
+        let mut reader = Reader::new(prefix.start);
         let Some(code) = reader.u8().and_then(|_| reader.u16()) else { return Step::Confused };
         if code == PROGRESS_CODE && self.capabilities & (MARIADB_PROGRESS | PROGRESS_OBSOLETE) != 0 {
             return Step::Continue;
@@ -225,8 +225,8 @@ impl Machine {
         self.done(OutcomeKind::Err { code })
     }
 
-    fn prepared(&mut self, front: &Front) -> Step {
-        let Some(prepared) = Prepared::parse(front.start, self.capabilities) else { return Step::Confused };
+    fn prepared(&mut self, prefix: &PacketPrefix) -> Step {
+        let Some(prepared) = Prepared::parse(prefix.start, self.capabilities) else { return Step::Confused };
         let Prepared { id, columns, params, warnings, follows } = prepared;
         self.outcome.kind = OutcomeKind::Prepared { id, params, columns };
         self.outcome.warnings = warnings;
@@ -234,18 +234,18 @@ impl Machine {
         self.next_prepared(Stage::Params { left: prepared.definitions(params) })
     }
 
-    fn prepared_part(&mut self, stage: Stage, first: u8, front: &Front) -> Step {
+    fn prepared_part(&mut self, stage: Stage, first: u8, prefix: &PacketPrefix) -> Step {
         match stage {
             Stage::Params { left } => {
-                self.outcome.parameters.extend(Parameter::parse(front.start));
+                self.outcome.parameters.extend(Parameter::parse(prefix.start));
                 self.next_prepared(Stage::Params { left: left - 1 })
             }
             Stage::Columns { left } => self.next_prepared(Stage::Columns { left: left - 1 }),
             Stage::EndOfParams | Stage::EndOfColumns => {
-                let Some((warnings, status)) = eof_fields(front).filter(|_| first == EOF) else {
+                let Some((warnings, status)) = eof_fields(prefix).filter(|_| first == EOF) else {
                     return Step::Confused;
                 };
-                self.note_status(status, warnings.max(self.outcome.warnings), front.offset + 3);
+                self.note_status(status, warnings.max(self.outcome.warnings), prefix.offset + 3);
                 self.next_prepared(stage)
             }
         }
@@ -294,8 +294,8 @@ impl Machine {
 }
 
 /// Returns the number of warnings and the status flags of an EOF packet. None if the packet is too long for one or malformed.
-fn eof_fields(front: &Front) -> Option<(u16, u16)> {
-    let mut reader = Reader::new(front.start);
-    reader.u8().filter(|_| front.length < EOF_LIMIT)?;
+fn eof_fields(prefix: &PacketPrefix) -> Option<(u16, u16)> {
+    let mut reader = Reader::new(prefix.start);
+    reader.u8().filter(|_| prefix.length < EOF_LIMIT)?;
     Some((reader.u16()?, reader.u16()?))
 }

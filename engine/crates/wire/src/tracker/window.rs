@@ -25,7 +25,7 @@ pub(super) struct Window {
 
 /// A complete packet of a response. Only the first bytes of its payload are certain to be available.
 #[derive(Clone, Copy)]
-pub(super) struct Front<'a> {
+pub(super) struct PacketPrefix<'a> {
     /// The first bytes of the payload: all of it, or at least [`WINDOW`] bytes.
     pub start: &'a [u8],
     /// The length of the packet's payload. `start` may be shorter.
@@ -36,7 +36,7 @@ pub(super) struct Front<'a> {
     pub is_continuation: bool,
 }
 
-impl Front<'_> {
+impl PacketPrefix<'_> {
     /// The offset within the response at which the packet ends.
     pub fn end(&self) -> u64 {
         self.offset + self.length as u64
@@ -54,7 +54,7 @@ impl Window {
     /// Consumes bytes of `rest` up to the end of a packet, and returns the packet. `None` if all bytes were consumed and the packet is not
     /// complete, or if its sequence number is wrong (see [`is_broken`](Self::is_broken)).
     #[inline]
-    pub fn next_packet<'w, 'r: 'w>(&'w mut self, rest: &mut &'r [u8]) -> Option<Front<'w>> {
+    pub fn next_packet<'w, 'r: 'w>(&'w mut self, rest: &mut &'r [u8]) -> Option<PacketPrefix<'w>> {
         if self.arrived == 0
             && let Some(header) = Header::parse(rest)
             && let Some((whole, tail)) = rest.split_at_checked(Header::SIZE + header.length)
@@ -65,10 +65,10 @@ impl Window {
         let header = self.gather(rest)?;
         let partial = self.partial;
         self.arrived = 0;
-        let front = self.admit(header, &partial[Header::SIZE..][..header.length.min(WINDOW)])?;
-        let (length, offset, is_continuation) = (front.length, front.offset, front.is_continuation);
+        let prefix = self.admit(header, &partial[Header::SIZE..][..header.length.min(WINDOW)])?;
+        let (length, offset, is_continuation) = (prefix.length, prefix.offset, prefix.is_continuation);
         let start = &self.partial[Header::SIZE..][..header.length.min(WINDOW)];
-        Some(Front { start, length, offset, is_continuation })
+        Some(PacketPrefix { start, length, offset, is_continuation })
     }
 
     /// Forgets the sequence number of the next packet, so that any is accepted. For a packet of the client in between, which advances it.
@@ -104,7 +104,7 @@ impl Window {
     }
 
     #[inline]
-    fn admit<'p>(&mut self, header: Header, start: &'p [u8]) -> Option<Front<'p>> {
+    fn admit<'p>(&mut self, header: Header, start: &'p [u8]) -> Option<PacketPrefix<'p>> {
         self.is_broken |= self.sequence.is_some_and(|expected| expected != header.sequence);
         if self.is_broken {
             return None;
@@ -113,6 +113,6 @@ impl Window {
         let offset = self.position + Header::SIZE as u64;
         let is_continuation = std::mem::replace(&mut self.continues, header.is_continued());
         self.position = offset + header.length as u64;
-        Some(Front { start, length: header.length, offset, is_continuation })
+        Some(PacketPrefix { start, length: header.length, offset, is_continuation })
     }
 }

@@ -495,7 +495,7 @@ impl Generator {
         }
     }
 
-    /// Queues a step.
+    /// Queues a step, to be run after those that are queued already.
     fn later(&mut self, session: usize, kind: Kind, commands: Commands) {
         let commands = if self.is_begun { self.prepared_at_times(kind, commands) } else { commands };
         self.queue.push_back(Action { session, kind, commands });

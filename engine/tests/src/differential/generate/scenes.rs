@@ -152,7 +152,7 @@ impl Generator {
         self.model.tables.iter().any(|table| table.is_view() && text.contains(&table.name))
     }
 
-    /// The same read, sometimes in the other protocol, or with another value.
+    /// Returns a read with the same text, sometimes in the other protocol, or with another value.
     fn otherwise(&mut self, read: &Commands) -> Commands {
         match read {
             Commands::Query(text) if self.random.percent(8) => Commands::Run(text.clone(), Vec::new()),

@@ -55,7 +55,7 @@ impl Generator {
         self.bind(Param::DateTime(2024, month, day, hour, 30, 0), format!("'2024-{month:02}-{day:02} {hour:02}:30:00'"))
     }
 
-    /// A short text.
+    /// A short random text.
     pub(super) fn word(&mut self) -> String {
         let word = self.random.word(WORDS);
         self.bind(Param::Text(word.replace("''", "'")), format!("'{word}'"))

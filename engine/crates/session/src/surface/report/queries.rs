@@ -10,7 +10,8 @@ pub fn rows(engine: &Engine) -> Rows {
     report::queries(&engine.insight().digests, &Names::of(engine))
 }
 
-/// The names of tables as reports show them, by the number of their cell of any change.
+/// The names of tables as reports show them. The key is the number of the version cell that advances with any change of
+/// the table.
 struct Names(HashMap<u32, String>);
 
 impl Names {

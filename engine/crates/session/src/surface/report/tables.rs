@@ -50,7 +50,8 @@ fn count(table: &Table) -> (u64, u64) {
     (table.reads.load(Ordering::Relaxed), table.writes.load(Ordering::Relaxed))
 }
 
-/// The stored results that may still be served, summed up for each table. The key is the table's cell of any change.
+/// The stored results that may still be served, summed up for each table. The key is the version cell that advances
+/// with any change of the table.
 fn held(engine: &Engine) -> HashMap<CellId, StoredResults> {
     let mut held: HashMap<CellId, StoredResults> = HashMap::new();
     engine.cache().visit(&cache::pin(), |entry| {

@@ -1,4 +1,4 @@
-//! Reads that were answered from memory and that the server has not received ("unseen"), and commands that wait until it has.
+//! Reads that were answered from memory and that the server has not received ("pending"), and commands that wait until it has.
 
 use crate::command::is_harmless;
 use crate::follow::Follower;
@@ -12,7 +12,7 @@ const MOST_BEFORE: usize = 8;
 const HAS_CHANGED: u16 = 1020;
 
 /// The last read that was answered from memory and that the server has not received, with the ones before it that still matter.
-pub struct UnseenRead {
+pub struct PendingRead {
     /// The client's command, with its packet header.
     pub packet: Vec<u8>,
     /// The number of rows that the client received. None if FOUND_ROWS() on the server may be that of an older read.
@@ -26,15 +26,15 @@ pub struct UnseenRead {
     /// The parameter types that the read binds, if the server has none for the prepared statement yet. Later executions may omit
     /// them.
     pub first_types: Option<Vec<u8>>,
-    /// Unseen reads that were answered before this one, oldest first. They matter because this one may leave FOUND_ROWS()
+    /// Pending reads that were answered before this one, oldest first. They matter because this one may leave FOUND_ROWS()
     /// unchanged.
-    pub before: Vec<UnseenRead>,
+    pub before: Vec<PendingRead>,
 }
 
-impl UnseenRead {
+impl PendingRead {
     /// Returns this read with `earlier` before it: the server must run that one first, so that FOUND_ROWS() is right. If there
     /// are too many earlier reads, they are dropped, and `rows` becomes unknown.
-    pub fn after(mut self, mut earlier: UnseenRead) -> UnseenRead {
+    pub fn after(mut self, mut earlier: PendingRead) -> PendingRead {
         if earlier.rows.is_none() || earlier.before.len() >= MOST_BEFORE {
             self.rows = None;
             return self;
@@ -51,7 +51,7 @@ impl UnseenRead {
         self.before.is_empty() && self.rows.is_some() && self.packet == packet
     }
 
-    /// Returns the number of unseen reads: this one and those before it.
+    /// Returns the number of pending reads: this one and those before it.
     pub fn count(&self) -> usize {
         self.before.len() + 1
     }
@@ -74,7 +74,7 @@ impl UnseenRead {
     /// read, or the client leaves. A statement that is closed cannot be run later, and the answer to a ping may contain the
     /// number of warnings.
     pub fn may_follow(&self, payload: &[u8], follower: &Follower) -> bool {
-        let has_execution = || self.before.iter().chain([self]).any(UnseenRead::is_execution);
+        let has_execution = || self.before.iter().chain([self]).any(PendingRead::is_execution);
         let is = |command: Command| payload[0] == command as u8;
         let matters =
             is(Command::StmtClose) && has_execution() || is(Command::Ping) && (follower.has_warned() || self.warns);
@@ -93,10 +93,10 @@ impl UnseenRead {
     }
 
     /// Returns the reads before this one, as they were before it was added. None if there are none.
-    pub fn earlier(self) -> Option<UnseenRead> {
+    pub fn earlier(self) -> Option<PendingRead> {
         let mut before = self.before;
         let last = before.pop()?;
-        Some(UnseenRead { before, ..last })
+        Some(PendingRead { before, ..last })
     }
 
     /// Returns true if `payload` executes the same prepared statement as this read, and binds all types that the server lacks.
@@ -113,7 +113,7 @@ impl UnseenRead {
         self.first_types.is_none() || self.is_replaced_by(payload, capabilities)
     }
 
-    /// Returns this packet with the parameter types of the unseen read, if it executes the same prepared statement without types
+    /// Returns this packet with the parameter types of the pending read, if it executes the same prepared statement without types
     /// of its own. None if it can be sent unchanged.
     pub fn with_missing_types(&self, packet: &[u8], capabilities: u64) -> Option<Vec<u8>> {
         let payload = packet.get(Header::SIZE..).filter(|payload| self.is_of_same_statement(payload))?;

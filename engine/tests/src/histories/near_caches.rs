@@ -15,12 +15,12 @@ use crate::random::Random;
 use crate::server::Server;
 use crate::wire::{Direction, Wire};
 
-/// The length of three leases.
+/// A time for which a near cache is stopped: three times as long as a lease.
 const LONG_STOP: Duration = Duration::from_millis(300);
 const COUNT: usize = 2;
 
 /// The near caches of a run, each behind a forwarder that can cut it off from the server.
-pub struct Beside {
+pub struct NearCaches {
     /// Each near cache, with the forwarder between it and the server.
     nears: Vec<(Near, Wire)>,
     /// Hits of near caches that have been killed since the start of the run.
@@ -39,10 +39,10 @@ struct NearWork {
     has_served: bool,
 }
 
-impl Beside {
+impl NearCaches {
     /// Starts the near caches. `program` is the path of `fqc-near`. `share`: the path of the socket at which the first near cache hands its
     /// results to processes.
-    pub fn start(server: &Server, program: &Path, share: Option<&Path>) -> io::Result<Beside> {
+    pub fn start(server: &Server, program: &Path, share: Option<&Path>) -> io::Result<NearCaches> {
         near::prepare(server)?;
         let start = |number| {
             let wire = Wire::to(server.port())?;
@@ -51,7 +51,7 @@ impl Beside {
             let near = Near::sharing(program.into(), server, wire.port(), near::USER, &name, share)?;
             Ok((near, wire))
         };
-        Ok(Beside {
+        Ok(NearCaches {
             nears: (0..COUNT).map(start).collect::<io::Result<_>>()?,
             hits: 0,
             hits_inside: 0,
@@ -122,7 +122,7 @@ impl Beside {
     }
 }
 
-impl Beside {
+impl NearCaches {
     /// True if near caches have answered at least `ENOUGH_HITS` reads since the server was last killed. Killing it earlier would prove
     /// nothing.
     fn has_served(&mut self, stage: &Stage) -> bool {
