@@ -2,7 +2,8 @@
 whole run.
 
 `--every N`: selects each Nth of these, in the order of their names. Such a test uses the database and no server of a
-fleet. Tests that do the same on every path of the API are left to the whole run.
+fleet. Tests that do the same on every path of the API are left to the whole run, and so are sign-ins by Keycloak, whose
+start takes more processor time than all these tests together.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-# The fixtures of servers of a fleet.
-SERVERS = {"shared_server", "shared_mysql", "older_mysql", "own_server"}
+# The fixtures of servers of a fleet, and of Keycloak.
+SERVERS = {"shared_server", "shared_mysql", "older_mysql", "own_server", "keycloak"}
 # Test files (`test_NAME.py`) that do the same on every path of the API.
 OF_EVERY_PATH = {"access", "answers", "bodies", "callers", "contract", "event_contract", "if_match", "known_names"}
 
