@@ -19,6 +19,8 @@ from stack import process
 
 # The mark in the environment of everything that the run starts.
 MARK = "TEST_RUN_DIR"
+# The run directory of the process that started the workers, which ends after them; or of the only one.
+OF_ALL = "TEST_RUN_DIR_OF_ALL"
 GRACE_SECONDS = 5.0
 BACKEND = Path(__file__).parents[1]
 
@@ -34,10 +36,16 @@ def guarded(prefix: str) -> Iterator[str]:
     words = [sys.executable, "-m", "testing.guard", folder]
     guard = subprocess.Popen(words, cwd=BACKEND, stdin=subprocess.PIPE, start_new_session=True)
     os.environ[MARK] = folder
+    os.environ.setdefault(OF_ALL, folder)
     try:
         yield folder
     finally:
         guard.communicate()
+
+
+def run_folder() -> Path:
+    """Returns the directory that all workers of the run share."""
+    return Path(os.environ[OF_ALL])
 
 
 def servers_left() -> list[str]:

@@ -1,7 +1,11 @@
-"""A real identity provider: Keycloak, with its database in a file. One realm for a run, a client for each test."""
+"""A real identity provider: Keycloak, with its database in a file.
+
+All workers of a run share it. Each has a realm of its own, with a client for each test.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import http.cookiejar
 import json
 import os
@@ -20,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from testing.guard import MARK
+from testing.guard import MARK, run_folder
 from testing.ports import free_port
 from testing.workers import BACKEND, until
 
@@ -103,30 +107,51 @@ class Visitor:
         )
 
 
-class Keycloak:
-    def __init__(self, folder: Path) -> None:
+class Program:
+    """The running provider.
+
+    It has the mark of the whole run: it goes on if the worker that started it crashes, and ends with the run at the
+    latest.
+    """
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="keycloak-", dir=run_folder()))
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.issuer = f"{self.url}/realms/company"
-        options = ["--cache=local", f"--hostname={self.url}", "--http-enabled=true", "--http-host=127.0.0.1"]
-        options += [f"--http-port={self.port}", f"--db-url=jdbc:h2:file:{folder}/h2/keycloak;NON_KEYWORDS=VALUE"]
+        url = f"http://127.0.0.1:{self.port}"
+        options = ["--cache=local", f"--hostname={url}", "--http-enabled=true", "--http-host=127.0.0.1"]
+        options += [f"--http-port={self.port}", f"--db-url=jdbc:h2:file:{self.folder}/h2/keycloak;NON_KEYWORDS=VALUE"]
         first = {"KC_BOOTSTRAP_ADMIN_USERNAME": ADMIN, "KC_BOOTSTRAP_ADMIN_PASSWORD": PASSWORD}
         program = ["bash", str(keycloak_home("dev-file") / "bin" / "kc.sh"), "start", "--optimized", *options]
-        self._log = (folder / "log").open("wb")
-        environment = {**keycloak_environment(), **first, MARK: os.environ[MARK]}
-        self.process = subprocess.Popen(program, env=environment, stdout=self._log, stderr=subprocess.STDOUT)
-        self._visitor = Visitor()
+        environment = {**keycloak_environment(), **first, MARK: str(run_folder())}
+        with (self.folder / "log").open("wb") as log:
+            self._process = subprocess.Popen(program, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        until(lambda: self._has_ended() or self._answers(url), "Keycloak answers, or has ended", seconds=600)
+        assert not self._has_ended(), (self.folder / "log").read_text()[-2000:]
 
     def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait()
-        self._log.close()
+        self._process.terminate()
+        self._process.wait()
 
-    def is_up(self) -> bool:
+    def _has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def _answers(self, url: str) -> bool:
         try:
-            return self.process.poll() is not None or self._visitor.ask(f"{self.url}/realms/master").status == 200
+            return Visitor().ask(f"{url}/realms/master").status == 200
         except OSError:
             return False
+
+
+class Keycloak:
+    """The provider at this port, with a new realm."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.realm = f"company-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+        self.issuer = f"{self.url}/realms/{self.realm}"
+        self._visitor = Visitor()
+        groups = [{"name": name} for name in ("fqc-admins", "dba", "staff", "sales")]
+        self.admin("", {"realm": self.realm, "enabled": True, "sslRequired": "none", "groups": groups}, "POST")
 
     def admin(self, path: str, body: Any = None, method: str | None = None) -> Page:
         page = self._visitor.api(
@@ -140,67 +165,73 @@ class Keycloak:
         place = f"{self.url}/realms/master/protocol/openid-connect/token"
         return self._visitor.ask(place, urllib.parse.urlencode(form).encode()).json["access_token"]
 
-    def make_realm(self) -> None:
-        groups = [{"name": name} for name in ("fqc-admins", "dba", "staff", "sales")]
-        realm = {"realm": "company", "enabled": True, "sslRequired": "none", "groups": groups}
-        self.admin("", realm, "POST")
-
     def client(self, client_id: str, console: str, *, is_told: bool = True) -> None:
         """Registers a console with this address. `is_told`: the provider reports log-outs to the console."""
         attributes = {"pkce.code.challenge.method": "S256", "post.logout.redirect.uris": f"{console}/login"}
         if is_told:
             attributes |= {"backchannel.logout.url": f"{console}/oidc/logout"}
         made = {"clientId": client_id, "secret": SECRET, "redirectUris": [f"{console}/oidc/callback"]}
-        self.admin("/company/clients", {**made, "attributes": attributes, "protocolMappers": [MAPPER]}, "POST")
+        self.admin(f"/{self.realm}/clients", {**made, "attributes": attributes, "protocolMappers": [MAPPER]}, "POST")
 
     def person(self, username: str, *groups: str, email: str = "") -> str:
         """Adds a person with the password PASSWORD to these groups. Returns the person's subject, the provider's id."""
         about = {"username": username, "enabled": True, "groups": [f"/{group}" for group in groups]}
         about |= {"firstName": "A", "lastName": "Person", "email": email or f"{username}@company.test"}
         about |= {"emailVerified": True, "credentials": [{"type": "password", "value": PASSWORD}]}
-        self.admin("/company/users", about, "POST")
-        return str(self.admin(f"/company/users?username={username}&exact=true").json[0]["id"])
+        self.admin(f"/{self.realm}/users", about, "POST")
+        return str(self.admin(f"/{self.realm}/users?username={username}&exact=true").json[0]["id"])
 
     def leave(self, subject: str, group: str) -> None:
-        found = self.admin(f"/company/users/{subject}/groups?search={group}").json
-        self.admin(f"/company/users/{subject}/groups/{found[0]['id']}", method="DELETE")
+        found = self.admin(f"/{self.realm}/users/{subject}/groups?search={group}").json
+        self.admin(f"/{self.realm}/users/{subject}/groups/{found[0]['id']}", method="DELETE")
 
     def join(self, subject: str, group: str) -> None:
-        found = self.admin(f"/company/groups?search={group}&exact=true").json
-        self.admin(f"/company/users/{subject}/groups/{found[0]['id']}", {}, "PUT")
+        found = self.admin(f"/{self.realm}/groups?search={group}&exact=true").json
+        self.admin(f"/{self.realm}/users/{subject}/groups/{found[0]['id']}", {}, "PUT")
 
     def disable(self, subject: str) -> None:
-        self.admin(f"/company/users/{subject}", {"enabled": False}, "PUT")
+        self.admin(f"/{self.realm}/users/{subject}", {"enabled": False}, "PUT")
 
     def log_out(self, subject: str) -> None:
         """Ends all the person's sessions, as an administrator of the provider does."""
-        self.admin(f"/company/users/{subject}/logout", {}, "POST")
+        self.admin(f"/{self.realm}/users/{subject}/logout", {}, "POST")
 
     def take_new_keys(self) -> None:
         """Signs with another key, and no longer trusts the previous one."""
-        before = self.admin("/company/components?type=org.keycloak.keys.KeyProvider").json
+        before = self.admin(f"/{self.realm}/components?type=org.keycloak.keys.KeyProvider").json
         new = {"name": "new", "providerId": "rsa-generated", "providerType": "org.keycloak.keys.KeyProvider"}
-        self.admin("/company/components", {**new, "config": {"priority": ["1000"]}}, "POST")
+        self.admin(f"/{self.realm}/components", {**new, "config": {"priority": ["1000"]}}, "POST")
         for each in before:
             if each["providerId"] == "rsa-generated":
-                self.admin(f"/company/components/{each['id']}", method="DELETE")
+                self.admin(f"/{self.realm}/components/{each['id']}", method="DELETE")
 
 
 @pytest.fixture(scope="session")
 def keycloak() -> Iterator[Keycloak]:
-    with tempfile.TemporaryDirectory(prefix="fqc-keycloak-") as folder:
+    """Yields the provider. Each user holds a shared lock, which the system releases if it crashes. The worker that
+    started the program stops it once it has the lock alone."""
+    place = run_folder() / "keycloak"
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        started = None
+        if not place.exists():
+            started = _started()
+            place.write_text(str(started.port))
+        fcntl.flock(lock, fcntl.LOCK_SH)
         try:
-            keycloak_home("dev-file")
-        except Unavailable as reason:
-            pytest.skip(f"{ABSENT}: {reason}")
-        provider = Keycloak(Path(folder))
-        try:
-            until(provider.is_up, "Keycloak answers, or has ended", seconds=600)
-            assert provider.process.poll() is None, (Path(folder) / "log").read_text()[-2000:]
-            provider.make_realm()
-            yield provider
+            yield Keycloak(int(place.read_text()))
         finally:
-            provider.stop()
+            if started is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                place.unlink()
+                started.stop()
+
+
+def _started() -> Program:
+    try:
+        return Program()
+    except Unavailable as reason:
+        pytest.skip(f"{ABSENT}: {reason}")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

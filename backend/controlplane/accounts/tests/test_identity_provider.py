@@ -20,7 +20,7 @@ from testing.keycloak import SECRET, Visitor
 from testing.ports import free_port
 from testing.workers import until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("keycloak")]
+pytestmark = pytest.mark.django_db(transaction=True)
 GROUPS = {"admin": ["fqc-admins"], "operator": ["dba"], "viewer": ["staff"]}
 
 
