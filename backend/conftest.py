@@ -15,6 +15,7 @@ pytest_plugins = [
     "testing.garbage",
     "testing.keycloak",
     "testing.late_plugin",
+    "testing.lost",
     "testing.statements",
     "testing.web",
 ]
