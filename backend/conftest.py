@@ -16,6 +16,7 @@ pytest_plugins = [
     "testing.keycloak",
     "testing.late_plugin",
     "testing.lost",
+    "testing.migrated",
     "testing.statements",
     "testing.web",
 ]

@@ -36,32 +36,40 @@ def _run(*words: str) -> None:
 
 
 class Cluster:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, copied: str) -> None:
         self.folder, self.port, self.bin_dir = folder, free_port(), programs()
+        self.data, self._is_running = folder / "data", False
         self.url = f"postgresql://{ACCOUNT}@127.0.0.1:{self.port}/postgres"
-        words = ["-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
-        _run(str(self.bin_dir / "initdb"), "-D", str(folder / "data"), *words)
+        if copied:
+            _run("cp", "-a", copied, str(self.data))
+        else:
+            words = ["-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+            _run(str(self.bin_dir / "initdb"), "-D", str(self.data), *words)
 
     def _control(self, *words: str) -> None:
-        _run(str(self.bin_dir / "pg_ctl"), "-D", str(self.folder / "data"), "-w", *words)
+        _run(str(self.bin_dir / "pg_ctl"), "-D", str(self.data), "-w", *words)
 
     def start(self) -> None:
         settings = "".join(f" -c {setting}" for setting in SETTINGS)
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1{settings}"
         self._control("-l", str(self.folder / "log"), "-o", options, "start")
+        self._is_running = True
 
-    def stop(self) -> None:
-        self._control("-m", "immediate", "stop")
+    def stop(self, mode: str = "immediate") -> None:
+        """`mode`: "immediate" is like a crash; after "fast" the folder `data` may be copied."""
+        if self._is_running:
+            self._control("-m", mode, "stop")
+            self._is_running = False
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """Yields a new, running cluster. A caller that stops it must start it again."""
+def cluster(copied: str = "") -> Iterator[Cluster]:
+    """Yields a new, running cluster. `copied`: the data of a stopped one to begin with, instead of none."""
     folder = Path(tempfile.mkdtemp(prefix="fqc-postgres-"))
     if os.geteuid() == 0:
         os.chown(folder, pwd.getpwnam(ACCOUNT).pw_uid, -1)
     try:
-        made = Cluster(folder)
+        made = Cluster(folder, copied)
         made.start()
         try:
             yield made

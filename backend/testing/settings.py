@@ -9,6 +9,11 @@ from contextlib import ExitStack
 
 from testing import guard, postgres
 
+# What a worker of a run on several copies instead of migrating (testing/migrated.py): a folder of PostgreSQL's data, or
+# a file of SQLite.
+TO_COPY = "FQC_TEST_TO_COPY"
+MIGRATED = os.environ.pop(TO_COPY, "")
+
 _open = ExitStack()
 atexit.register(_open.close)
 
@@ -24,7 +29,7 @@ _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 os.environ["FQC_LOCAL_PORT_BASE"] = str(int(os.environ.get("FQC_LOCAL_PORT_BASE", "13306")) + 100 * _worker)
 POSTGRES = None  # the cluster of this run, for tests that stop it
 if os.environ["FQC_DATABASE_URL"] == "private":
-    POSTGRES = _open.enter_context(postgres.cluster())
+    POSTGRES = _open.enter_context(postgres.cluster(MIGRATED))
     os.environ["FQC_DATABASE_URL"] = POSTGRES.url
 
 from config.settings import *  # noqa: E402, F403
