@@ -435,6 +435,7 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
     all(&mut admin, &["SET GLOBAL wsrep_on = OFF"]);
     arena.warm(&mut arena.client(), SUM);
     until("nothing is in the way", || rows_text(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
+    until("the log's line", || server.error_log().contains("nothing is in the way of the cache any more"));
 }
 
 /// Checks that an EXECUTE invalidates what the prepared text writes. A prepared statement's name means the text that it was prepared from,

@@ -19,6 +19,7 @@ use locks::Mutex;
 use session::Engine;
 use std::sync::PoisonError;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// How many segments of the cache's memory are searched in each round for results that can no longer be served.
 const SWEEP_SEGMENTS: usize = 8;
@@ -58,7 +59,7 @@ pub fn await_end() {
 fn run() {
     signal::claim_thread();
     server::get().enter_thread();
-    let mut worker = Worker::default();
+    let mut worker = Worker::new();
     while signal::pause() {
         contain(Point::Worker, (), || worker.round());
     }
@@ -66,12 +67,15 @@ fn run() {
 }
 
 /// The worker's memory from one round to the next.
-#[derive(Default)]
 struct Worker {
+    /// The time when the worker started, which is that of the plugin's load.
+    started: Instant,
     /// True once the server's settings were read. Until then, the plugin's variables are not applied.
     knows_settings: bool,
-    /// The obstacle to serving that was last logged. The outer value is none until the first round.
-    told: Option<Option<&'static str>>,
+    /// The obstacle to serving that was last published. The outer value is none until the first round.
+    published: Option<Option<&'static str>>,
+    /// The obstacle that was last logged; none if its end was logged, too.
+    logged: Option<&'static str>,
     /// Number of rounds in a row in which a query failed.
     failures: u32,
     has_told_danger: bool,
@@ -81,11 +85,26 @@ struct Worker {
 /// for a moment.
 const QUIET_FAILURES: u32 = 50;
 
+/// The time after the load in which no obstacle is logged. The plugins of a library are installed one after the other, and nothing is
+/// served until all of them are there.
+const INSTALLATION: Duration = Duration::from_secs(5);
+
 /// The obstacle to serving that is shown after an UNINSTALL that found the plugin in use.
 const LEAVING: &str = "the plugin was uninstalled while connections use it, and goes when the last of them runs another statement or \
      ends, or the server restarts; only then an INSTALL has an effect";
 
 impl Worker {
+    fn new() -> Worker {
+        Worker {
+            started: Instant::now(),
+            knows_settings: false,
+            published: None,
+            logged: None,
+            failures: 0,
+            has_told_danger: false,
+        }
+    }
+
     /// Runs one round: applies settings, updates the counters, and queries the server if that is allowed. A failed query is tried again in
     /// the next round.
     fn round(&mut self) {
@@ -118,19 +137,23 @@ impl Worker {
         }
     }
 
-    /// Logs and publishes the obstacle to serving, if it has changed since the last round.
+    /// Publishes and logs the obstacle to serving, if it has changed since the last round.
     fn tell_obstacle(&mut self, engine: &Engine) {
         settings::note_obstacle();
         let obstacle = waking::is_leaving().then_some(LEAVING).or_else(|| server::get().obstacle());
-        if self.told == Some(obstacle) {
-            return;
+        if self.published != Some(obstacle) {
+            engine.settings().set_obstacle(obstacle);
+            status_variables::show_obstacle(obstacle);
+            self.published = Some(obstacle);
         }
-        if let Some(words) = obstacle {
-            log::warning(&format!("{words}: nothing is cached as long as that is so"));
+        if self.logged != obstacle && self.started.elapsed() >= INSTALLATION {
+            // The end of an obstacle has the level of its beginning, so that a log that shows one shows both.
+            log::warning(&match obstacle {
+                Some(words) => format!("{words}: nothing is cached as long as that is so"),
+                None => "nothing is in the way of the cache any more".to_owned(),
+            });
+            self.logged = obstacle;
         }
-        engine.settings().set_obstacle(obstacle);
-        status_variables::show_obstacle(obstacle);
-        self.told = Some(obstacle);
     }
 
     /// The part of a round that queries the server. An error is that of the first query that failed; the rest is left to the next round.

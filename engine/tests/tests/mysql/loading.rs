@@ -4,6 +4,7 @@ use crate::shared::{hits, options, ready, start};
 use crate::traps::{all, plugin, rows_text, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
+use std::time::{Duration, Instant};
 
 /// Checks that a plugin with this fault (`FQC_FAULT`) refuses to load, names a reason in the log, and leaves the server running. Returns
 /// the log.
@@ -226,6 +227,23 @@ fn without_its_events_it_serves_nothing_and_says_so() {
     let before = hits(&mut admin);
     (0..20).for_each(|_| assert_eq!(rows_text(&reader.must("SELECT * FROM d.t").unwrap()), ""));
     assert_eq!(hits(&mut admin), before);
+    until("the log's line", || server.error_log().contains("the plugin fqc_events is not active"));
+}
+
+/// Checks that the error log does not complain about plugins that are about to be installed.
+#[test]
+fn what_is_missing_during_the_installation_is_not_logged() {
+    const WHY: &str = "SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'";
+    let server = Server::start(options(&[])).unwrap();
+    std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
+    let mut admin = server.admin().unwrap();
+    let begun = Instant::now();
+    all(&mut admin, &["INSTALL PLUGIN fqc SONAME 'fqc.so'"]);
+    until("what stands in the way", || rows_text(&admin.must(WHY).unwrap()).contains("fqc_events is not active"));
+    all(&mut admin, &["INSTALL PLUGIN fqc_events SONAME 'fqc.so'", "INSTALL PLUGIN query SONAME 'fqc.so'"]);
+    until("nothing is in the way", || rows_text(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
+    let was_quick = begun.elapsed() < Duration::from_secs(5);
+    assert!(!was_quick || !server.error_log().contains("is not active"), "{}", server.error_log());
 }
 
 #[test]
