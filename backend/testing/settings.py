@@ -9,8 +9,8 @@ from contextlib import ExitStack
 
 from testing import guard, postgres
 
-# What a worker of a run on several copies instead of migrating (testing/migrated.py): a folder of PostgreSQL's data, or
-# a file of SQLite.
+# The variable names what a worker copies instead of migrating its own database (testing/migrated.py): a folder of
+# PostgreSQL's data, or a file of SQLite.
 TO_COPY = "FQC_TEST_TO_COPY"
 MIGRATED = os.environ.pop(TO_COPY, "")
 

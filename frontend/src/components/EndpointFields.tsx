@@ -10,7 +10,7 @@ export interface Endpoint {
   trialUsername: string;
   trialPassword: string;
   isTlsRequired: boolean;
-  /** Certificates, as PEM text, of which one signed the server's. Empty keeps the stored ones, or means the system's. */
+  /** Certificates as PEM text; one of them signed the certificate of the server. Empty keeps the stored ones, or means those of the system. */
   tlsCa: string;
   /** The server's RSA public key as PEM text, which encrypts the password without TLS. Empty keeps the stored key. */
   publicKey: string;
