@@ -209,20 +209,22 @@ class Keycloak:
 @pytest.fixture(scope="session")
 def keycloak() -> Iterator[Keycloak]:
     """Yields the provider. Each user holds a shared lock, which the system releases if it crashes. The worker that
-    started the program stops it once it has the lock alone."""
+    started the program stops it once it has that lock alone. Another lock lets one worker at a time look for a running
+    program, so that it need not wait until others have ended."""
     place = run_folder() / "keycloak"
-    with place.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        started = None
-        if not place.exists():
-            started = _started()
-            place.write_text(str(started.port))
-        fcntl.flock(lock, fcntl.LOCK_SH)
+    with place.with_suffix(".users").open("w") as users:
+        with place.with_suffix(".start").open("w") as start:
+            fcntl.flock(start, fcntl.LOCK_EX)
+            fcntl.flock(users, fcntl.LOCK_SH)
+            started = None
+            if not place.exists():
+                started = _started()
+                place.write_text(str(started.port))
         try:
             yield Keycloak(int(place.read_text()))
         finally:
             if started is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                fcntl.flock(users, fcntl.LOCK_EX)
                 place.unlink()
                 started.stop()
 
