@@ -50,6 +50,8 @@ class Step:
     name: str
     act: Callable[[Visitors], Page]
     is_write: bool = False
+    # The application lists things of the same second in any order, so only what the page contains is compared.
+    is_in_any_order: bool = False
 
 
 class Application(Protocol):
@@ -99,5 +101,5 @@ def guest(name: str, path: str) -> Step:
     return Step(f"{name}, guest", lambda visitors: visitors.guest.get(path))
 
 
-def member(name: str, path: str) -> Step:
-    return Step(f"{name}, member", lambda visitors: visitors.member.get(path))
+def member(name: str, path: str, is_in_any_order: bool = False) -> Step:
+    return Step(f"{name}, member", lambda visitors: visitors.member.get(path), is_in_any_order=is_in_any_order)

@@ -92,7 +92,7 @@ def _round(
         pages = {mode: _visit(settings[mode], step, measured[mode]) for mode in _rotated(modes, turn)}
         if step.is_write:
             _checked(pages["off"], f"{application.name}: {step.name}")
-        found += _compared(application, number, step, pages)
+        found += compared(application, number, step, pages)
     for mode, setting in settings.items():
         measured[mode].counts = _counts(setting)
         measured[mode].counts.subtract(before[mode])
@@ -115,20 +115,22 @@ def _visit(setting: Setting, step: Step, measured: Measured) -> Page:
     return page
 
 
-def _compared(application: Application, number: int, step: Step, pages: Mapping[str, Page]) -> list[Difference]:
-    wanted = same(application, pages["off"])
+def compared(application: Application, number: int, step: Step, pages: Mapping[str, Page]) -> list[Difference]:
+    """Returns how the pages of one step in a round differ from the one of the mode `off`."""
+    wanted, *others = (_parts(same(application, pages[mode]), step) for mode in ("off", *pages))
     found = []
-    for mode, page in pages.items():
-        if (got := same(application, page)) != wanted:
-            lines = difflib.unified_diff(_parts(wanted), _parts(got), "off", mode, n=0, lineterm="")
+    for mode, got in zip(pages, others, strict=True):
+        if got != wanted:
+            lines = difflib.unified_diff(wanted, got, "off", mode, n=0, lineterm="")
             shown = [line[:400] for _, line in zip(range(MOST_LINES), lines, strict=False)]
             found.append(Difference(mode, number, step.name, shown))
     return found
 
 
-def _parts(text: str) -> list[str]:
+def _parts(text: str, step: Step) -> list[str]:
     """Returns the lines of a page, split again after each tag and comma, since applications write long lines."""
-    return re.split(r"\n|(?<=[,>])", text)
+    parts = re.split(r"\n|(?<=[,>])", text)
+    return sorted(parts) if step.is_in_any_order else parts
 
 
 class NotDone(RuntimeError):

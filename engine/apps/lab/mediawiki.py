@@ -119,7 +119,7 @@ class MediaWiki:
 
     def _work(self, page: str) -> Iterator[Step]:
         yield member("the form of an edit", f"/index.php?title={page}&action=edit")
-        yield member("the watchlist", "/index.php?title=Special:Watchlist")
+        yield member("the watchlist", "/index.php?title=Special:Watchlist", is_in_any_order=True)
         yield member("contributions", "/index.php?title=Special:Contributions/Admin")
         yield member("preferences", "/index.php?title=Special:Preferences")
 

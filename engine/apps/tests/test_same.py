@@ -2,10 +2,11 @@
 
 import pytest
 
-from lab.application import same
+from lab.application import Extent, same
 from lab.browser import Page
 from lab.ghost import Ghost
 from lab.keycloak import Keycloak
+from lab.measure import compared
 from lab.mediawiki import MediaWiki
 from lab.wagtail import Wagtail
 from lab.wordpress import WordPress
@@ -53,3 +54,12 @@ def test_the_order_of_keys_does_not_make_json_another_one():
 def test_a_text_or_a_status_that_differs_makes_a_page_another_one(kind):
     pages = [Page(200, "The title in round 1"), Page(200, "The title in round 2"), Page(404, "The title in round 1")]
     assert len({same(kind(), page) for page in pages}) == 3
+
+
+def test_changes_of_one_second_may_be_listed_in_any_order_but_none_may_be_missing():
+    watchlist = next(step for step in MediaWiki().crawl(1, Extent(20, 3, 2)) if "watchlist" in step.name)
+    texts = {"off": "<li>A</li><li>B</li>", "plugin": "<li>B</li><li>A</li>", "binlog": "<li>A</li>"}
+    pages = {mode: Page(200, text) for mode, text in texts.items()}
+    (found,) = compared(MediaWiki(), 1, watchlist, pages)
+    assert found.mode == "binlog"
+    assert "-B</li>" in found.lines
