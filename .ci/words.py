@@ -2,9 +2,10 @@
 
     words.py                     lists comments that begin like half a sentence, and their share
     words.py --most 1.5          fails if more than 1.5 % of all comments do
-    words.py --draw 40 --seed 7  draws documented items at random, with their comments
+    words.py --draw 40 --seed 7  draws documented items at random, with their comments and the glossary's words in them
 
 Give what was drawn to a reader who has seen nothing else, and ask what each item does: could they rely on the answer?
+The glossary is docs/concepts/words.md, which readers of the repository have too.
 A comment that begins like half a sentence ("Of the last read.") says something only to readers of the line above it.
 Standard library only.
 """
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+GLOSSARY = ROOT / "docs" / "concepts" / "words.md"
+ENTRY = re.compile(r"^\| (?!Word \||---)([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 SLASHES = r"//[/!]?|/?\*\*?"
 MARKS = {".rs": SLASHES, ".go": SLASHES, ".ts": SLASHES, ".tsx": SLASHES, ".py": r'#(?!!)|"""', ".sh": "#(?!!)"}
 GENERATED = re.compile(r"\.gen\.|/migrations/|/generated/|/derived/")
@@ -40,6 +43,8 @@ class Comment:
     text: str
     # The line of code that it belongs to: the one below it, or above a docstring.
     item: str
+    # All of the item's signature, at most eight lines.
+    signature: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.text}"
@@ -53,8 +58,9 @@ def comments(path: str, lines: list[str]) -> Iterator[Comment]:
         found = mark.match(line)
         is_docstring = kind == '"' and is_open(texts)
         if texts and not is_docstring and (not found or found.group(1)[-1] != kind):
-            item = lines[begin - 2] if kind == '"' else line
-            yield Comment(path, begin, " ".join(filter(None, map(bare, texts))), item.strip())
+            at = begin - 2 if kind == '"' else number - 1
+            item = (lines[at] if at < len(lines) else "").strip()
+            yield Comment(path, begin, " ".join(filter(None, map(bare, texts))), item, signature(lines[at : at + 8]))
             texts = []
         if is_docstring:
             texts.append(line)
@@ -69,7 +75,26 @@ def is_open(texts: list[str]) -> bool:
 
 
 def bare(line: str) -> str:
-    return line.strip().removesuffix("*/").removesuffix('"""').strip()
+    """Returns the text of a comment's line, without the mark that ends the comment."""
+    return re.sub(r"(^|\*)/$", "", line.strip()).removesuffix('"""').strip()
+
+
+def signature(lines: list[str]) -> str:
+    """Returns the beginning of an item up to its body, without indentation."""
+    ends = (at for at, line in enumerate(lines, 1) if re.search(r"[{;:=[]$", line))
+    return "\n".join(line.strip() for line in lines[: next(ends, 1)])
+
+
+def explained(text: str) -> list[str]:
+    """Returns the entries of the glossary, as lines, whose word or one of its forms occurs in the text."""
+    entries = [
+        (re.sub(r" \(.*?\)", "", names), names, meaning) for names, meaning in ENTRY.findall(GLOSSARY.read_text())
+    ]
+    return [
+        f"{names}: {meaning}"
+        for plain, names, meaning in entries
+        if any(re.search(rf"\b{re.escape(name)}(e?s|e?d|ing)?\b", text, re.IGNORECASE) for name in plain.split(", "))
+    ]
 
 
 def every() -> list[Comment]:
@@ -95,8 +120,11 @@ def main() -> int:
     found = every()
     if asked.draw:
         documented = [each for each in found if DOCUMENTED.match(each.item)]
-        for each in random.Random(asked.seed).sample(documented, asked.draw):
-            print(f"{each}\n    {each.item}\n")
+        drawn = random.Random(asked.seed).sample(documented, asked.draw)
+        print(f"The words of {GLOSSARY.relative_to(ROOT)} that these comments use:\n")
+        print("\n".join(f"- {entry}" for entry in explained("\n".join(f"{each.text}\n{each.item}" for each in drawn))))
+        for each in drawn:
+            print(f"\n{each}\n    " + each.signature.replace("\n", "\n    "))
         return 0
     print("\n".join(str(each) for each in found if is_half_a_sentence(each)))
     print(f"{share(found):.1%} of {len(found)} comments begin like half a sentence")

@@ -5,6 +5,8 @@
 //! worst case: an unknown function makes a read uncacheable, an unknown statement may change anything, a character set that is not
 //! listed makes statements unreadable, and an unknown capability leaves a connection uncached. This crate has no code that parses a
 //! statement or a packet, and depends on no other crate.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 pub mod capability;
 mod lines;
