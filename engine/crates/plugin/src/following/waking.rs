@@ -333,7 +333,8 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     Ok(())
 }
 
-/// Looks up the newest thread id: sessions up to it may have started before the engine woke. An error is that of a failed query.
+/// Queries the newest thread id of the server, and stores it in [`unfollowed_threads`]: a session whose thread id is not higher may have
+/// started before the engine was awake, so the engine does not know its state. Returns an error if the query failed.
 fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
     let rows = link.query(engine().flavour().catalogue.newest_thread)?;
     unfollowed_threads::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
