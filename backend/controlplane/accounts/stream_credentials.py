@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Holder(NamedTuple):
-    """The credential that an event stream was opened with, a token or a session, and the role that its user had then."""
+    """The credential that an event stream was opened with, a token or a session, and the role that its user had."""
 
     user_id: str
     role: str

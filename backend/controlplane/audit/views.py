@@ -66,7 +66,9 @@ class AuditExport(ApiView):
         responses={(200, kind): OpenApiTypes.STR for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """The audit of a span of time, oldest first. For admins; that it was exported is on record."""
+        """Exports the audit events of a span of time as a file, oldest first. Only administrators may do this, and the
+        export is itself an audit event.
+        """
         given = ExportSerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
