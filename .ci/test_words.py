@@ -51,6 +51,19 @@ class Words(unittest.TestCase):
         self.assertEqual(("Sums up.", "export function sum("), (comment.text, comment.item))
         self.assertEqual("export function sum(\none: number,\n): number {", comment.signature)
 
+    def test_a_signature_begins_with_the_type_that_has_the_item(self):
+        lines = [
+            "impl Slot {",
+            "    fn new() -> Self {",
+            "    }",
+            "",
+            "    /// Sums up.",
+            "    fn sum(self) -> u64 {",
+            "}",
+        ]
+        [comment] = words.comments("a.rs", lines)
+        self.assertEqual("impl Slot {\nfn sum(self) -> u64 {", comment.signature)
+
     def test_the_glossary_explains_the_words_of_a_text(self):
         found = words.explained("Renews the leases of a change set.")
         self.assertEqual(["lease, by leases, exact", "change set, change"], [line.split(":")[0] for line in found][:2])

@@ -35,6 +35,8 @@ DOCUMENTED = re.compile(
     r"\s*(pub(\([a-z]+\))? |export |async |unsafe )*(fn|struct|enum|trait|def|class|func|function|const|type)\b"
 )
 
+BLOCK = re.compile(r"\s*(pub(\([a-z]+\))? |export |unsafe )*(impl|trait|class|mod|interface)\b")
+
 
 @dataclass(frozen=True)
 class Comment:
@@ -43,7 +45,7 @@ class Comment:
     text: str
     # The line of code that it belongs to: the one below it, or above a docstring.
     item: str
-    # All of the item's signature, at most eight lines.
+    # The line that begins the type, class or module around the item, if any, and the item's whole signature.
     signature: str = ""
 
     def __str__(self) -> str:
@@ -60,7 +62,7 @@ def comments(path: str, lines: list[str]) -> Iterator[Comment]:
         if texts and not is_docstring and (not found or found.group(1)[-1] != kind):
             at = begin - 2 if kind == '"' else number - 1
             item = (lines[at] if at < len(lines) else "").strip()
-            yield Comment(path, begin, " ".join(filter(None, map(bare, texts))), item, signature(lines[at : at + 8]))
+            yield Comment(path, begin, " ".join(filter(None, map(bare, texts))), item, signature(lines, at))
             texts = []
         if is_docstring:
             texts.append(line)
@@ -79,10 +81,16 @@ def bare(line: str) -> str:
     return re.sub(r"(^|\*)/$", "", line.strip()).removesuffix('"""').strip()
 
 
-def signature(lines: list[str]) -> str:
-    """Returns the beginning of an item up to its body, without indentation."""
-    ends = (at for at, line in enumerate(lines, 1) if re.search(r"[{;:=[]$", line))
-    return "\n".join(line.strip() for line in lines[: next(ends, 1)])
+def signature(lines: list[str], at: int) -> str:
+    """Returns the item that begins at this index, up to its body, after the line of the block that it is in."""
+    ends = (end for end in range(at, min(at + 8, len(lines))) if re.search(r"[{};:=[]$", lines[end]))
+    item = lines[at : next(ends, at) + 1]
+    outer = [line for line in lines[:at] if item and BLOCK.match(line) and depth(line) < depth(item[0])]
+    return "\n".join(line.strip() for line in [*outer[-1:], *item])
+
+
+def depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def explained(text: str) -> list[str]:

@@ -21,7 +21,9 @@ from controlplane.core.views import AnyAccept, ApiView, ApiViewSet
 
 
 class MomentField(IsoDateTimeField):
-    """In UTC, where the last hours of the last year may be none any more."""
+    """A filter's field for a time, which is converted to UTC. A time that UTC cannot express, in the last hours of the
+    year 9999, is refused.
+    """
 
     def to_python(self, value: Any) -> datetime | None:
         try:
