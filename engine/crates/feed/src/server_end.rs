@@ -100,7 +100,7 @@ pub struct AttachedNear {
 pub struct PendingAcks(Vec<(NearId, u64, u64)>);
 
 impl PendingAcks {
-    /// Returns true if there is nothing to wait for.
+    /// Returns true if the writer has to wait for no near cache.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }

@@ -267,7 +267,8 @@ impl State {
         self.attachment.is_some_and(|[first, _]| first == BY_RULES)
     }
 
-    /// Lets other processes serve until this time in nanoseconds. With none, they serve nothing from here on.
+    /// Lets other processes serve results from the shared memory until `lease`, in nanoseconds by [`clock::now`](crate::clock::now). With
+    /// none, they serve nothing from here on.
     fn set_lease(&mut self, lease: Option<u64>) {
         match lease {
             Some(until) => self.writer.grant_lease(until),
