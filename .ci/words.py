@@ -83,10 +83,25 @@ def bare(line: str) -> str:
 
 def signature(lines: list[str], at: int) -> str:
     """Returns the item that begins at this index, up to its body, after the line of the block that it is in."""
-    ends = (end for end in range(at, min(at + 8, len(lines))) if re.search(r"[{};:=[]$", lines[end]))
+    ends = (end for end in range(at, min(at + 8, len(lines))) if is_end(lines, end))
     item = lines[at : next(ends, at) + 1]
-    outer = [line for line in lines[:at] if item and BLOCK.match(line) and depth(line) < depth(item[0])]
-    return "\n".join(line.strip() for line in [*outer[-1:], *item])
+    return "\n".join(line.strip() for line in [*around(lines, at), *item])
+
+
+def is_end(lines: list[str], at: int) -> bool:
+    """Returns whether the line at this index ends a signature, or the rest of the item is not worth showing."""
+    return bool(re.search(r"[{};:=[]$", lines[at])) or not "".join(lines[at + 1 : at + 2]).strip()
+
+
+def around(lines: list[str], at: int) -> list[str]:
+    """Returns the line that begins the type, class or module around the line at this index; empty if there is none."""
+    limit = depth(lines[at]) if at < len(lines) else 0
+    for line in reversed(lines[:at]):
+        if line.strip() and depth(line) < limit:
+            limit = depth(line)
+            if BLOCK.match(line):
+                return [line]
+    return []
 
 
 def depth(line: str) -> int:

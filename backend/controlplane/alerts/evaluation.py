@@ -37,8 +37,8 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class RecentFacts:
-    """What a rule is evaluated with on one instance: sums of the instance's recent samples, or, for a rule on a state,
-    the state as it was read now.
+    """The facts that a rule is evaluated with on one instance: sums of the instance's recent samples, or, for a rule on
+    a state, the state as it was read now.
     """
 
     sums: Sums

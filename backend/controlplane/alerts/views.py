@@ -64,7 +64,7 @@ class AlertRuleViewSet(ApiViewSet):
     @extend_schema(request=shapes.AlertRuleWriteSerializer, responses=shapes.RulePreviewSerializer)
     @action(detail=False, methods=["post"], permission_classes=[ViewerOnly])
     def preview(self, request: Request) -> Response:
-        """Returns when and on which instances this rule would have fired over the past day. Nothing is stored."""
+        """Returns when this rule would have fired over the past day, and for what instances. Nothing is stored."""
         found = rule_preview(_given(shapes.AlertRuleWriteSerializer, request.data))
         return Response(shapes.RulePreviewSerializer(found).data)
 

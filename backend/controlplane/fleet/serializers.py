@@ -290,8 +290,8 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
 
 
 class InstanceUpdateSerializer(serializers.Serializer[Instance]):
-    """What the control plane records about an instance; the server itself is not changed. A change of host, port,
-    username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
+    """Changes of what the control plane records about an instance; the server itself is not changed. A change of host,
+    port, username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
     `password_required`.
     """
 

@@ -77,8 +77,8 @@ class EndpointCheckView(ApiView):
         return Response(EndpointSeenSerializer(endpoint_probe(**given.validated_data)).data)
 
 
-# What the control plane records about instances: listing, reading and editing it. Instances are created and deleted by
-# change sets, in `changes.instance_views`.
+# Lists, reads and edits what the control plane records about instances. Instances are created and deleted by change
+# sets, in `changes.instance_views`.
 class InstanceReading(mixins.ListModelMixin, ApiViewSet):
     queryset = selectors.instance_list()
     serializer_class = InstanceSerializer

@@ -57,7 +57,7 @@ struct UnreportedRead {
 }
 
 impl UnreportedRead {
-    /// Notes how long the server has taken, when the answer is complete.
+    /// Called when the answer is complete: stores how long the server has taken for it.
     fn end(&mut self) {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
     }

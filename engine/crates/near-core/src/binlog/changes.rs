@@ -161,7 +161,7 @@ pub struct Privileges {
     changed: u64,
 }
 
-/// What is known about which changes sessions of the server can see already. A change is in the log before that.
+/// The changes that sessions of the server can see already, as far as this is known. A change is in the log before it can be seen.
 enum Visibility {
     /// Exactly the changes up to this moment are visible.
     Position(u64),

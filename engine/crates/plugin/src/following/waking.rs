@@ -281,7 +281,7 @@ pub fn update_without_queries(engine: &Engine) {
 }
 
 /// The type of the function `light_mode::judge`. After light mode it finds out, by queries, whether sessions did anything in it that the
-/// engine could not see, and tells the engine. It returns an error if a query fails.
+/// engine could not see, and reports that to the engine. It returns an error if a query fails.
 type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 
 /// The part of a worker's round that queries the server. Call when the catalogue is known. If the engine is awake, looks whether statements

@@ -46,8 +46,8 @@ impl Generator {
         Some(Commands::Run(text.clone(), params))
     }
 
-    /// Queues executions of one statement in two sessions. Each session binds values of several types in its own order. Returns the first
-    /// step.
+    /// Queues executions of one statement in two sessions. Each session binds values of several types in its own order. Returns the step to
+    /// run before those.
     pub(super) fn types_scene(&mut self, session: usize) -> (Kind, Commands) {
         let partner = self.random.below(self.assumptions.len());
         let table = self.table(false);
