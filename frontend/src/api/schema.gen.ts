@@ -96,7 +96,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Returns when and on which instances this rule would have fired over the past day. Nothing is stored. */
+        /** @description Returns when this rule would have fired over the past day, and for what instances. Nothing is stored. */
         post: operations["alert_rules_preview_create"];
         delete?: never;
         options?: never;
@@ -3808,8 +3808,8 @@ export interface components {
             is_active?: boolean;
         };
         /**
-         * @description What the control plane records about an instance; the server itself is not changed. A change of host, port,
-         *     username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
+         * @description Changes of what the control plane records about an instance; the server itself is not changed. A change of host,
+         *     port, username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
          *     `password_required`.
          */
         PatchedInstanceUpdateRequest: {

@@ -79,7 +79,7 @@ pub struct Connection<M> {
 }
 
 impl<M: ResultMemory> Connection<M> {
-    /// Starts with a connection that has not received its greeting.
+    /// Creates the state of a connection that has not received its greeting.
     pub fn new() -> Connection<M> {
         Connection {
             phase: Phase::Login(Login::default()),

@@ -2222,8 +2222,8 @@ type ParameterList struct {
 // * `string` - string
 type ParameterTypeEnum string
 
-// PatchedInstanceUpdateRequest What the control plane records about an instance; the server itself is not changed. A change of host, port,
-// username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
+// PatchedInstanceUpdateRequest Changes of what the control plane records about an instance; the server itself is not changed. A change of host,
+// port, username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
 // `password_required`.
 type PatchedInstanceUpdateRequest struct {
 	Host *string `json:"host,omitempty"`
