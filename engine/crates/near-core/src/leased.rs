@@ -184,7 +184,8 @@ pub struct ServeTime {
 }
 
 impl LeasedConnection {
-    /// Starts without statements and without a report. `login_facts` are those of the connection's login.
+    /// Creates the state of a connection that has no prepared statement and no report yet. `login_facts` are those of the
+    /// connection's login.
     pub fn new(login_facts: &LoginFacts) -> LeasedConnection {
         let &LoginFacts { number, greeting, capabilities, .. } = login_facts;
         let flavour = login_facts.flavour();

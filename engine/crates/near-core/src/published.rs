@@ -137,8 +137,8 @@ impl PublishableRead<'_> {
 }
 
 impl Published {
-    /// Starts with an empty memory in which nothing is served. `seed` makes hashes unpredictable, so it should be random. Returns
-    /// none if the memory is smaller than the layout.
+    /// Creates the array in `memory`, without any result that may be served. `seed` makes hashes unpredictable, so it should
+    /// be random. Returns none if the memory is smaller than the layout.
     pub fn new(memory: Map, layout: Layout, seed: u64) -> Option<Published> {
         let writer = Writer::new(memory, layout, seed)?;
         let contexts = HashMap::new();

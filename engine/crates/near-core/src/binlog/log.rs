@@ -90,8 +90,9 @@ pub struct CatalogueLookups {
 }
 
 impl Log {
-    /// Starts without a log: nothing is served before [`attach`](Self::attach). `max_staleness` is the maximum age of what may be
-    /// served. `published` is the memory that other processes answer reads from, none if they may not.
+    /// Creates the state of a near cache that has no log to follow yet: it serves nothing before [`attach`](Self::attach).
+    /// `max_staleness` is the maximum age of what may be served. `published` is the memory that other processes answer reads
+    /// from, none if they may not.
     pub fn new(max_staleness: Duration, published: Option<Arc<Published>>) -> Log {
         Log {
             changes: RwLock::default(),
