@@ -220,8 +220,8 @@ class FiringSerializer(serializers.Serializer[Any]):
 
 class RulePreviewSerializer(serializers.Serializer[Any]):
     hours = serializers.IntegerField(
-        help_text="The number of past hours that were examined; 0 for a state, of which only the present value is "
-        "known."
+        help_text="The number of past hours that were examined. It is 0 for a state, because only the present "
+        "value of a state is known."
     )
     instance_count = serializers.IntegerField(help_text="The number of instances that the rule watches.")
     examined_count = serializers.IntegerField(help_text="The number of those instances that were examined.")

@@ -4098,7 +4098,7 @@ export interface components {
             is_exempt: boolean;
         };
         RulePreview: {
-            /** @description The number of past hours that were examined; 0 for a state, of which only the present value is known. */
+            /** @description The number of past hours that were examined. It is 0 for a state, because only the present value of a state is known. */
             hours: number;
             /** @description The number of instances that the rule watches. */
             instance_count: number;
