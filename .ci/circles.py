@@ -39,7 +39,11 @@ def named(module: Module, text: str) -> Iterator[Module]:
 
 
 def needs(files: dict[Module, str]) -> dict[Module, set[Module]]:
-    """Returns for each module those of the same folder that it needs, for itself or for what is in its own folder."""
+    """Returns a graph: for each module, the other modules in its folder that it needs.
+
+    A module needs another one if its own text, or a file in the folder of its name, names that module. `files` has the
+    text of each module of one crate.
+    """
     found: dict[Module, set[Module]] = {}
     for module, text in files.items():
         for path in named(module, text):
@@ -53,7 +57,7 @@ def needs(files: dict[Module, str]) -> dict[Module, set[Module]]:
 
 
 def shared(one: Module, other: Module) -> int:
-    """Returns how many folders, from the crate's root on, two modules have in common."""
+    """Returns how many parts the two paths have in common from the crate's root on."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 

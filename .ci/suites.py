@@ -500,7 +500,9 @@ def run_all(clock: Clock) -> list[Result]:
 
 
 def with_seed(do: Callable[[], None]) -> None:
-    """Takes or leaves an earlier build. If that fails, prints why and goes on: everything then takes longer."""
+    """Calls `do`, which takes over the engine's last build from the cache, or stores this one there. If it fails,
+    prints why and goes on, since only the time of later builds depends on it.
+    """
     try:
         do()
     except (OSError, ValueError, subprocess.CalledProcessError) as error:

@@ -2,9 +2,10 @@
 
     words.py                     lists comments that begin like half a sentence, and their share
     words.py --most 1.5          fails if more than 1.5 % of all comments do
-    words.py --draw 40 --seed 7  draws documented items at random, with their comments
+    words.py --draw 40 --seed 7  draws documented items at random, with their comments and the glossary's words in them
 
 Give what was drawn to a reader who has seen nothing else, and ask what each item does: could they rely on the answer?
+The glossary is docs/concepts/words.md, which readers of the repository have too.
 A comment that begins like half a sentence ("Of the last read.") says something only to readers of the line above it.
 Standard library only.
 """
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+GLOSSARY = ROOT / "docs" / "concepts" / "words.md"
+ENTRY = re.compile(r"^\| (?!Word \||---)([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 SLASHES = r"//[/!]?|/?\*\*?"
 MARKS = {".rs": SLASHES, ".go": SLASHES, ".ts": SLASHES, ".tsx": SLASHES, ".py": r'#(?!!)|"""', ".sh": "#(?!!)"}
 GENERATED = re.compile(r"\.gen\.|/migrations/|/generated/|/derived/")
@@ -32,6 +35,8 @@ DOCUMENTED = re.compile(
     r"\s*(pub(\([a-z]+\))? |export |async |unsafe )*(fn|struct|enum|trait|def|class|func|function|const|type)\b"
 )
 
+BLOCK = re.compile(r"\s*(pub(\([a-z]+\))? |export |unsafe )*(impl|trait|class|mod|interface)\b")
+
 
 @dataclass(frozen=True)
 class Comment:
@@ -40,6 +45,8 @@ class Comment:
     text: str
     # The line of code that it belongs to: the one below it, or above a docstring.
     item: str
+    # The line that begins the type, class or module around the item, if any, and the item's whole signature.
+    signature: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.text}"
@@ -53,8 +60,9 @@ def comments(path: str, lines: list[str]) -> Iterator[Comment]:
         found = mark.match(line)
         is_docstring = kind == '"' and is_open(texts)
         if texts and not is_docstring and (not found or found.group(1)[-1] != kind):
-            item = lines[begin - 2] if kind == '"' else line
-            yield Comment(path, begin, " ".join(filter(None, map(bare, texts))), item.strip())
+            at = begin - 2 if kind == '"' else number - 1
+            item = (lines[at] if at < len(lines) else "").strip()
+            yield Comment(path, begin, " ".join(filter(None, map(bare, texts))), item, signature(lines, at))
             texts = []
         if is_docstring:
             texts.append(line)
@@ -69,7 +77,47 @@ def is_open(texts: list[str]) -> bool:
 
 
 def bare(line: str) -> str:
-    return line.strip().removesuffix("*/").removesuffix('"""').strip()
+    """Returns the text of a comment's line, without the mark that ends the comment."""
+    return re.sub(r"(^|\*)/$", "", line.strip()).removesuffix('"""').strip()
+
+
+def signature(lines: list[str], at: int) -> str:
+    """Returns the item that begins at this index, up to its body, after the line of the block that it is in."""
+    ends = (end for end in range(at, min(at + 8, len(lines))) if is_end(lines, end))
+    item = lines[at : next(ends, at) + 1]
+    return "\n".join(line.strip() for line in [*around(lines, at), *item])
+
+
+def is_end(lines: list[str], at: int) -> bool:
+    """Returns whether the line at this index ends a signature, or the rest of the item is not worth showing."""
+    return bool(re.search(r"[{};:=[]$", lines[at])) or not "".join(lines[at + 1 : at + 2]).strip()
+
+
+def around(lines: list[str], at: int) -> list[str]:
+    """Returns the line that begins the type, class or module around the line at this index; empty if there is none."""
+    limit = depth(lines[at]) if at < len(lines) else 0
+    for line in reversed(lines[:at]):
+        if line.strip() and depth(line) < limit:
+            limit = depth(line)
+            if BLOCK.match(line):
+                return [line]
+    return []
+
+
+def depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def explained(text: str) -> list[str]:
+    """Returns the entries of the glossary, as lines, whose word or one of its forms occurs in the text."""
+    entries = [
+        (re.sub(r" \(.*?\)", "", names), names, meaning) for names, meaning in ENTRY.findall(GLOSSARY.read_text())
+    ]
+    return [
+        f"{names}: {meaning}"
+        for plain, names, meaning in entries
+        if any(re.search(rf"\b{re.escape(name)}(e?s|e?d|ing)?\b", text, re.IGNORECASE) for name in plain.split(", "))
+    ]
 
 
 def every() -> list[Comment]:
@@ -95,8 +143,11 @@ def main() -> int:
     found = every()
     if asked.draw:
         documented = [each for each in found if DOCUMENTED.match(each.item)]
-        for each in random.Random(asked.seed).sample(documented, asked.draw):
-            print(f"{each}\n    {each.item}\n")
+        drawn = random.Random(asked.seed).sample(documented, asked.draw)
+        print(f"The words of {GLOSSARY.relative_to(ROOT)} that these comments use:\n")
+        print("\n".join(f"- {entry}" for entry in explained("\n".join(f"{each.text}\n{each.item}" for each in drawn))))
+        for each in drawn:
+            print(f"\n{each}\n    " + each.signature.replace("\n", "\n    "))
         return 0
     print("\n".join(str(each) for each in found if is_half_a_sentence(each)))
     print(f"{share(found):.1%} of {len(found)} comments begin like half a sentence")

@@ -78,7 +78,7 @@ def _looks() -> dict[str, float]:
 
 
 def _sampled() -> int:
-    """Repeats the newest samples one interval later. Returns their time."""
+    """Stores copies of the newest samples, 15 seconds later than these. Returns the time of the copies, in seconds."""
     newest = Sample.objects.aggregate(Max("at"))["at__max"]
     names = [name for name in SAMPLE_TYPES if name != "at"]
     partitions_ensure(Sample, newest, newest + 15)

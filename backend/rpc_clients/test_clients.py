@@ -35,7 +35,7 @@ def count_of_steps(story: Run) -> int:
 
 
 def test_the_snippet_of_the_page_runs(stack: Stack, stories: dict[str, Run], language: str) -> None:
-    """Runs after the story, which leaves an instance that may have the cache."""
+    """Waits for the run of the whole example first, because the snippet needs the instance that it leaves."""
     stories[language].finished()
     printed = stack.start(language, "snippet").finished()
     assert re.search(r"^query_cache_size \d+$", printed, re.MULTILINE), printed

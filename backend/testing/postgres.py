@@ -56,7 +56,9 @@ class Cluster:
         self._is_running = True
 
     def stop(self, mode: str = "immediate") -> None:
-        """`mode`: "immediate" is like a crash; after "fast" the folder `data` may be copied."""
+        """Stops the cluster if it runs. `mode`: "immediate" is like a crash; after "fast" the folder `data` may be
+        copied.
+        """
         if self._is_running:
             self._control("-m", mode, "stop")
             self._is_running = False

@@ -7,7 +7,7 @@ from controlplane.accounts.roles import Role
 
 
 class AccessKeySerializer(serializers.ModelSerializer[AccessKey]):
-    id = serializers.CharField(read_only=True, help_text="The AccessKeyId that clients sign with.")
+    id = serializers.CharField(read_only=True, help_text="The AccessKeyId that clients send with each signature.")
     username = serializers.CharField(source="user.username", read_only=True)
 
     class Meta:
@@ -27,7 +27,7 @@ class AccessKeyUpdateSerializer(serializers.Serializer[AccessKey]):
 
 
 class AccessKeyCreatedSerializer(AccessKeySerializer):
-    secret = serializers.CharField(read_only=True, help_text="The AccessKeySecret. Shown only once.")
+    secret = serializers.CharField(read_only=True, help_text="The AccessKeySecret, which only this answer shows.")
 
     class Meta(AccessKeySerializer.Meta):
         fields = (*AccessKeySerializer.Meta.fields, "secret")

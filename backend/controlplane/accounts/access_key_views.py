@@ -51,7 +51,7 @@ class AccessKeyViewSet(mixins.ListModelMixin, ApiViewSet):
 
     @extend_schema(request=AccessKeyUpdateSerializer, responses=AccessKeySerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
-        """Rename, disable or enable."""
+        """Renames, disables or enables an access key."""
         given = AccessKeyUpdateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         key = services.access_key_update(self.get_object(), given.validated_data, held=self._held())

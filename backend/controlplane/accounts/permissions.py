@@ -52,7 +52,9 @@ class ReporterOnly(BasePermission):
 
 
 class ViewerOnly(_ByRole):
-    """For requests that change nothing, whatever their method: previews, evaluations, one's own session and tokens."""
+    """Allows every role, whatever the method. For requests that change nothing in the fleet: previews, evaluations,
+    one's own session and tokens.
+    """
 
     to_read = to_write = Role.VIEWER
 

@@ -39,7 +39,9 @@ class ProviderSignInView(ApiView):
 
     @extend_schema(request=ProviderSignInSerializer, responses=ProviderUrlSerializer)
     def post(self, request: Request) -> Response:
-        """Begin to sign in by the identity provider. Takes a CSRF token, as log-in does."""
+        """Starts a sign-in by the identity provider, and returns the address that the browser must open for it. Needs a
+        CSRF token, as log-in does.
+        """
         ConsoleSessionAuthentication().enforce_csrf(request)
         given = ProviderSignInSerializer(data=request.data)
         given.is_valid(raise_exception=True)

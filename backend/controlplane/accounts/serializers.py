@@ -26,9 +26,14 @@ def password_field(**options: Any) -> serializers.CharField:
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
-    email = serializers.CharField(read_only=True, help_text="May be empty.")
-    issuer = serializers.CharField(read_only=True, help_text="The identity provider's address; empty: a local user.")
-    subject = serializers.CharField(read_only=True, help_text="Who this is there; empty: a local user.")
+    email = serializers.CharField(read_only=True, help_text="The user's e-mail address, which may be empty.")
+    issuer = serializers.CharField(
+        read_only=True,
+        help_text="The address of the identity provider that the user comes from; empty for a local user.",
+    )
+    subject = serializers.CharField(
+        read_only=True, help_text="The identity provider's identifier for the user; empty for a local user."
+    )
 
     class Meta:
         model = User
@@ -62,19 +67,19 @@ class UserUpdateSerializer(serializers.Serializer[User]):
     is_active = serializers.BooleanField(required=False)
     keep_tokens = serializers.BooleanField(
         required=False,
-        help_text="A new password and `is_active: false` end the user's sessions, tokens and access keys. "
-        "True: only the sessions. Usually false.",
+        help_text="A new password, and `is_active: false`, end the user's sessions, tokens and access keys. If "
+        "this is true, they only end the sessions. The default is false.",
     )
 
 
 class EndedSerializer(serializers.Serializer[EndedCounts]):
     sessions = serializers.IntegerField()
-    tokens = serializers.IntegerField(help_text="Revoked.")
-    access_keys = serializers.IntegerField(help_text="Deleted.")
+    tokens = serializers.IntegerField(help_text="The number of tokens that were revoked.")
+    access_keys = serializers.IntegerField(help_text="The number of access keys that were deleted.")
 
 
 class UserUpdatedSerializer(UserSerializer):
-    ended = EndedSerializer(help_text="What the user was logged in with and is no more.")
+    ended = EndedSerializer(help_text="How many of the user's sessions, tokens and access keys were ended.")
 
     class Meta(UserSerializer.Meta):
         fields = (*UserSerializer.Meta.fields, "ended")
@@ -86,7 +91,8 @@ class PasswordChangeSerializer(serializers.Serializer[User]):
     new_password = password_field()
     keep_tokens = serializers.BooleanField(
         required=False,
-        help_text="False: your tokens and access keys are revoked too, except the token in use. Usually true.",
+        help_text="If false, your tokens and access keys end, too, except the token of this request. The default "
+        "is true.",
     )
 
 
@@ -120,7 +126,7 @@ class TokenCreateSerializer(serializers.Serializer[Token]):
 
 
 class TokenCreatedSerializer(TokenSerializer):
-    token = serializers.CharField(read_only=True, help_text="Shown only once.")
+    token = serializers.CharField(read_only=True, help_text="The token itself, which only this answer shows.")
 
     class Meta(TokenSerializer.Meta):
         fields = (*TokenSerializer.Meta.fields, "token")
@@ -128,16 +134,20 @@ class TokenCreatedSerializer(TokenSerializer):
 
 
 class SessionsEndedSerializer(serializers.Serializer[Any]):
-    sessions = serializers.IntegerField(help_text="How many were ended.")
+    sessions = serializers.IntegerField(help_text="The number of sessions that were ended.")
 
 
 class OwnSessionSerializer(serializers.Serializer[Session]):
     id = serializers.SerializerMethodField()
-    is_current = serializers.SerializerMethodField(help_text="Whether this request belongs to it.")
-    logged_in_at = serializers.SerializerMethodField(help_text="null: not known.")
+    is_current = serializers.SerializerMethodField(help_text="Whether this request belongs to this session.")
+    logged_in_at = serializers.SerializerMethodField(help_text="When the user logged in; null if it is not known.")
     expires_at = serializers.DateTimeField(source="expire_date", read_only=True)
-    address = serializers.SerializerMethodField(help_text="From where the user logged in; null: not known.")
-    browser = serializers.SerializerMethodField(help_text="As it names itself; null: not known.")
+    address = serializers.SerializerMethodField(
+        help_text="The address that the user logged in from; null if it is not known."
+    )
+    browser = serializers.SerializerMethodField(
+        help_text="The browser's name for itself, from the header User-Agent; null if it is not known."
+    )
 
     def get_id(self, session: Session) -> str:
         return session_id(session.session_key)
@@ -167,12 +177,15 @@ class LoginSerializer(serializers.Serializer[User]):
 
 class ProviderSignInSerializer(serializers.Serializer[Any]):
     next = serializers.CharField(
-        max_length=2000, required=False, allow_blank=True, help_text="The console's place to go to afterwards."
+        max_length=2000,
+        required=False,
+        allow_blank=True,
+        help_text="The path in the console that the browser comes back to afterwards.",
     )
 
 
 class ProviderUrlSerializer(serializers.Serializer[Any]):
-    url = serializers.CharField(help_text="At the identity provider: where the browser goes now.")
+    url = serializers.CharField(help_text="The address at the identity provider that the browser must open now.")
 
 
 # The generator ignores null as a choice, so the schema is given here.
@@ -185,11 +198,17 @@ class SessionSerializer(serializers.Serializer[User]):
     is_authenticated = serializers.BooleanField()
     user = UserSerializer(allow_null=True)
     role = NullableRoleField(
-        choices=Role.choices, allow_null=True, help_text="In force for this caller; null: nobody is logged in."
+        choices=Role.choices,
+        allow_null=True,
+        help_text="The role that this caller acts with; null if no user is logged in.",
     )
-    csrf_token = serializers.CharField(help_text="Send as X-CSRFToken with every write of a session.")
-    token_lifetime_days = serializers.IntegerField(help_text="Longest lifetime of a token.")
+    csrf_token = serializers.CharField(
+        help_text="The token to send as the header X-CSRFToken with every write of a session."
+    )
+    token_lifetime_days = serializers.IntegerField(help_text="The longest lifetime that a new token may have.")
     provider = serializers.CharField(
-        allow_null=True, help_text="What the identity provider is called; null: nobody can sign in by one."
+        allow_null=True, help_text="The name of the identity provider; null if there is none to sign in by."
     )
-    has_passwords = serializers.BooleanField(help_text="False: only the local administrator logs in with a password.")
+    has_passwords = serializers.BooleanField(
+        help_text="Whether users may log in with a password. If false, only the local administrator may."
+    )

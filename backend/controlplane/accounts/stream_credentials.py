@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 class Holder(NamedTuple):
+    """The credential that an event stream was opened with, a token or a session, and the role that its user had."""
+
     user_id: str
     role: str
     token_id: str  # empty for a session
@@ -24,6 +26,7 @@ class Holder(NamedTuple):
 
 
 def holder_of(request: Request) -> Holder:
+    """Returns the credential that this request was authenticated with, as a `Holder`."""
     user, token = request.user, request.auth
     if isinstance(token, Token):
         return Holder(user.pk, user.role, token.pk, "")
@@ -31,7 +34,8 @@ def holder_of(request: Request) -> Holder:
 
 
 def still_valid(holders: Collection[Any]) -> set[Any]:
-    """Returns those of the holders, that is, credentials with the role that they gave, that are still valid.
+    """Returns those of the given holders (`Holder`) that are still valid: the token has not been revoked and has not
+    expired, or the session has not ended, and the user is still active and has the same role.
 
     Takes three queries for any number of holders, since it is called often.
     """

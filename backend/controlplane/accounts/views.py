@@ -78,12 +78,14 @@ class SessionView(PasswordLineView):
 
     @extend_schema(responses=SessionSerializer)
     def get(self, request: Request) -> Response:
-        """Who the caller is, and the CSRF token that a session's writes need."""
+        """Returns who the caller is, the ways to log in, and the CSRF token that every write of a session must send."""
         return Response(self._session(request))
 
     @extend_schema(request=LoginSerializer, responses=SessionSerializer)
     def post(self, request: Request) -> Response:
-        """Log in. Takes a CSRF token too: nobody may be logged in unawares."""
+        """Logs in with a password and starts a session. Needs a CSRF token, so that no other site can log a browser in
+        without its user's knowledge.
+        """
         ConsoleSessionAuthentication().enforce_csrf(request)
         given = LoginSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -95,7 +97,7 @@ class SessionView(PasswordLineView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request) -> Response:
-        """Log out."""
+        """Ends the caller's session."""
         if isinstance(request.user, User):
             services.logout_record(request.user)
         logout(request._request)
@@ -103,7 +105,9 @@ class SessionView(PasswordLineView):
 
 
 class PasswordView(PasswordLineView):
-    """Asks for the present password, as log-in does, and is limited as log-in is."""
+    """Changes of one's own password. The request contains the present password, so the number of attempts is limited as
+    for log-in.
+    """
 
     permission_classes = (ViewerOnly,)
     throttle_classes = (LoginThrottle,)
@@ -112,7 +116,7 @@ class PasswordView(PasswordLineView):
         operation_id="auth_password_change", request=PasswordChangeSerializer, responses=PasswordChangedSerializer
     )
     def post(self, request: Request) -> Response:
-        """Change your own password. Your other sessions end."""
+        """Changes the caller's own password, and ends the caller's other sessions."""
         given = PasswordChangeSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         token = request.auth if isinstance(request.auth, Token) else None
@@ -125,7 +129,7 @@ class PasswordView(PasswordLineView):
 
 
 class OwnSessionViewSet(mixins.ListModelMixin, ApiViewSet):
-    """One's own sessions of the console."""
+    """The caller's own sessions of the console."""
 
     queryset = Session.objects.none()
     serializer_class = OwnSessionSerializer
@@ -138,14 +142,16 @@ class OwnSessionViewSet(mixins.ListModelMixin, ApiViewSet):
 
     @extend_schema(parameters=[OpenApiParameter("id", str, OpenApiParameter.PATH)])
     def destroy(self, request: Request, id: str) -> Response:
-        """End it. Ending the one in use is a log-out."""
+        """Ends one of the caller's own sessions. If it is the session of this request, the caller is logged out."""
         sessions.session_end(request.user, id)
         return Response(status=204)
 
     @extend_schema(operation_id="sessions_end_others", request=None, responses={200: SessionsEndedSerializer})
     @action(detail=False, methods=["delete"], pagination_class=None, filter_backends=[])
     def others(self, request: Request) -> Response:
-        """End all of your other sessions. Asked with a token: all of them."""
+        """Ends all of the caller's sessions except the one of this request. If the request uses a token, all sessions
+        end.
+        """
         return Response({"sessions": sessions.sessions_end_others(request.user, request.session.session_key)})
 
 
@@ -183,7 +189,7 @@ class UserViewSet(mixins.ListModelMixin, ApiViewSet):
 
 
 class TokenViewSet(mixins.ListModelMixin, ApiViewSet):
-    """One's own tokens; an admin sees and revokes everybody's."""
+    """Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own."""
 
     queryset = Token.objects.none()
     serializer_class = TokenSerializer

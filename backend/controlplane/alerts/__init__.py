@@ -1,1 +1,4 @@
-"""Rules over metrics, incidents, silences and the mail they send."""
+"""Rules over metrics, incidents, silences and the mail they send.
+
+The words of comments are explained in `docs/concepts/words.md`.
+"""

@@ -159,8 +159,8 @@ def advice_of(metric: str) -> Advice:
 
 
 def chart_of(metric: str) -> str:
-    """Returns the name of the metric to plot for incidents about this metric; of a state, which has no samples, one
-    that shows it.
+    """Returns the name of the metric to plot for incidents about this metric. A state of an instance has no
+    samples, so for it this is a metric that shows its effect.
     """
     found = advice_of(metric).chart
     return found or ("questions_per_second" if metric in STATES else metric)

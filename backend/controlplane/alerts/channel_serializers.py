@@ -58,19 +58,26 @@ class ChannelSerializer(serializers.ModelSerializer[Channel]):
 
 class ChannelWriteSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=100)
-    kind = serializers.ChoiceField(choices=ChannelKind.choices, help_text="It stays as it is.")
+    kind = serializers.ChoiceField(
+        choices=ChannelKind.choices, help_text="The kind of the receiver. It cannot be changed later."
+    )
     url = serializers.CharField(
         max_length=LONGEST_URL, allow_blank=True, default="", validators=[VISIBLE],
-        help_text="Of webhook; of pagerduty, if it is not the usual one.",
+        help_text="The address that messages are posted to: required for `webhook`, and for `pagerduty` only if it"
+" differs from PagerDuty's usual one.",
     )  # fmt: skip
     secret = serializers.CharField(
         max_length=LONGEST_URL, required=False, allow_blank=True, write_only=True, validators=[VISIBLE],
         help_text=ABOUT_KEYS,
     )  # fmt: skip
-    recipients = RecipientsField(default=list, help_text="Of mail.")
-    tags = MatchedTagsField(default=dict, help_text="Only incidents of instances with all of these.")
+    recipients = RecipientsField(default=list, help_text="The addresses that a channel of the kind `mail` sends to.")
+    tags = MatchedTagsField(
+        default=dict, help_text="If given, only incidents of instances with all of these tags are sent."
+    )
     least_severity = serializers.ChoiceField(
-        choices=Severity.choices, default=Severity.WARNING, help_text="critical: nothing but critical incidents."
+        choices=Severity.choices,
+        default=Severity.WARNING,
+        help_text="The least severity of incidents that are sent: with `critical`, only critical ones.",
     )
     is_enabled = serializers.BooleanField(default=True)
 

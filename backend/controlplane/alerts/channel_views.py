@@ -40,7 +40,9 @@ class ChannelViewSet(ApiViewSet):
 
     @extend_schema(request=ChannelWriteSerializer, responses=ChannelSerializer)
     def update(self, request: Request, pk: str) -> Response:
-        """Replaces the channel; what is left out takes its default, except for the secret."""
+        """Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+        stored.
+        """
         channel, expected = channel_get(pk), if_match(request)
         return self._rendered(services.channel_update(channel=channel, expected=expected, **_given(request, channel)))
 
@@ -52,7 +54,9 @@ class ChannelViewSet(ApiViewSet):
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"])
     def test(self, request: Request, pk: str) -> Response:
-        """Sends a test message now; what the receiver says against it is the answer."""
+        """Sends a test message through the channel now. If the receiver refuses it or cannot be reached, the answer is
+        an error that says why.
+        """
         services.channel_try(channel_get(pk))
         return Response(status=204)
 

@@ -37,8 +37,8 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class RecentFacts:
-    """The facts that a rule is judged by on one instance: sums of its recent samples, or the state that was
-    read now.
+    """The facts that a rule is evaluated with on one instance: sums of the instance's recent samples, or, for a rule on
+    a state, the state as it was read now.
     """
 
     sums: Sums

@@ -56,7 +56,11 @@ class RuleOverride(models.Model):
 
 
 class Standing(models.Model):
-    """The phase of a rule on an instance: pending or open. There is no row while the phase is `ok`."""
+    """How an alert rule stands on one instance: the phase, and for how long the condition has held.
+
+    In the phase `pending` the condition holds, but not for long enough yet; in the phase `open` there is an incident.
+    A rule whose condition does not hold on the instance has no row.
+    """
 
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="standings")
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")

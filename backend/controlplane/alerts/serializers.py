@@ -32,7 +32,9 @@ class RecipientsField(serializers.ListField):
 
 
 class MatchedTagsField(TagsField):
-    """Tags that a query looks for: two underscores would step into the value."""
+    """Tags to search for. A name with two underscores is refused, because Django would take it for a look-up inside the
+    tag's value.
+    """
 
     def to_internal_value(self, data: Any) -> Any:
         tags = super().to_internal_value(data)
@@ -44,7 +46,8 @@ class MatchedTagsField(TagsField):
 
 class AlertMetricSerializer(MetricDefinitionSerializer):
     kind = serializers.ChoiceField(
-        choices=["rate", "ratio", "gauge", "state"], help_text="A state has no samples: it is looked at every 15 s."
+        choices=["rate", "ratio", "gauge", "state"],
+        help_text="How the value is computed. A `state` has no samples: it is read at each evaluation, every 15 s.",
     )
 
 
@@ -54,7 +57,12 @@ class AlertMetricListSerializer(serializers.Serializer[Any]):
 
 class RuleOverrideSerializer(serializers.ModelSerializer[RuleOverride]):
     instance_id = serializers.CharField(max_length=24)
-    threshold = FiniteField(allow_null=True, required=False, default=None, help_text="null: the rule's own.")
+    threshold = FiniteField(
+        allow_null=True,
+        required=False,
+        default=None,
+        help_text="The threshold for this instance; null for the rule's own.",
+    )
     is_exempt = serializers.BooleanField(default=False)
 
     class Meta:
@@ -89,13 +97,26 @@ class AlertRuleWriteSerializer(serializers.Serializer[Any]):
     comparison = serializers.ChoiceField(choices=Comparison.choices)
     threshold = FiniteField()
     for_seconds = serializers.IntegerField(min_value=0, max_value=7 * 24 * 3600, default=600)
-    minimum_traffic = FiniteField(min_value=0, default=0, help_text="Per second, of the metric's `traffic`.")
+    minimum_traffic = FiniteField(
+        min_value=0,
+        default=0,
+        help_text="The least traffic per second, in the metric that `traffic` names, with which the rule is evaluated.",
+    )
     reminder_seconds = serializers.IntegerField(min_value=0, max_value=30 * 24 * 3600, default=4 * 3600)
     severity = serializers.ChoiceField(choices=Severity.choices, default=Severity.WARNING)
     scope = serializers.ChoiceField(choices=Scope.choices, default=Scope.ALL)
-    tags = MatchedTagsField(default=dict, help_text="With scope tags.")
-    instance_id = serializers.CharField(max_length=24, allow_null=True, default=None, help_text="With scope instance.")
-    recipients = RecipientsField(default=list, help_text="Empty: those of the settings.")
+    tags = MatchedTagsField(
+        default=dict, help_text="The tags of the instances that the rule watches; only for the scope `tags`."
+    )
+    instance_id = serializers.CharField(
+        max_length=24,
+        allow_null=True,
+        default=None,
+        help_text="The instance that the rule watches; only for the scope `instance`.",
+    )
+    recipients = RecipientsField(
+        default=list, help_text="The addresses that mails are sent to. If empty, those of the settings are used."
+    )
     overrides = RuleOverrideSerializer(many=True, default=list)
     is_enabled = serializers.BooleanField(default=True)
 
@@ -170,13 +191,15 @@ class SilenceSerializer(serializers.ModelSerializer[Silence]):
 
 
 class SilenceCreateSerializer(serializers.Serializer[Any]):
-    """Empty matchers cover everything."""
+    """A new silence. It applies to incidents that match all of the given rule, instance and tags; a field that is left
+    out matches everything.
+    """
 
     rule_id = serializers.CharField(max_length=24, allow_null=True, default=None)
     instance_id = serializers.CharField(max_length=24, allow_null=True, default=None)
     tags = MatchedTagsField(default=dict)
     reason = serializers.CharField(max_length=200)
-    starts_at = serializers.DateTimeField(required=False, help_text="Default: now.")
+    starts_at = serializers.DateTimeField(required=False, help_text="When the silence starts; now if it is left out.")
     duration_seconds = serializers.IntegerField(min_value=60, max_value=YEAR_SECONDS)
 
     def validate_starts_at(self, at: datetime) -> datetime:
@@ -189,14 +212,19 @@ class FiringSerializer(serializers.Serializer[Any]):
     instance_id = serializers.CharField()
     instance_name = serializers.CharField()
     opened_at = serializers.DateTimeField()
-    resolved_at = serializers.DateTimeField(allow_null=True, help_text="null: still open.")
+    resolved_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the incident would have ended; null if it would still be open."
+    )
     opened_value = serializers.FloatField(allow_null=True)
 
 
 class RulePreviewSerializer(serializers.Serializer[Any]):
-    hours = serializers.IntegerField(help_text="Of the past; 0 for a state, of which only the present is known.")
-    instance_count = serializers.IntegerField(help_text="Instances in scope.")
-    examined_count = serializers.IntegerField(help_text="Of these, how many were examined.")
+    hours = serializers.IntegerField(
+        help_text="The number of past hours that were examined. It is 0 for a state, because only the present "
+        "value of a state is known."
+    )
+    instance_count = serializers.IntegerField(help_text="The number of instances that the rule watches.")
+    examined_count = serializers.IntegerField(help_text="The number of those instances that were examined.")
     firings = FiringSerializer(many=True)
 
 
@@ -206,4 +234,4 @@ class TestMailSerializer(serializers.Serializer[Any]):
 
 class TestMailSentSerializer(serializers.Serializer[Any]):
     to = serializers.CharField()
-    server = serializers.CharField(help_text="The SMTP server that took it.")
+    server = serializers.CharField(help_text="The SMTP server that accepted the mail.")

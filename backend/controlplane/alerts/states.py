@@ -17,7 +17,7 @@ def _state(name: str, title: str, formula: str, description: str) -> MetricDefin
     return MetricDefinition(name, title, "count", "state", formula, description, {VALUE: 1})
 
 
-# Each state has a reading in `readings`.
+# The states that alert rules can watch, by name. `readings` has a function for each, which reads it for all instances.
 STATES: Mapping[str, MetricDefinition] = {
     definition.name: definition
     for definition in (

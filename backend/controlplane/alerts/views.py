@@ -51,7 +51,7 @@ class AlertRuleViewSet(ApiViewSet):
 
     @extend_schema(request=shapes.AlertRuleWriteSerializer, responses=shapes.AlertRuleSerializer)
     def update(self, request: Request, pk: str) -> Response:
-        """Replaces the rule; what is left out takes its default."""
+        """Replaces the rule. A field that is left out takes its default."""
         rule, expected = selectors.rule_get(pk), if_match(request)
         given = _given(shapes.AlertRuleWriteSerializer, request.data)
         return self._rendered(services.rule_update(rule=rule, expected=expected, **given))
@@ -64,7 +64,7 @@ class AlertRuleViewSet(ApiViewSet):
     @extend_schema(request=shapes.AlertRuleWriteSerializer, responses=shapes.RulePreviewSerializer)
     @action(detail=False, methods=["post"], permission_classes=[ViewerOnly])
     def preview(self, request: Request) -> Response:
-        """Where this rule would have fired over the past day. Nothing is kept."""
+        """Returns when this rule would have fired over the past day, and for what instances. Nothing is stored."""
         found = rule_preview(_given(shapes.AlertRuleWriteSerializer, request.data))
         return Response(shapes.RulePreviewSerializer(found).data)
 
@@ -75,7 +75,7 @@ class AlertRuleViewSet(ApiViewSet):
 class AlertMetrics(ApiView):
     @extend_schema(operation_id="alert_metrics_list", responses=shapes.AlertMetricListSerializer)
     def get(self, request: Request) -> Response:
-        """What rules can watch: metrics of samples, and states of instances."""
+        """Returns what alert rules can watch: metrics, which are computed from samples, and states of instances."""
         return Response({"items": shapes.AlertMetricSerializer(MEASURES.values(), many=True).data})
 
 
@@ -142,7 +142,7 @@ class SilenceViewSet(ApiViewSet):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
-        """Ends it now; its row stays as history."""
+        """Ends a silence now. The silence stays in the list as history."""
         services.silence_end(silence=selectors.silence_get(pk))
         return Response(status=204)
 
@@ -154,6 +154,8 @@ class TestMail(ApiView):
         operation_id="alerts_test_mail", request=shapes.TestMailSerializer, responses=shapes.TestMailSentSerializer
     )
     def post(self, request: Request) -> Response:
-        """Sends one mail through the SMTP server of the settings, now; a refusal is the answer."""
+        """Sends one test mail now, through the SMTP server of the settings. If that server refuses it or cannot be
+        reached, the answer is an error that says why.
+        """
         to = _given(shapes.TestMailSerializer, request.data)["to"]
         return Response({"to": to, "server": test_mail_send(to=[to])})

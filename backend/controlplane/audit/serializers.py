@@ -20,12 +20,15 @@ class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
 
 
 class ExportSerializer(serializers.Serializer[Any]):
-    since = serializers.DateTimeField(help_text="The first moment.")
-    until = serializers.DateTimeField(required=False, help_text="The first moment after it; usually now.")
+    since = serializers.DateTimeField(help_text="The start of the span, which is part of it.")
+    until = serializers.DateTimeField(
+        required=False, help_text="The end of the span, which is not part of it. Now, if it is left out."
+    )
     format = serializers.ChoiceField(
         choices=["csv", "jsonl"],
         default="csv",
-        help_text="CSV, where a cell that a spreadsheet would run begins with an apostrophe; or JSON, an event a line.",
+        help_text="The format of the file: CSV, where an apostrophe is put before a cell that a spreadsheet would "
+        "run as a formula, or JSON with one event per line.",
     )
 
     def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:

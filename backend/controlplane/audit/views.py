@@ -21,7 +21,9 @@ from controlplane.core.views import AnyAccept, ApiView, ApiViewSet
 
 
 class MomentField(IsoDateTimeField):
-    """In UTC, where the last hours of the last year may be none any more."""
+    """A filter's field for a time, which is converted to UTC. A time that UTC cannot express, in the last hours of the
+    year 9999, is refused.
+    """
 
     def to_python(self, value: Any) -> datetime | None:
         try:
@@ -66,7 +68,9 @@ class AuditExport(ApiView):
         responses={(200, kind): OpenApiTypes.STR for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """The audit of a span of time, oldest first. For admins; that it was exported is on record."""
+        """Exports the audit events of a span of time as a file, oldest first. Only administrators may do this, and the
+        export is itself an audit event.
+        """
         given = ExportSerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data

@@ -6,8 +6,8 @@ from django.db import models
 
 
 class EngineLine(models.Model):
-    """An engine line (the definitions of all parameters of a product and release) as servers described it: one that had
-    no engine, then those that had a newer engine each.
+    """The definitions of all parameters of a product and release, as running servers have described them. The first
+    server that is read describes the line. A server with a newer engine, which may have more variables, adds to it.
 
     Definitions are never edited; a line that an administrator deletes is read again.
     """

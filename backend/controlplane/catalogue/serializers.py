@@ -14,11 +14,15 @@ class EngineLineSerializer(serializers.Serializer[Any]):
     product = serializers.CharField()
     version = serializers.CharField()
     source = serializers.ChoiceField(
-        choices=["shipped", "server"], help_text="Part of the product, or read from a running server."
+        choices=["shipped", "server"],
+        help_text="Where the line comes from: `shipped` with the product, or read from a running server.",
     )
-    server_version = serializers.CharField(help_text="Of the server that it was read from; empty for a shipped line.")
+    server_version = serializers.CharField(
+        help_text="The version of the server that the line was read from; empty for a shipped line."
+    )
     read_from = serializers.CharField(
-        help_text="Name of the instance that it was read from; empty for a shipped line, and if it is not known."
+        help_text="The name of the instance whose server the line was read from; empty for a shipped line, and if "
+        "it is not known."
     )
     read_at = serializers.DateTimeField(allow_null=True)
     parameter_count = serializers.SerializerMethodField()
@@ -28,9 +32,12 @@ class EngineLineSerializer(serializers.Serializer[Any]):
 
 
 class AllowedValuesSerializer(serializers.Serializer[Any]):
-    notation = serializers.CharField(help_text="[a-b], [x|y] or ~pattern; empty: any value.")
-    minimum = serializers.CharField(allow_null=True, help_text="A number as text, or an expression.")
-    maximum = serializers.CharField(allow_null=True, help_text="A number as text, or an expression.")
+    notation = serializers.CharField(
+        help_text="The allowed values, as a range `[a-b]`, choices `[x|y]` or a regular expression `~pattern`. "
+        "Empty if any value is allowed."
+    )
+    minimum = serializers.CharField(allow_null=True, help_text="The bound as text: a number, or an expression.")
+    maximum = serializers.CharField(allow_null=True, help_text="The bound as text: a number, or an expression.")
     choices = serializers.ListField(child=serializers.CharField())
     pattern = serializers.CharField(allow_null=True)
 
@@ -38,21 +45,27 @@ class AllowedValuesSerializer(serializers.Serializer[Any]):
 class ParameterSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     type = serializers.ChoiceField(choices=TYPES)
-    unit = serializers.CharField(help_text="Empty for plain numbers and text, or when the server does not state it.")
-    default = serializers.CharField(allow_null=True, help_text="May be an expression.")
+    unit = serializers.CharField(
+        help_text="The unit of the value. Empty for plain numbers and text, and where the server does not state it."
+    )
+    default = serializers.CharField(allow_null=True, help_text="The default value, which may be an expression.")
     allowed = AllowedValuesSerializer()
-    divisor = serializers.IntegerField(help_text="A value must be a multiple of it.")
-    is_modifiable = serializers.BooleanField(help_text="Whether anybody may set it through this product.")
-    access = serializers.ChoiceField(choices=CLASSES, source="access.who", help_text="Who may set it.")
-    access_code = serializers.CharField(source="access.code", help_text="Of the reason; stable.")
-    access_reason = serializers.CharField(source="access.reason", help_text="Why; empty for operators.")
+    divisor = serializers.IntegerField(help_text="The number that a value must be a multiple of.")
+    is_modifiable = serializers.BooleanField(help_text="Whether any role may set the parameter through this product.")
+    access = serializers.ChoiceField(choices=CLASSES, source="access.who", help_text="Who may set the parameter.")
+    access_code = serializers.CharField(source="access.code", help_text="The stable code of `access_reason`.")
+    access_reason = serializers.CharField(
+        source="access.reason", help_text="Why operators may not set the parameter; empty if they may."
+    )
     needs_restart = serializers.BooleanField()
     description = serializers.CharField()
 
 
 class ParameterQuerySerializer(serializers.Serializer[Any]):
     engine_line = serializers.CharField(max_length=32, default="5.7")
-    search = serializers.CharField(max_length=100, default="", help_text="Words in the name or the description.")
+    search = serializers.CharField(
+        max_length=100, default="", help_text="Only parameters in whose name or description each of these words occurs."
+    )
     is_modifiable = serializers.BooleanField(allow_null=True, default=None)
     needs_restart = serializers.BooleanField(allow_null=True, default=None)
 

@@ -34,8 +34,10 @@ class EngineLineDetail(ApiView):
 
     @extend_schema(operation_id="engine_lines_destroy", responses={204: None})
     def delete(self, request: Request, id: str) -> Response:
-        """Forget what was read from a server. A server that is a source of definitions is read again within seconds;
-        until then, instances of the line have only the parameters of the shipped line."""
+        """Deletes the definitions of parameters of a line that were read from a server. If a server of the line is a
+        trusted source of definitions, they are read again from it within seconds. Until then, instances of the line
+        have only the parameters of the shipped line.
+        """
         services.engine_line_forget(id)
         return Response(status=204)
 

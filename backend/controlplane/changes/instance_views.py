@@ -37,13 +37,17 @@ CHANGE = {202: ChangeSerializer}
 class InstanceViewSet(InstanceReading):
     @extend_schema(request=InstanceCreateSerializer, responses={202: InstanceSerializer})
     def create(self, request: Request) -> Response:
-        """Register an endpoint, or have a local server made. Its state says when it is ready."""
+        """Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+        instance can be used once its state is `running`.
+        """
         instance = instance_services.instance_create(**checked(InstanceCreateSerializer, request))
         return shown(instance.pk, 202)
 
     @extend_schema(responses=CHANGE)
     def destroy(self, request: Request, pk: str) -> Response:
-        """Forget an external instance; stop a local one and delete its data."""
+        """Removes an instance by a change set. An external server is only removed from the control plane; a local one
+        is stopped, and its data is deleted.
+        """
         return change_answer(instance_services.instance_delete(instance_get(pk), if_match(request)), 202)
 
 
@@ -61,28 +65,34 @@ class Planned(ApiView):
 class Restart(Planned):
     @extend_schema(operation_id="instances_restart", request=RestartSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
-        """Restart the server; static parameters that wait for it take effect."""
+        """Restarts the instance's server by a change set. Static parameters that wait for a restart take effect."""
         return planned(request, pk, services.change_restart, RestartSerializer)
 
 
 class Resize(Planned):
     @extend_schema(operation_id="instances_resize", request=ResizeSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
-        """Move to another class: expressions are resolved again, a literal query_cache_size must be decided on."""
+        """Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+        query_cache_size is configured as a number, the request must say what it is to be.
+        """
         return planned(request, pk, services.change_resize, ResizeSerializer)
 
 
 class Upgrade(Planned):
     @extend_schema(operation_id="instances_upgrade", request=UpgradeSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
-        """Install the engine, or replace it with this control plane's version."""
+        """Installs the engine on the instance's server by a change set, or replaces it with this control plane's
+        version.
+        """
         return planned(request, pk, services.change_upgrade, UpgradeSerializer)
 
 
 class Proxy(Planned):
     @extend_schema(operation_id="instances_proxy", request=ProxySerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
-        """Enable or disable the dedicated proxy."""
+        """Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+        plane records.
+        """
         return planned(request, pk, services.change_proxy, ProxySerializer)
 
 
@@ -93,7 +103,7 @@ class CachePreview(ApiView):
         operation_id="instances_cache_preview", request=CacheSizingSerializer, responses=ChangePreviewSerializer
     )
     def post(self, request: Request, pk: str) -> Response:
-        """What enabling the fast query cache would do."""
+        """Returns what enabling the fast query cache would change. Nothing is stored or changed."""
         preview = cache_planning.preview_enable(instance_get(pk), **checked(CacheSizingSerializer, request))
         return Response(ChangePreviewSerializer(preview).data)
 
@@ -102,10 +112,13 @@ class CacheObserve(ApiView):
     @extend_schema(
         operation_id="instances_cache_observe",
         request=CacheObserveSerializer,
-        responses=CHANGE | {204: OpenApiResponse(description="It has ended; nothing had to be set back.")},
+        responses=CHANGE
+        | {204: OpenApiResponse(description="The observation has ended, and no setting had to be restored.")},
     )
     def post(self, request: Request, pk: str) -> Response:
-        """Observe what the cache would do while it is off; it ends by itself. Nothing is stored or served."""
+        """Lets the engine count, while the cache is off, what the cache would answer. Nothing is stored or served. The
+        observation ends by itself after the requested hours; 0 hours end it now.
+        """
         hours = checked(CacheObserveSerializer, request)["hours"]
         instance = instance_get(pk)
         change = observing.observation_begin(instance, hours=hours) if hours else observing.observation_end(instance)
@@ -115,12 +128,14 @@ class CacheObserve(ApiView):
 class CacheEnable(Planned):
     @extend_schema(operation_id="instances_cache_enable", request=CacheEnableSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
-        """Enable the fast query cache: buffer pool to 90 %, size by the rule, type."""
+        """Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+        chosen rule, and then switches the cache on.
+        """
         return planned(request, pk, services.change_enable, CacheEnableSerializer)
 
 
 class CacheDisable(Planned):
     @extend_schema(operation_id="instances_cache_disable", request=CacheDisableSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
-        """Disable the fast query cache and give its memory back."""
+        """Disables the fast query cache by a change set, and gives its memory back to the server."""
         return planned(request, pk, services.change_disable, CacheDisableSerializer)

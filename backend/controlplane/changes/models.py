@@ -71,8 +71,8 @@ class ChangeSet(models.Model):
 
 
 class ChangeLine(models.Model):
-    """One parameter of a change set: what was and will be configured (submitted, None: nothing), and the values that
-    run before and after (value).
+    """One parameter of a change set. `old_submitted` and `new_submitted` are what is configured before and after the
+    change (None: nothing); `old_value` and `new_value` are the values that the server runs before and after it.
     """
 
     change = models.ForeignKey(ChangeSet, on_delete=models.CASCADE, related_name="lines")

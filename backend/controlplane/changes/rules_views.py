@@ -20,15 +20,27 @@ from controlplane.prerequisites.rule_list import ACTIONS
 
 class RuleSerializer(serializers.Serializer[Any]):
     digest = serializers.CharField(required=False, allow_null=True)
-    table = serializers.CharField(required=False, allow_null=True, help_text="schema.table; % stands for any text.")
+    table = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="The table that a statement must read, as `schema.table`; `%` stands for any text.",
+    )
     schema = serializers.CharField(required=False, allow_null=True)
-    account = serializers.CharField(required=False, allow_null=True, help_text="user@host")
+    account = serializers.CharField(
+        required=False, allow_null=True, help_text="The account that must run the statement, as `user@host`."
+    )
     cache = serializers.ChoiceField(choices=ACTIONS)
-    ttl = serializers.IntegerField(required=False, allow_null=True, help_text="Seconds, with `always`.")
+    ttl = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        help_text="How many seconds a result is served even if it is stale; only with `always`.",
+    )
 
 
 class RuleDraftSerializer(serializers.Serializer[Any]):
-    """Whatever is written, so that each mistake is told at its rule."""
+    """A rule as it was typed. Any text is accepted in any field, so that each mistake is reported with the rule that it
+    is in.
+    """
 
     digest = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=4096)
     table = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=4096)
@@ -39,14 +51,23 @@ class RuleDraftSerializer(serializers.Serializer[Any]):
 
 
 class RulesPreviewRequestSerializer(serializers.Serializer[Any]):
-    rules = RuleDraftSerializer(many=True, max_length=500, help_text="All rules, in their order; none: an empty list.")
+    rules = RuleDraftSerializer(
+        many=True, max_length=500, help_text="All rules, in their order. An empty list means no rules."
+    )
 
 
 class RuleEffectSerializer(serializers.Serializer[Any]):
     index = serializers.IntegerField()
-    matched = serializers.IntegerField(help_text="Statements that this rule is the first to fit.")
-    executions = serializers.IntegerField(help_text="Of these statements, since the engine's counters began.")
-    is_by_account = serializers.BooleanField(help_text="It decides for this account alone; others go on to the next.")
+    matched = serializers.IntegerField(
+        help_text="The number of recorded statements that this rule is the first to match."
+    )
+    executions = serializers.IntegerField(
+        help_text="How often these statements were executed since the engine began to count."
+    )
+    is_by_account = serializers.BooleanField(
+        help_text="Whether the rule names an account. It then decides for that account only; statements of other "
+        "accounts are decided by the next rules."
+    )
     examples = serializers.ListField(child=serializers.CharField())
 
 
@@ -58,11 +79,17 @@ class RuleErrorSerializer(serializers.Serializer[Any]):
 
 
 class ExplainedSerializer(serializers.Serializer[Any]):
-    text = serializers.CharField(allow_blank=True, help_text="The value of fqc_rules; empty: no rules.")
+    text = serializers.CharField(
+        allow_blank=True, help_text="The value of the variable fqc_rules; empty if there are no rules."
+    )
     effects = RuleEffectSerializer(many=True)
-    statements = serializers.IntegerField(help_text="Shapes of statements that the engine knows.")
-    statements_without_tables = serializers.IntegerField(help_text="No result of them was stored yet.")
-    note = serializers.CharField(allow_blank=True, help_text="Why no statements are known.")
+    statements = serializers.IntegerField(help_text="The number of shapes of statements that the engine has recorded.")
+    statements_without_tables = serializers.IntegerField(
+        help_text="The number of those statements whose tables are not known, since no result of them was stored yet."
+    )
+    note = serializers.CharField(
+        allow_blank=True, help_text="Why the engine has recorded no statements; empty if it has."
+    )
 
 
 class RulesSerializer(ExplainedSerializer):
@@ -71,13 +98,17 @@ class RulesSerializer(ExplainedSerializer):
 
 class RulesPreviewSerializer(ExplainedSerializer):
     errors = RuleErrorSerializer(many=True)
-    change = ChangePreviewSerializer(allow_null=True, help_text="null: a rule is wrong.")
+    change = ChangePreviewSerializer(
+        allow_null=True, help_text="What the change set would do that stores these rules; null if a rule is wrong."
+    )
 
 
 class CacheRules(ApiView):
     @extend_schema(operation_id="instances_cache_rules", responses=RulesSerializer)
     def get(self, request: Request, pk: str) -> Response:
-        """The rules in their order, as the server has them now, and which statements each decides."""
+        """Returns the cache's rules in their order, as the server has them now, each with the recorded statements that
+        it is the first to match.
+        """
         return Response(RulesSerializer(rules_get(instance_get(pk))).data)
 
 
@@ -90,6 +121,8 @@ class CacheRulesPreview(ApiView):
         responses=RulesPreviewSerializer,
     )
     def post(self, request: Request, pk: str) -> Response:
-        """What other rules would do: what is wrong with which, which statements each decides, and the change."""
+        """Returns what these rules would do: the mistakes in each, the recorded statements that each is the first to
+        match, and the change set that would store them. Nothing is changed.
+        """
         given = checked(RulesPreviewRequestSerializer, request)
         return Response(RulesPreviewSerializer(rules_preview(instance_get(pk), given["rules"])).data)

@@ -46,16 +46,20 @@ class ChangeStepSerializer(PlannedStepSerializer):
 class ChangedSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     old = serializers.CharField(allow_null=True)
-    new = serializers.CharField(allow_null=True, help_text="null: the default.")
+    new = serializers.CharField(
+        allow_null=True, help_text="The new value as submitted; null if the parameter is reset to its default."
+    )
 
 
 class ChangeSummarySerializer(serializers.ModelSerializer[ChangeSet]):
     instance = serializers.CharField(source="instance_id", allow_null=True)
     template = serializers.CharField(source="template_id", allow_null=True)
     reverts = serializers.CharField(source="reverts_id", allow_null=True)
-    has_begun = serializers.SerializerMethodField(help_text="Whether any of its steps was tried on the server.")
-    changed = serializers.SerializerMethodField(help_text="The first parameters that it changes.")
-    changed_count = serializers.SerializerMethodField(help_text="How many parameters it changes.")
+    has_begun = serializers.SerializerMethodField(
+        help_text="Whether any step of the change set was tried on the server."
+    )
+    changed = serializers.SerializerMethodField(help_text="The first few parameters that the change set changes.")
+    changed_count = serializers.SerializerMethodField(help_text="The number of parameters that the change set changes.")
 
     class Meta:
         model = ChangeSet
@@ -97,7 +101,7 @@ class ChangeSerializer(ChangeSummarySerializer):
 class ChangePreviewSerializer(serializers.Serializer[Any]):
     instance = serializers.CharField()
     instance_version = serializers.IntegerField()
-    is_live = serializers.BooleanField(help_text="Whether old values were read from the server just now.")
+    is_live = serializers.BooleanField(help_text="Whether the old values were read from the running server just now.")
     is_blocked = serializers.BooleanField()
     needs_restart = serializers.BooleanField()
     needs_admin = serializers.BooleanField(help_text="Only administrators may approve or start such a change.")
@@ -107,7 +111,7 @@ class ChangePreviewSerializer(serializers.Serializer[Any]):
 
 
 class ParametersField(serializers.DictField):
-    """Name to submitted value; null resets to the default."""
+    """An object from the name of a parameter to its new value as text; null resets the parameter to its default."""
 
     child = serializers.CharField(max_length=4096, allow_null=True, allow_blank=True, trim_whitespace=False)
 
@@ -122,7 +126,9 @@ class ParametersField(serializers.DictField):
 
 class TimingSerializer(serializers.Serializer[Any]):
     when = serializers.ChoiceField(choices=When.choices, default=When.NOW)
-    at = serializers.DateTimeField(required=False, allow_null=True, default=None, help_text="For `when: at`.")
+    at = serializers.DateTimeField(
+        required=False, allow_null=True, default=None, help_text="When the change set is to run; only with `when: at`."
+    )
     note = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -132,11 +138,15 @@ class TimingSerializer(serializers.Serializer[Any]):
 
 
 class ApplySerializer(TimingSerializer):
-    apply = serializers.BooleanField(default=True, help_text="Approve at once; false leaves it previewed.")
+    apply = serializers.BooleanField(
+        default=True, help_text="Whether the change set is approved at once. If false, it waits for approval."
+    )
 
 
 class ConsentSerializer(serializers.Serializer[Any]):
-    allow_restart = serializers.BooleanField(default=False, help_text="Restart the server if a parameter needs it.")
+    allow_restart = serializers.BooleanField(
+        default=False, help_text="Whether the server may be restarted, if a parameter needs that."
+    )
 
 
 class WantedParametersSerializer(ConsentSerializer):
@@ -145,7 +155,10 @@ class WantedParametersSerializer(ConsentSerializer):
     template_version = serializers.IntegerField(
         min_value=1, max_value=2**31 - 1, required=False, allow_null=True, default=None
     )
-    replace = serializers.BooleanField(default=False, help_text="Reset what is configured and not named here.")
+    replace = serializers.BooleanField(
+        default=False,
+        help_text="Whether configured parameters that the request does not name are reset to their defaults.",
+    )
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         given = super().validate(given)
@@ -159,7 +172,9 @@ class PreviewRequestSerializer(WantedParametersSerializer):
 
 
 class ChangeRequestSerializer(WantedParametersSerializer, ApplySerializer):
-    apply = serializers.BooleanField(default=False, help_text="Approve at once; false leaves it previewed.")
+    apply = serializers.BooleanField(
+        default=False, help_text="Whether the change set is approved at once. If false, it waits for approval."
+    )
 
 
 class RestartSerializer(ApplySerializer):
@@ -168,7 +183,9 @@ class RestartSerializer(ApplySerializer):
 
 class ResizeSerializer(ApplySerializer, ConsentSerializer):
     instance_class = serializers.CharField(max_length=64)
-    parameters = ParametersField(default=dict, help_text="Parameters to set along with the new class.")
+    parameters = ParametersField(
+        default=dict, help_text="Parameters to set together with the new class, such as query_cache_size."
+    )
 
 
 class UpgradeSerializer(ApplySerializer):
@@ -183,13 +200,15 @@ class CacheSizingSerializer(ConsentSerializer):
     rule = serializers.ChoiceField(
         choices=SIZE_RULES,
         required=False,
-        help_text="Without it: a cache that is on keeps its size, and any other gets what the advice suggests.",
+        help_text="The rule for the cache's size. If it is left out, a cache that is on keeps its size, and "
+        "another one gets the size that the advice suggests.",
     )
     result_set_bytes = serializers.IntegerField(min_value=1024, max_value=MAX_BYTES, required=False)
     size_bytes = serializers.IntegerField(min_value=1024, max_value=10485760000, required=False)
     type = serializers.ChoiceField(choices=[(1, "1"), (2, "2")], default=1)
     shrink_buffer_pool = serializers.BooleanField(
-        default=True, help_text="To 90 % of its present setting, unless that is below its minimum."
+        default=True,
+        help_text="Whether the buffer pool is reduced to 90 % of its present size, unless that is below its minimum.",
     )
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -206,11 +225,15 @@ class CacheEnableSerializer(CacheSizingSerializer, ApplySerializer):
 
 
 class CacheObserveSerializer(serializers.Serializer[Any]):
-    hours = serializers.IntegerField(min_value=0, max_value=168, default=24, help_text="0 ends an observation.")
+    hours = serializers.IntegerField(
+        min_value=0, max_value=168, default=24, help_text="How many hours to observe; 0 ends an observation."
+    )
 
 
 class CacheDisableSerializer(ApplySerializer):
-    restore_buffer_pool = serializers.BooleanField(default=True, help_text="Undo what enabling took from it.")
+    restore_buffer_pool = serializers.BooleanField(
+        default=True, help_text="Whether the buffer pool gets back the size that it had before the cache was enabled."
+    )
 
 
 class ParameterHistorySerializer(ChangeLineSerializer):

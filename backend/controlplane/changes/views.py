@@ -60,7 +60,9 @@ class ChangePreview(ApiView):
 
     @extend_schema(operation_id="changes_preview", request=PreviewRequestSerializer, responses=ChangePreviewSerializer)
     def post(self, request: Request) -> Response:
-        """What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing."""
+        """Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+        changed.
+        """
         given = checked(PreviewRequestSerializer, request)
         name, number = given.pop("template"), given.pop("template_version")
         given["template"] = template_version_get(template_get(name), number) if name else None
@@ -84,15 +86,19 @@ class InstanceChanges(ListAPIView[ChangeSet], ApiView):
         operation_id="instances_changes_create", request=ChangeRequestSerializer, responses={201: ChangeSerializer}
     )
     def post(self, request: Request, pk: str) -> Response:
-        """Make a change set of parameters, and approve it if `apply` says so."""
+        """Makes a change set of parameters, and approves it if `apply` is true."""
         return change_answer(
             services.change_parameters(planned_on(request, pk), **checked(ChangeRequestSerializer, request)), 201
         )
 
 
-@extend_schema(parameters=[OpenApiParameter("name", OpenApiTypes.STR, description="Of this parameter alone.")])
+@extend_schema(
+    parameters=[OpenApiParameter("name", OpenApiTypes.STR, description="Only changes of the parameter with this name.")]
+)
 class ParameterHistory(ListAPIView[ChangeLine], ApiView):
-    """Who changed which parameter when, from what to what."""
+    """The changes of the instance's parameters, newest first: who changed which one when, with the old and the new
+    value.
+    """
 
     queryset = ChangeLine.objects.none()
     serializer_class = ParameterHistorySerializer
@@ -127,24 +133,26 @@ class ChangeViewSet(mixins.ListModelMixin, ApiViewSet):
     @extend_schema(request=TimingSerializer, responses=ChangeSerializer)
     @action(detail=True, methods=["post"])
     def approve(self, request: Request, pk: str) -> Response:
-        """Let it run: now, in the instance's maintenance window, or at a time."""
+        """Approves a change set, which then runs now, in the instance's maintenance window, or at a set time."""
         timing = checked(TimingSerializer, request)
         return change_answer(services.change_approve(selectors.change_get(pk), timing["when"], timing["at"]))
 
     @extend_schema(request=None, responses=ChangeSerializer)
     @action(detail=True, methods=["post"])
     def apply(self, request: Request, pk: str) -> Response:
-        """Approve if that is still to be done, and run now, whatever was scheduled."""
+        """Runs a change set now, instead of at the time it was scheduled for. Approves it first if that has not been
+        done.
+        """
         return change_answer(services.change_apply_now(selectors.change_get(pk)))
 
     @extend_schema(request=None, responses=ChangeSerializer)
     @action(detail=True, methods=["post"])
     def abort(self, request: Request, pk: str) -> Response:
-        """Give it up. One that is at work undoes what it did."""
+        """Aborts a change set. If it is running, the steps that it has done are undone."""
         return change_answer(services.change_abort(selectors.change_get(pk)))
 
     @extend_schema(request=None, responses={201: ChangeSerializer})
     @action(detail=True, methods=["post"])
     def rollback(self, request: Request, pk: str) -> Response:
-        """A new change set that restores what an applied one replaced."""
+        """Makes a new change set that restores the values which this one, an applied change set, has replaced."""
         return change_answer(services.change_revert(selectors.change_get(pk)), 201)

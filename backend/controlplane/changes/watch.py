@@ -139,8 +139,8 @@ def watch_silent() -> None:
 
 
 def _missed_again(instances: list[Instance]) -> None:
-    """Notes for those of these instances that are still unreachable after a probe that they missed a second one, unless
-    it is noted already.
+    """Stores for each of these instances that has not answered this probe either that it has missed a second one, and
+    when, unless that is stored already. Must be called after unreachable instances were probed again.
     """
     silent = [instance.pk for instance in instances if instance.state == State.UNREACHABLE]
     missed = Instance.objects.filter(pk__in=silent, state=State.UNREACHABLE, missed_again_at=None)

@@ -1,1 +1,4 @@
-"""What every noun needs: errors, ids, paging, concurrency control, sealing of secrets. Knows no noun."""
+"""What every noun needs: errors, ids, paging, concurrency control, sealing of secrets. Knows no noun.
+
+The words of comments are explained in `docs/concepts/words.md`.
+"""

@@ -41,22 +41,24 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The same key again within a day gets the first answer again, without acting twice; if a "
-    "secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that "
-    "sent it.",
+    description="A request with the same key within a day is not carried out again; it gets the first answer "
+    "again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was"
+    " made. A key is valid for the token or session that sent it.",
 )
 IF_MATCH = OpenApiParameter(
     "If-Match",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.",
+    description="The ETag of the version that was read, or `*` for any. The answer is 428 without this header, "
+    "and 412 if the resource has changed since.",
 )
 
 IF_MATCH_WELCOME = OpenApiParameter(
     "If-Match",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The ETag that the request was planned on: 412 if the resource has changed in the meantime.",
+    description="The ETag of the version that the request was planned on. The answer is 412 if the resource has "
+    "changed since.",
 )
 
 

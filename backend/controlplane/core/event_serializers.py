@@ -11,13 +11,15 @@ VALUES_HELP = "Every metric by name, over the interval before; null: nothing to 
 
 
 class StreamedSerializer(serializers.Serializer[Any]):
-    at = serializers.DateTimeField(help_text="When it happened.")
-    subject = serializers.CharField(help_text="The id of what it happened to.")
+    at = serializers.DateTimeField(help_text="When the event happened.")
+    subject = serializers.CharField(help_text="The id of the resource that the event is about.")
 
 
 class StepAtWorkSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
-    name = serializers.CharField(help_text="Of the parameter; empty: the step is of none.")
+    name = serializers.CharField(
+        help_text="The name of the parameter that the step is about; empty if it is about none."
+    )
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
@@ -26,25 +28,31 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class StreamedChangeSerializer(StreamedSerializer):
-    """Sent when its state changes, and at each of its steps."""
+    """An event about a change set. It is sent when the change set's state changes, and at each of its steps."""
 
     topic = serializers.ChoiceField(choices=["change"])
     state = serializers.CharField()
     kind = serializers.CharField()
-    instance = serializers.CharField(allow_null=True, help_text="The instance's id; null: it is deleted by now.")
+    instance = serializers.CharField(allow_null=True, help_text="The id of the instance; null if it has been deleted.")
     step = StepAtWorkSerializer(
-        required=False, allow_null=True, help_text="The one at work; absent before the change was started."
+        required=False, allow_null=True, help_text="The step that is running; absent before the change set has started."
     )
-    progress = ProgressSerializer(required=False, help_text="Steps done, of how many; what was taken back is not done.")
+    progress = ProgressSerializer(
+        required=False,
+        help_text="The number of steps that are done, and of all steps. A step that was undone is not done.",
+    )
 
 
 class StreamedFleetApplySerializer(StreamedSerializer):
-    """Sent when its state changes, and when one of its instances has ended."""
+    """An event about a fleet apply. It is sent when the fleet apply's state changes, and when the work on one of its
+    instances has ended.
+    """
 
     topic = serializers.ChoiceField(choices=["fleet_apply"])
     state = serializers.CharField()
     counts = serializers.DictField(
-        child=serializers.IntegerField(), help_text="How many instances are in which state, when it is told."
+        child=serializers.IntegerField(),
+        help_text="The number of instances in each state, at the time when the event is sent.",
     )
 
 
@@ -66,8 +74,8 @@ class MetricValuesField(serializers.DictField):
 
 class StreamedSamplesSerializer(StreamedSerializer):
     topic = serializers.ChoiceField(choices=["samples"])
-    sampled_at = serializers.IntegerField(help_text="The time of the round's samples in the charts, epoch seconds.")
-    answered = serializers.IntegerField(help_text="How many instances answered.")
+    sampled_at = serializers.IntegerField(help_text="The time of this round's samples in charts, in epoch seconds.")
+    answered = serializers.IntegerField(help_text="The number of instances that answered in this round of polls.")
     fleet = MetricValuesField(help_text=f"Of all that answered. {VALUES_HELP}")
     values = serializers.DictField(
         child=MetricValuesField(),

@@ -64,7 +64,7 @@ class Wanted:
 
 
 class WantedSerializer(serializers.Serializer[Any]):
-    """In addition to `topic`, which may be repeated."""
+    """The query parameters of an event stream, except `topic`, which may be repeated."""
 
     instances = serializers.CharField(
         default="",
@@ -77,7 +77,8 @@ class WantedSerializer(serializers.Serializer[Any]):
         min_value=0,
         max_value=LONGEST_SECONDS,
         default=LONGEST_SECONDS,
-        help_text="Seconds after which the stream ends, to be opened again; 0: once all present events are sent.",
+        help_text="The number of seconds after which the stream ends and must be opened again. With 0 it ends once"
+        " all stored events are sent.",
     )
 
 
@@ -175,17 +176,23 @@ class EventStream(ApiView):
         operation_id="events_stream",
         parameters=[
             OpenApiParameter(
-                "after", OpenApiTypes.STR, description="Go on after the event of this id; as Last-Event-ID does."
+                "after",
+                OpenApiTypes.STR,
+                description="Continue after the event with this id, as the header Last-Event-ID does.",
             ),
-            OpenApiParameter("topic", OpenApiTypes.STR, many=True, enum=TOPICS, description="Only these."),
+            OpenApiParameter(
+                "topic", OpenApiTypes.STR, many=True, enum=TOPICS, description="Only events of these topics."
+            ),
             WantedSerializer,
         ],
         responses={
-            (200, "text/event-stream"): OpenApiResponse(EVENT, description="The data of each event is one of these.")
+            (200, "text/event-stream"): OpenApiResponse(
+                EVENT, description="A stream of events. The data of each event is one of these schemas."
+            )
         },
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Server-sent events: changes, fleet applies, instances, samples and incidents as they happen."""
+        """Streams server-sent events about changes, fleet applies, instances, samples and incidents as they happen."""
         events = stream(begin(request), Wanted.read(request), holder_of(request))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(events, content_type="text/event-stream", headers=headers)

@@ -9,8 +9,8 @@ from controlplane.core.hooks import Hook
 from controlplane.core.models import Event
 
 TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
-# A function of a topic. Given events of it and the instances that a reader named, it returns further facts by event id,
-# which would be too much to store with each event.
+# A function for events of one topic. It takes such events and the ids of the instances that a reader of them has named.
+# It returns, by event id, facts that are added to the event's data; they would be too much to store with each event.
 FactsOfEvents = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
 EVENT_FACTS: Hook[FactsOfEvents] = Hook("core.events.EVENT_FACTS")
 
@@ -20,9 +20,10 @@ def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
 
 
 def events_publish(topic: str, told: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    """Stores many events of one topic, each given as a subject and facts.
+    """Stores many events of one topic. `told` has, for each, its subject (the id of the resource that it is about) and
+    its facts.
 
-    Must be called in the transaction of what happened.
+    Must be called in the transaction of the changes that the events are about.
     """
     Event.objects.bulk_create(Event(topic=topic, subject=subject, facts=facts) for subject, facts in told)
 
@@ -32,8 +33,8 @@ def has_computed_facts(topic: str) -> bool:
 
 
 def event_payloads(events: Sequence[Event], instances: Collection[str]) -> list[dict[str, Any]]:
-    """Returns the data of each event, in the same order, for a reader who named these instances; empty: none in
-    particular.
+    """Returns the data of each event, in the same order, as one reader gets it. Some topics have figures of single
+    instances: the data contains those of `instances`, which the reader has named.
     """
     more: dict[int, dict[str, Any]] = {}
     for topic, teller in EVENT_FACTS.parts.items():

@@ -18,7 +18,9 @@ from controlplane.core.models import KeptAnswer
 
 
 class AnyAccept(DefaultContentNegotiation):
-    """For answers that are no JSON, such as event streams: no renderer of the framework offers what is asked for."""
+    """Accepts any `Accept` header, for views whose answers are not JSON, such as event streams. The framework would
+    refuse a client that asks for another type than JSON.
+    """
 
     def select_renderer(
         self, request: Request, renderers: list[BaseRenderer], format_suffix: str | None = None

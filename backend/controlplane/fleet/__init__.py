@@ -1,1 +1,4 @@
-"""Instances and their classes: what is managed, and with which parameters."""
+"""Instances and their classes: what is managed, and with which parameters.
+
+The words of comments are explained in `docs/concepts/words.md`.
+"""

@@ -17,7 +17,7 @@ LONGEST_TAG = 63
 class InstanceFilter(django_filters.FilterSet):
     search = django_filters.CharFilter(method="filter_search", max_length=100)
     instance_class = django_filters.CharFilter("instance_class__name")
-    tag = django_filters.CharFilter(method="filter_tag", help_text="name:value")
+    tag = django_filters.CharFilter(method="filter_tag", help_text="Only instances with this tag, as `name:value`.")
     has_engine = django_filters.BooleanFilter("minor_version", "isnull", exclude=True)
     is_drifted = django_filters.BooleanFilter(method="filter_drifted")
     is_pending_restart = django_filters.BooleanFilter(method="filter_pending")

@@ -98,9 +98,8 @@ class DutyRound:
 
 
 def _keep(faults: Iterator[LookFault]) -> None:
-    """Stores these faults, in place of earlier ones of the same instance and duty.
-
-    Those of instances that were deleted during the round are left out.
+    """Stores these failures, each in place of an earlier one of the same instance and duty. Failures of instances that
+    were deleted during the round are left out.
     """
     wanted = list(faults)
     there = set(Instance.objects.filter(pk__in=[each.instance_id for each in wanted]).values_list("pk", flat=True))

@@ -161,8 +161,10 @@ class Instance(models.Model):
 
 
 class LookFault(models.Model):
-    """A duty (a kind of periodic work, such as polling) failed on what this instance's server answered; see
-    `isolation`.
+    """A failure of periodic work on one instance: its server's answer could not be used.
+
+    There is one row for each instance and each duty (a kind of periodic work, such as polling) that fails there. It is
+    deleted once the duty succeeds (see `isolation`).
     """
 
     RENEWED, LASTS = timedelta(hours=1), timedelta(days=1)

@@ -88,7 +88,7 @@ class InstanceClassWriteSerializer(serializers.Serializer[InstanceClass]):
 
 
 class CustomSizeSerializer(serializers.Serializer[InstanceClass]):
-    """What a machine has; what its database may use of it, expressions say."""
+    """The size of a machine. How much of it the database may use is decided by expressions in parameter values."""
 
     cpu_count = serializers.IntegerField(min_value=1, max_value=1024)
     memory_bytes = serializers.IntegerField(min_value=128 * 1024**2, max_value=MAX_BYTES)
@@ -106,9 +106,15 @@ class MinuteField(serializers.TimeField):
 
 class WindowSerializer(serializers.Serializer[Instance]):
     weekday = serializers.IntegerField(
-        source="window_weekday", min_value=0, max_value=6, allow_null=True, help_text="0 is Monday; null: every day."
+        source="window_weekday",
+        min_value=0,
+        max_value=6,
+        allow_null=True,
+        help_text="The day of the week: 0 is Monday; null means every day.",
     )
-    start = MinuteField(source="window_start", format="%H:%M", help_text="UTC")
+    start = MinuteField(
+        source="window_start", format="%H:%M", help_text="The time of day in UTC at which the window opens."
+    )
     minutes = serializers.IntegerField(source="window_minutes", min_value=15, max_value=1440)
 
 
@@ -117,17 +123,21 @@ class EndpointSerializer(serializers.Serializer[Instance]):
     port = serializers.IntegerField()
     username = serializers.CharField()
     trial_username = serializers.CharField(
-        allow_blank=True, help_text="Who runs trials; empty: the account itself, if it may only SELECT."
+        allow_blank=True,
+        help_text="The account that runs trials. If empty, the account of the instance runs them, if it may only "
+        "SELECT.",
     )
     is_tls_required = serializers.BooleanField()
 
 
 class CacheStateSerializer(serializers.Serializer[Any]):
-    """As the last look at the server found it."""
+    """The state of the instance's cache when its server was last read."""
 
     state = serializers.ChoiceField(choices=CACHE_STATES)
     size_bytes = serializers.IntegerField(allow_null=True)
-    used_bytes = serializers.IntegerField(allow_null=True, help_text="By the newest sample.")
+    used_bytes = serializers.IntegerField(
+        allow_null=True, help_text="The memory that the cache uses, by the newest sample."
+    )
 
 
 class InstanceSerializer(serializers.ModelSerializer[Instance]):
@@ -137,16 +147,20 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     tags = serializers.DictField(child=serializers.CharField())
     product = serializers.CharField(help_text=f"{PRODUCT_NAMES}; empty until it was reached.")
     edition = serializers.CharField(
-        help_text="Who built the server or runs it, such as Debian or Amazon RDS, if known."
+        help_text="The server's builder or provider, such as Debian or Amazon RDS, if it is known."
     )
     has_engine = serializers.SerializerMethodField()
-    fqc_version = serializers.CharField(help_text="@@fqc_version; empty without the engine.")
-    minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
+    fqc_version = serializers.CharField(
+        help_text="The version of the engine (@@fqc_version); empty without the engine."
+    )
+    minor_version = serializers.IntegerField(
+        allow_null=True, help_text="The minor version of the engine (@@fqc_minor_version); null without the engine."
+    )
     engine_obstacle = serializers.CharField(allow_blank=True, help_text=OBSTACLE_HELP)
     untested_server = serializers.CharField(allow_blank=True, help_text=UNTESTED_HELP)
     cache = serializers.SerializerMethodField()
     state_reason = serializers.SerializerMethodField(
-        help_text="Why it is in this state; of one that answers, what of its answers cannot be used."
+        help_text="Why the instance is in this state. For one that answers: which of its answers cannot be used."
     )
     is_catalogue_source = serializers.BooleanField(source="describes_line", help_text=SOURCE)
     drifted_count = serializers.IntegerField(default=0)
@@ -203,18 +217,28 @@ class EndpointSeenSerializer(serializers.Serializer[Any]):
     product = serializers.CharField()
     edition = serializers.CharField()
     engine_version = serializers.CharField()
-    fqc_version = serializers.CharField(help_text="Empty without the engine.")
-    minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
-    cpu_count = serializers.IntegerField(allow_null=True, help_text="Of its machine, where the server tells it.")
+    fqc_version = serializers.CharField(help_text="The version of the engine; empty without the engine.")
+    minor_version = serializers.IntegerField(
+        allow_null=True, help_text="The minor version of the engine (@@fqc_minor_version); null without the engine."
+    )
+    cpu_count = serializers.IntegerField(
+        allow_null=True,
+        help_text="The number of processors of the server's machine; null if the server does not report it.",
+    )
     max_connections = serializers.IntegerField(allow_null=True)
-    buffer_pool_bytes = serializers.IntegerField(allow_null=True, help_text="Its machine has more than this.")
+    buffer_pool_bytes = serializers.IntegerField(
+        allow_null=True, help_text="The size of the server's buffer pool; its machine has more memory than this."
+    )
     same_endpoint = serializers.ListField(
-        child=serializers.CharField(), help_text="Names of instances that are registered with this host and port."
+        child=serializers.CharField(),
+        help_text="The names of instances that are already registered with this host and port.",
     )
 
 
 class InstanceCreateSerializer(serializers.Serializer[Instance]):
-    """`local` takes a name and a class; `external` takes the endpoint and its account too."""
+    """A new instance. A `local` one needs a name and a class; an `external` one also needs the server's address and the
+    account to connect with.
+    """
 
     name = serializers.CharField(max_length=64, validators=[NAME])
     provider = serializers.ChoiceField(choices=Provider.choices)
@@ -266,8 +290,10 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
 
 
 class InstanceUpdateSerializer(serializers.Serializer[Instance]):
-    """What may be altered without touching the server. The password is given again with a new host, port, username,
-    is_tls_required, tls_ca or public_key; without it, that is refused as `password_required`."""
+    """Changes of what the control plane records about an instance; the server itself is not changed. A change of host,
+    port, username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
+    `password_required`.
+    """
 
     name = serializers.CharField(max_length=64, validators=[NAME], required=False)
     host = serializers.CharField(max_length=253, required=False, validators=[HOST])
@@ -296,29 +322,44 @@ class InstanceParameterSerializer(serializers.Serializer[Any]):
     unit = serializers.CharField(allow_blank=True)
     description = serializers.CharField(allow_blank=True)
     default = serializers.CharField(allow_null=True)
-    allowed = serializers.CharField(allow_blank=True, help_text="[a-b], [x|y] or ~pattern; empty: any value.")
+    allowed = serializers.CharField(
+        allow_blank=True,
+        help_text="The allowed values, as a range `[a-b]`, choices `[x|y]` or a regular expression `~pattern`. "
+        "Empty if any value is allowed.",
+    )
     divisor = serializers.IntegerField()
-    is_modifiable = serializers.BooleanField(help_text="Whether anybody may set it through this product.")
-    access = serializers.ChoiceField(choices=CLASSES, help_text="Who may set it.")
-    access_code = serializers.CharField(help_text="Of the reason; stable.")
-    access_reason = serializers.CharField(allow_blank=True, help_text="Why; empty for operators.")
+    is_modifiable = serializers.BooleanField(help_text="Whether any role may set the parameter through this product.")
+    access = serializers.ChoiceField(choices=CLASSES, help_text="Who may set the parameter.")
+    access_code = serializers.CharField(help_text="The stable code of `access_reason`.")
+    access_reason = serializers.CharField(
+        allow_blank=True, help_text="Why operators may not set the parameter; empty if they may."
+    )
     needs_restart = serializers.BooleanField()
-    configured = serializers.CharField(allow_null=True, help_text="Byte for byte as it was submitted.")
-    resolved = serializers.CharField(allow_null=True, help_text="What the instance's class makes of it.")
-    running = serializers.CharField(allow_null=True, help_text="What the server says now; null if it does not answer.")
+    configured = serializers.CharField(
+        allow_null=True, help_text="The configured value, byte for byte as it was submitted."
+    )
+    resolved = serializers.CharField(
+        allow_null=True,
+        help_text="The value that the server is sent: an expression is computed for the instance's class.",
+    )
+    running = serializers.CharField(
+        allow_null=True, help_text="The value that the server runs now; null if it does not answer."
+    )
     is_pending_restart = serializers.BooleanField()
     is_drifted = serializers.BooleanField()
     updated_at = serializers.DateTimeField(allow_null=True)
 
 
 class InstanceParametersSerializer(serializers.Serializer[Any]):
-    is_live = serializers.BooleanField(help_text="Whether the running values were read from the server just now.")
+    is_live = serializers.BooleanField(
+        help_text="Whether the running values were read from the running server just now."
+    )
     items = InstanceParameterSerializer(many=True)
 
 
 class FleetSummarySerializer(serializers.Serializer[Any]):
     instance_count = serializers.IntegerField()
-    engine_line = serializers.CharField(help_text="The line of most instances, which new templates get.")
+    engine_line = serializers.CharField(help_text="The engine line of most instances, which a new template gets.")
     by_state = serializers.DictField(child=serializers.IntegerField())
     without_engine_count = serializers.IntegerField()
     drifted_count = serializers.IntegerField()
@@ -327,17 +368,21 @@ class FleetSummarySerializer(serializers.Serializer[Any]):
 
 class TemplateUseDifferenceSerializer(serializers.Serializer[Difference]):
     name = serializers.CharField()
-    configured = serializers.CharField(source="before", allow_null=True, help_text="On the instance; null: nothing.")
-    wanted = serializers.CharField(source="after", help_text="In the newest version of the template.")
+    configured = serializers.CharField(
+        source="before", allow_null=True, help_text="The value that is configured on the instance; null if none is."
+    )
+    wanted = serializers.CharField(source="after", help_text="The value in the newest version of the template.")
 
 
 class TemplateUseSerializer(serializers.ModelSerializer[TemplateUse]):
-    """Compared with the newest version of the template, whose values the context carries."""
+    """An instance that uses a template, and how its configuration differs from the template's newest version."""
 
     instance = serializers.CharField(source="instance_id")
     instance_name = serializers.CharField(source="instance.name")
-    version = serializers.IntegerField(help_text="Of the template, as it was last applied.")
-    is_in_step = serializers.SerializerMethodField(help_text="Configured as the template's newest version says.")
+    version = serializers.IntegerField(help_text="The version of the template that was last applied to the instance.")
+    is_in_step = serializers.SerializerMethodField(
+        help_text="Whether the instance is configured as the template's newest version says."
+    )
     differing_count = serializers.SerializerMethodField()
     differences = TemplateUseDifferenceSerializer(many=True)
 

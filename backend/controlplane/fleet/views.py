@@ -51,7 +51,7 @@ class InstanceClassViewSet(mixins.ListModelMixin, ApiViewSet):
     @extend_schema(request=CustomSizeSerializer, responses=InstanceClassSerializer)
     @action(detail=False, methods=["post"], permission_classes=(ReadViewerWriteOperator,))
     def custom(self, request: Request) -> Response:
-        """The class of a machine of this size: one that is there, or a new one."""
+        """Returns the class for a machine of exactly this size. If there is none, it is created."""
         given = CustomSizeSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         return Response(InstanceClassSerializer(services.class_of_size(**given.validated_data)).data)
@@ -69,15 +69,17 @@ class EndpointCheckView(ApiView):
 
     @extend_schema(operation_id="endpoints_check", request=EndpointCheckSerializer, responses=EndpointSeenSerializer)
     def post(self, request: Request) -> Response:
-        """Connect to a server as it would be registered, and say what it is. That it was tried is on record."""
+        """Connects to a server that is to be registered, and returns its product, version and other facts. Nothing is
+        stored except an audit event about the attempt.
+        """
         given = EndpointCheckSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         return Response(EndpointSeenSerializer(endpoint_probe(**given.validated_data)).data)
 
 
+# Lists, reads and edits what the control plane records about instances. Instances are created and deleted by change
+# sets, in `changes.instance_views`.
 class InstanceReading(mixins.ListModelMixin, ApiViewSet):
-    """Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views)."""
-
     queryset = selectors.instance_list()
     serializer_class = InstanceSerializer
     filterset_class = InstanceFilter
@@ -89,10 +91,12 @@ class InstanceReading(mixins.ListModelMixin, ApiViewSet):
 
     @extend_schema(responses=InstanceSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
+        """Returns an instance with the facts that the control plane records about it."""
         return shown(pk)
 
     @extend_schema(request=InstanceUpdateSerializer, responses=InstanceSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
+        """Changes what the control plane records about an instance. The server itself is not changed."""
         instance, expected = selectors.instance_get(pk), if_match(request)
         given = InstanceUpdateSerializer(data=request.data, partial=True)
         given.is_valid(raise_exception=True)
@@ -108,14 +112,18 @@ def shown(pk: str, status: int = 200) -> Response:
 class InstanceParametersView(ApiView):
     @extend_schema(operation_id="instances_parameters_list", responses=InstanceParametersSerializer)
     def get(self, request: Request, pk: str) -> Response:
-        """Every parameter: what may be set, what is configured, and what the server runs now."""
+        """Returns all parameters of the instance: which may be set, what is configured, and the values that the server
+        runs now.
+        """
         instance = selectors.instance_get(pk)
         is_live, items = showing.parameter_rows(instance)
         return with_etag({"is_live": is_live, "items": items}, instance.version)
 
 
 class TemplateInstances(ListAPIView[TemplateUse], ApiView):
-    """Which instances use a template: the version they were given, and where they differ from the newest one."""
+    """The instances that use a template: the version that was applied to each, and where its configuration differs from
+    the newest version.
+    """
 
     queryset = TemplateUse.objects.none()
     serializer_class = TemplateUseSerializer
@@ -138,7 +146,7 @@ class TemplateInstances(ListAPIView[TemplateUse], ApiView):
 class FleetSummaryView(ApiView):
     @extend_schema(operation_id="fleet_summary", responses=FleetSummarySerializer)
     def get(self, request: Request) -> Response:
-        """The fleet in a few numbers."""
+        """Returns how many instances there are, in which states, and how many need attention."""
         states = dict(Instance.objects.values_list("state").annotate(count=Count("id")).order_by())
         parameters = InstanceParameter.objects.aggregate(
             drifted_count=Count("instance", filter=Q(is_drifted=True), distinct=True),

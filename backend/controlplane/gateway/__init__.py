@@ -2,4 +2,6 @@
 that starts server processes.
 
 A GatewayError says by `is_permanent` whether trying again can help.
+
+The words of comments are explained in `docs/concepts/words.md`.
 """

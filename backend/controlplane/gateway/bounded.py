@@ -49,10 +49,8 @@ class BoundedConnection(Connection):
     trusted_key = b""  # PEM; given with the instance, not by the server
 
     def end_by(self, until: float, most_bytes: int) -> None:
-        """Must be called before each statement.
-
-        `until` is the time on the monotonic clock at which waiting for the server ends with an error; `most_bytes` is
-        the memory that the answer may take.
+        """Sets the limits of the next statement; must be called before each. `until` is the time on the monotonic clock
+        at which waiting for the server ends with an error; `most_bytes` is the memory that the answer may take.
         """
         self.until = until
         self.most_bytes = self.bytes_left = most_bytes

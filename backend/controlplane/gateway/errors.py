@@ -24,7 +24,9 @@ class GatewayError(Problem):
 
 
 class Unreachable(GatewayError):
-    """There is no connection, or it broke: the server may be down, restarting or slow. Trying again may help."""
+    """There is no connection to the other system, or it broke: the system may be down, restarting or slow. Trying again
+    may help.
+    """
 
     status, code, title = 503, "server_unreachable", "The server cannot be reached"
 

@@ -179,8 +179,8 @@ class _Session(smtplib.SMTP):
         return self._given
 
     def getreply(self) -> tuple[int, bytes]:
-        """Like smtplib's, but the bytes of all replies together are limited (MOST_REPLY_BYTES): smtplib only limits the
-        length of each line.
+        """Reads one reply of the mail server, and returns its code and text. Overrides smtplib's method, which only
+        limits the length of each line, to limit the bytes of all replies together (MOST_REPLY_BYTES).
         """
         if self.file is None and self.sock is not None:
             self.file = _LimitedReplies(self.sock.makefile("rb"))

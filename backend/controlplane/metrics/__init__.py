@@ -1,1 +1,4 @@
-"""Samples of the fleet, their rates and roll-ups."""
+"""Samples of the fleet, their rates and roll-ups.
+
+The words of comments are explained in `docs/concepts/words.md`.
+"""

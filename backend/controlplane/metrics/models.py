@@ -15,9 +15,8 @@ from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
 
 
 class Measures(models.Model):
-    """The counters' growth and the gauges of one time bucket.
-
-    A counter that a server does not have is 0; a gauge that it does not have is null.
+    """The columns of one bucket of time: how much each counter has grown in it, and the value of each gauge. A counter
+    that the server does not have is 0; a gauge that it does not have is null.
     """
 
     at = models.BigIntegerField()  # start of the bucket; for a sample, the time it was taken
@@ -70,7 +69,7 @@ class FleetMinute(Measures):
 
 
 class StorageGap(TextChoices):
-    """Why a figure about a server's storage is missing."""
+    """The reason why a figure about a server's storage is missing."""
 
     NONE = "none", "it is there"
     PRIVILEGE = "privilege", "the account lacks a privilege"
@@ -79,7 +78,7 @@ class StorageGap(TextChoices):
 
 
 class DiskSource(TextChoices):
-    """The kind of storage that the size and the free space of a server's disk are those of."""
+    """Where the size and the free space of a server's disk come from."""
 
     NONE = "none", "it is not known"
     DISK = "disk", "the disk that holds the data"

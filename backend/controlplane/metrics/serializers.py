@@ -27,9 +27,11 @@ class MetricDefinitionSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     unit = serializers.CharField()
     kind = serializers.ChoiceField(choices=["rate", "ratio", "gauge"])
-    formula = serializers.CharField(help_text="Shown beside the plot.")
+    formula = serializers.CharField(help_text="How the metric is computed, as text to show with a chart.")
     description = serializers.CharField()
-    traffic = serializers.CharField(help_text="The metric that an alert rule's minimum traffic is about; may be empty.")
+    traffic = serializers.CharField(
+        help_text="The metric that the minimum traffic of an alert rule is compared with; may be empty."
+    )
 
 
 class MetricDefinitionListSerializer(serializers.Serializer[Any]):
@@ -37,9 +39,11 @@ class MetricDefinitionListSerializer(serializers.Serializer[Any]):
 
 
 class SeriesQuerySerializer(serializers.Serializer[Any]):
-    names = serializers.CharField(max_length=1000, help_text="Names of metrics, separated by commas.")
-    start = serializers.DateTimeField(required=False, help_text="Default: an hour before the end.")
-    end = serializers.DateTimeField(required=False, help_text="Default: now.")
+    names = serializers.CharField(max_length=1000, help_text="The names of the metrics, separated by commas.")
+    start = serializers.DateTimeField(
+        required=False, help_text="The start of the span; an hour before the end if it is left out."
+    )
+    end = serializers.DateTimeField(required=False, help_text="The end of the span; now if it is left out.")
     points = serializers.IntegerField(min_value=LEAST_POINTS, max_value=MOST_POINTS, default=300)
 
     def get_fields(self) -> dict[str, Any]:
@@ -55,7 +59,7 @@ class SparklinesQuerySerializer(SeriesQuerySerializer):
         max_length=MOST_SPARKLINES * 32, help_text=f"Ids of 1 to {MOST_SPARKLINES} instances, separated by commas."
     )
     names = serializers.CharField(
-        max_length=1000, default=SPARKLINE_NAMES, help_text="Names of metrics, separated by commas."
+        max_length=1000, default=SPARKLINE_NAMES, help_text="The names of the metrics, separated by commas."
     )
     points = serializers.IntegerField(min_value=LEAST_POINTS, max_value=MOST_SPARKLINE_POINTS, default=30)
 
@@ -64,7 +68,8 @@ class SparkSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     values = serializers.ListField(
         child=serializers.FloatField(allow_null=True),
-        help_text="One per time; null: no sample, or nothing to divide by.",
+        help_text="One value per time. Null if there is no sample, or if the metric has no value, for example "
+        "because its denominator is 0.",
     )
     whole = serializers.FloatField(allow_null=True, help_text=WHOLE)
 
@@ -75,10 +80,14 @@ class SparklineSerializer(serializers.Serializer[Any]):
 
 
 class SparklinesSerializer(serializers.Serializer[Any]):
-    times = serializers.ListField(child=serializers.IntegerField(), help_text="Starts of the buckets, epoch seconds.")
+    times = serializers.ListField(
+        child=serializers.IntegerField(), help_text="The start of each bucket of time, in epoch seconds."
+    )
     step_seconds = serializers.IntegerField()
     resolution = serializers.ChoiceField(choices=[name for name, _ in SPARKLINES])
-    items = SparklineSerializer(many=True, help_text="In the order of `instances`, without those that do not exist.")
+    items = SparklineSerializer(
+        many=True, help_text="The instances in the order of `instances`, without those that do not exist."
+    )
 
 
 class MetricSeriesSerializer(serializers.Serializer[Any]):
@@ -88,28 +97,35 @@ class MetricSeriesSerializer(serializers.Serializer[Any]):
     formula = serializers.CharField()
     values = serializers.ListField(
         child=serializers.FloatField(allow_null=True),
-        help_text="One per time; null: no sample, or nothing to divide by.",
+        help_text="One value per time. Null if there is no sample, or if the metric has no value, for example "
+        "because its denominator is 0.",
     )
     whole = serializers.FloatField(allow_null=True, help_text=WHOLE)
 
 
 class SeriesSerializer(serializers.Serializer[Any]):
-    times = serializers.ListField(child=serializers.IntegerField(), help_text="Starts of the buckets, epoch seconds.")
+    times = serializers.ListField(
+        child=serializers.IntegerField(), help_text="The start of each bucket of time, in epoch seconds."
+    )
     step_seconds = serializers.IntegerField()
     resolution = serializers.ChoiceField(choices=RESOLUTIONS)
     series = MetricSeriesSerializer(many=True)
 
 
 class HeadlinesSerializer(SeriesSerializer):
-    """`series` are these figures in the order in which they are shown; the figure itself is `whole`."""
+    """The key figures of a period, in the order in which they are shown. In each of `series`, `whole` is the figure for
+    the whole period.
+    """
 
-    window_seconds = serializers.IntegerField(help_text="How long the time is that the figures are of.")
+    window_seconds = serializers.IntegerField(
+        help_text="The length of the period that the figures are for, in seconds."
+    )
 
 
 class LatestSerializer(serializers.ModelSerializer[Latest]):
     instance_id = serializers.CharField()
     instance_name = serializers.CharField()
-    at = serializers.FloatField(help_text="Epoch seconds.")
+    at = serializers.FloatField(help_text="The time of the values, in epoch seconds.")
     values = serializers.SerializerMethodField()
 
     class Meta:
@@ -120,7 +136,8 @@ class LatestSerializer(serializers.ModelSerializer[Latest]):
     @extend_schema_field(
         serializers.DictField(
             child=serializers.FloatField(allow_null=True),
-            help_text="Every metric by name, over the interval before `at`; null: nothing to divide by.",
+            help_text="Each metric by name, for the interval before `at`. Null if it has no value, for example because"
+            " its denominator is 0.",
         )
     )
     def get_values(self, latest: Latest) -> dict[str, float | None]:
@@ -135,7 +152,7 @@ class StorageSerializer(serializers.ModelSerializer[StorageLook]):
 
 
 class ScrapeTargetSerializer(serializers.Serializer[Any]):
-    """Prometheus' http_sd form."""
+    """A group of targets in the format of Prometheus' HTTP service discovery (http_sd)."""
 
     targets = serializers.ListField(child=serializers.CharField())
     labels = serializers.DictField(child=serializers.CharField())

@@ -184,8 +184,9 @@ def _on_disk(used: Storage, server: Server, product: Product) -> Storage:
 
 
 def _of_class(found: Storage, allocated: int | None) -> Storage:
-    """Adds what the server's tables and binary logs leave of the storage that its class states, if the server itself
-    does not tell its free disk.
+    """Adds size and free space of the disk as the instance's class states the size (`allocated`): free is what the
+    tables and binary logs leave of it. Changes nothing if the server has reported its own disk, or if a figure is
+    missing.
     """
     tables, logs = found.table_bytes, found.binary_log_bytes
     if found.disk_source is DiskSource.DISK or allocated is None or tables is None or logs is None:

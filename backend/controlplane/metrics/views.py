@@ -62,7 +62,9 @@ class FleetMetrics(ApiView):
         operation_id="fleet_metrics", parameters=[shapes.SeriesQuerySerializer], responses=shapes.SeriesSerializer
     )
     def get(self, request: Request) -> Response:
-        """All instances together: sums of counters and gauges, ratios of the sums."""
+        """Returns metrics of all instances together: counters and gauges are added up, and ratios are computed from the
+        sums.
+        """
         query = _query(request)
         definitions, span = selectors.metrics_named(query["names"]), _span(query, is_fleet=True)
         return Response(_rendered(span, fleet_series(definitions, span)))
@@ -71,21 +73,25 @@ class FleetMetrics(ApiView):
 class InstanceHeadlines(ApiView):
     @extend_schema(operation_id="instance_headlines", responses=shapes.HeadlinesSerializer)
     def get(self, request: Request, id: str) -> Response:
-        """The figures that say whether caching pays here, near caches counted in, of the past hour."""
+        """Returns the key figures of the past hour for an instance, which show whether caching pays there. Reads that
+        near caches answered are included.
+        """
         return Response(_headlines(instance_headlines(instance_get(id).pk)))
 
 
 class InstanceStorage(ApiView):
     @extend_schema(operation_id="instance_storage", responses=shapes.StorageSerializer)
     def get(self, request: Request, id: str) -> Response:
-        """The storage that the instance's server uses, as last read from it, and why a figure is missing."""
+        """Returns the storage that the instance's server uses, as last read from it, and for a missing figure the
+        reason.
+        """
         return Response(shapes.StorageSerializer(selectors.storage_get(instance_get(id))).data)
 
 
 class FleetHeadlines(ApiView):
     @extend_schema(operation_id="fleet_headlines", responses=shapes.HeadlinesSerializer)
     def get(self, request: Request) -> Response:
-        """The same figures of all instances together."""
+        """Returns the key figures of the past hour for all instances together."""
         return Response(_headlines(fleet_headlines()))
 
 
@@ -96,7 +102,7 @@ class Sparklines(ApiView):
         responses=shapes.SparklinesSerializer,
     )
     def get(self, request: Request) -> Response:
-        """A few points of each of many instances, for a list that draws them side by side."""
+        """Returns metrics of many instances with few points each, for small charts in a list."""
         query = _query(request, shapes.SparklinesQuerySerializer)
         definitions, span = selectors.metrics_named(query["names"]), _span(query, tables=SPARKLINES)
         found = instances_series(selectors.instances_named(query["instances"]), definitions, span)
@@ -111,7 +117,7 @@ class Sparklines(ApiView):
 
 
 class LatestViewSet(mixins.ListModelMixin, ApiViewSet):
-    """The newest values of every instance."""
+    """The newest values of all metrics, for each instance."""
 
     queryset = selectors.latest_list()
     serializer_class = shapes.LatestSerializer
@@ -124,7 +130,7 @@ class ScrapeTargets(ApiView):
 
     @extend_schema(operation_id="prometheus_targets", responses=shapes.ScrapeTargetSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """The fleet as Prometheus' HTTP service discovery reads it."""
+        """Returns the servers of all instances as targets, in the format of Prometheus' HTTP service discovery."""
         return Response(scrape_targets(instance_polled()))
 
 

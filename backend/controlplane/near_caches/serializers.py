@@ -31,14 +31,14 @@ MOST_COUNTED = 2**53 - 1  # the largest integer that every JSON reader keeps exa
 
 class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
     state = serializers.SerializerMethodField(
-        help_text="serving: it answers reads. waiting: it answers none now, and `obstacle` says why. "
-        "detached: it is gone, or has not reported for three polls, and stays in the list for a day."
+        help_text="`serving`: it answers reads. `waiting`: it answers none now, and `obstacle` says why. "
+        "`detached`: it is gone, or has not reported for three polls; it stays in the list for a day."
     )
     obstacle = serializers.SerializerMethodField(
-        help_text="Why it serves nothing: of one that reports, in its own words. Empty while it serves."
+        help_text="Why the near cache serves nothing; for one that reports, in its own words. Empty while it serves."
     )
     writer_wait_ms = serializers.SerializerMethodField(
-        help_text="How long a writer that waited for it did, on average."
+        help_text="How long a writer that waited for this near cache did so, on average."
     )
 
     class Meta:
@@ -106,16 +106,25 @@ def observed(help_text: str) -> serializers.IntegerField:
 class NearReportSerializer(serializers.Serializer[Any]):
     name = serializers.RegexField(rf"\A{NAME.pattern}\Z", max_length=NAME_LENGTH)
     life = serializers.IntegerField(
-        min_value=1, max_value=MOST_COUNTED, help_text="A number that it draws at random when it starts."
+        min_value=1,
+        max_value=MOST_COUNTED,
+        help_text="A random number that identifies the run of the near cache's process.",
     )
-    version = serializers.CharField(max_length=VERSION_LENGTH, help_text="Of the program.")
-    server = serializers.CharField(max_length=SERVER_LENGTH, help_text="The server that it stands before.")
+    version = serializers.CharField(max_length=VERSION_LENGTH, help_text="The version of the program `fqc-near`.")
+    server = serializers.CharField(
+        max_length=SERVER_LENGTH, help_text="The server that the near cache connects to, as it names it."
+    )
     mode = serializers.ChoiceField(choices=REPORTED_MODES)
     obstacle = serializers.CharField(
-        max_length=OBSTACLE_LENGTH, allow_blank=True, help_text="Why it serves nothing; empty while it serves."
+        max_length=OBSTACLE_LENGTH,
+        allow_blank=True,
+        help_text="Why the near cache serves nothing; empty while it serves.",
     )
     staleness_ms = serializers.FloatField(
-        min_value=0, max_value=1e12, allow_null=True, help_text="How old its answers may be; null: not known."
+        min_value=0,
+        max_value=1e12,
+        allow_null=True,
+        help_text="How old the near cache's answers may be; null if it is not known.",
     )
     entries = counted("Results in memory.")
     stored_bytes = counted("Memory that they take.")
@@ -124,11 +133,13 @@ class NearReportSerializer(serializers.Serializer[Any]):
     observed_hits = observed("Reads that it would have answered from memory.")
     observed_different = observed("Those among them that the server answered otherwise.")
     observed_saved_ms = observed("How long they took the server.")
-    is_leaving = serializers.BooleanField(help_text="This is its last report: it stops, and is not to be missed.")
+    is_leaving = serializers.BooleanField(
+        help_text="Whether this is the last report, since the near cache stops. It is then not counted as missing."
+    )
 
 
 class NearReportedSerializer(serializers.Serializer[Any]):
-    next_seconds = serializers.IntegerField(help_text="When the next report is wanted.")
+    next_seconds = serializers.IntegerField(help_text="The number of seconds after which the next report is expected.")
 
 
 class NearTokenSerializer(serializers.Serializer[Token]):
@@ -138,7 +149,8 @@ class NearTokenSerializer(serializers.Serializer[Token]):
 
 class NearTokenCreatedSerializer(TokenCreatedSerializer):
     command = serializers.CharField(
-        read_only=True, help_text="Starts a near cache that reports, once the token is in the file that it names."
+        read_only=True,
+        help_text="The command that starts a near cache that reports. The token must be in the file that it names.",
     )
 
     class Meta(TokenCreatedSerializer.Meta):

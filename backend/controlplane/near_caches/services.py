@@ -79,7 +79,9 @@ def _compare(near: NearCache, before: NearCache) -> None:
 
 
 def forget_returned() -> None:
-    """Deletes the rows of detached near caches that are attached again under the same name."""
+    """Deletes the row of each detached near cache if there is one of the same name and instance that is attached now,
+    since it is the same program.
+    """
     back = NearCache.objects.filter(is_attached=True, instance=OuterRef("instance"), name=OuterRef("name"))
     NearCache.objects.filter(Exists(back), is_attached=False).delete()
 

@@ -45,7 +45,9 @@ class NearCaches(ListAPIView[NearCache], ApiView):
 
     @extend_schema(operation_id="instances_near_caches_list")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The near caches that are attached to the server or report here, and those that did in the last day."""
+        """The near caches of an instance: those that are attached to its server or report to the control plane now, and
+        those that did so within the last day.
+        """
         return super().get(request, *args, **kwargs)
 
 
@@ -56,7 +58,9 @@ class NearTokens(ApiView):
         responses={201: NearTokenCreatedSerializer},
     )
     def post(self, request: Request, pk: str) -> Response:
-        """Make a token by which near caches before this instance report, and nothing else can be done."""
+        """Creates a token with which near caches in front of this instance report to the control plane. The token
+        allows nothing else.
+        """
         instance = instance_get(pk)
         given = NearTokenSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -80,7 +84,9 @@ class NearReports(ApiView):
 
     @extend_schema(operation_id="near_caches_report", request=NearReportSerializer, responses=NearReportedSerializer)
     def post(self, request: Request) -> Response:
-        """What a near cache says of itself. The token says which instance it stands before."""
+        """Takes a near cache's report about itself. The token of the request decides which instance the near cache
+        belongs to.
+        """
         instance = get_object_or_404(Instance, pk=request.auth.instance_id)
         given = NearReportSerializer(data=request.data)
         given.is_valid(raise_exception=True)

@@ -1,1 +1,4 @@
-"""Expressions and templates: what a parameter should be."""
+"""Expressions and templates: what a parameter should be.
+
+The words of comments are explained in `docs/concepts/words.md`.
+"""

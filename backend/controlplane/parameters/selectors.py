@@ -11,9 +11,9 @@ from controlplane.core.hooks import Hook
 from controlplane.parameters.evaluation import EvaluationContext
 from controlplane.parameters.models import Template, TemplateVersion
 
-# Returns the place of an instance, given by its id or name, for a value that is tried there.
+# A function that takes an instance's id or name, and returns what a value for that instance is checked against.
 EVALUATION_CONTEXT: Hook[Callable[[str], EvaluationContext]] = Hook("parameters.selectors.EVALUATION_CONTEXT")
-# Returns the line of a new template that names none.
+# A function that returns the engine line of a new template for which no line was chosen.
 FLEET_LINE: Hook[Callable[[], str]] = Hook("parameters.selectors.FLEET_LINE")
 
 

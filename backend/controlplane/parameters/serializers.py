@@ -22,7 +22,7 @@ class TemplateNameField(serializers.RegexField):
 
 
 class ValueField(serializers.CharField):
-    """A parameter's value, kept byte for byte: leading and trailing blanks are part of it."""
+    """A field with a parameter's value, which is kept byte for byte, with leading and trailing blanks."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=4096, allow_blank=True, trim_whitespace=False, **kwargs)
@@ -59,7 +59,9 @@ class TemplateCreateSerializer(serializers.Serializer[Any]):
     name = TemplateNameField()
     description = serializers.CharField(max_length=200, allow_blank=True, default="")
     engine_line = serializers.CharField(
-        max_length=32, required=False, help_text="Default: the line of most instances, or 5.7."
+        max_length=32,
+        required=False,
+        help_text="The engine line of the template. If left out, the line of most instances, or 5.7 if there are none.",
     )
     values = serializers.DictField(child=ValueField(), default=dict)
     note = serializers.CharField(max_length=200, allow_blank=True, default="")
@@ -69,7 +71,9 @@ class TemplateUpdateSerializer(serializers.Serializer[Any]):
     name = TemplateNameField(required=False)
     description = serializers.CharField(max_length=200, allow_blank=True, required=False)
     values = serializers.DictField(
-        child=ValueField(allow_null=True), required=False, help_text="With merge, null removes a parameter."
+        child=ValueField(allow_null=True),
+        required=False,
+        help_text="The values by parameter. In the mode `merge`, null removes a parameter.",
     )
     mode = serializers.ChoiceField(choices=[MERGE, OVERWRITE], default=MERGE)
     note = serializers.CharField(max_length=200, allow_blank=True, default="")
@@ -91,7 +95,7 @@ class TemplateVersionSerializer(serializers.ModelSerializer[TemplateVersion]):
 
 
 class TemplateDocumentSerializer(serializers.Serializer[Any]):
-    """What export gives and import takes."""
+    """A template as a document, which export returns and import accepts."""
 
     format = serializers.ChoiceField(choices=["fqc-template-1"])
     name = TemplateNameField()
@@ -105,7 +109,9 @@ class VersionQuerySerializer(serializers.Serializer[Any]):
 
 
 class TemplateDiffQuerySerializer(serializers.Serializer[Any]):
-    other = serializers.CharField(max_length=64, required=False, help_text="Another template; default: this one.")
+    other = serializers.CharField(
+        max_length=64, required=False, help_text="The template to compare with; this one if it is left out."
+    )
     version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
     other_version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
 
@@ -122,7 +128,7 @@ class TemplateDiffSerializer(serializers.Serializer[Any]):
 
 
 class ClassVariablesSerializer(serializers.Serializer[Any]):
-    """What expressions may name; an instance class states all four."""
+    """The variables that expressions may use, such as the memory of the machine. An instance class defines all four."""
 
     AllocatedStorage = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
     DBInstanceClassMemory = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
@@ -136,22 +142,28 @@ assert set(ClassVariablesSerializer().fields) == set(VARIABLES)  # noqa: S101 - 
 class FindingSerializer(serializers.Serializer[Finding]):
     severity = serializers.ChoiceField(choices=[severity.value for severity in Severity])
     code = serializers.CharField()
-    parameter = serializers.CharField(help_text="Empty: about several.")
+    parameter = serializers.CharField(
+        help_text="The parameter that the finding is about; empty if it is about several."
+    )
     seen = serializers.CharField()
     needed = serializers.CharField()
     remedy = serializers.CharField()
-    nearest = serializers.CharField(allow_null=True, help_text="A value that would fit.")
+    nearest = serializers.CharField(allow_null=True, help_text="The nearest value that would be valid.")
     facts = serializers.DictField(
         child=serializers.CharField(),
         default=dict,
-        help_text="The figures and names of which `seen` and `needed` speak, for a client that tells them itself.",
+        help_text="The figures and names that `seen` and `needed` mention, for clients with texts of their own.",
     )
 
 
 class TemplateResolveSerializer(serializers.Serializer[Any]):
     variables = ClassVariablesSerializer()
     version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
-    clamp = serializers.BooleanField(default=False, help_text="Move results of expressions into their range.")
+    clamp = serializers.BooleanField(
+        default=False,
+        help_text="Whether a result of an expression that is outside its range is replaced by the nearest value "
+        "inside.",
+    )
 
 
 class ResolvedValueSerializer(serializers.Serializer[Any]):
@@ -171,28 +183,32 @@ class ResolutionSerializer(serializers.Serializer[Any]):
 class ExpressionRequestSerializer(serializers.Serializer[Any]):
     expression = serializers.CharField(max_length=4096, allow_blank=True, trim_whitespace=False)
     variables = ClassVariablesSerializer(required=False)
-    parameter = serializers.CharField(max_length=64, required=False, help_text="Check the value against it too.")
+    parameter = serializers.CharField(
+        max_length=64, required=False, help_text="The parameter that the value is to be checked for."
+    )
     engine_line = serializers.CharField(max_length=32, default="5.7")
     instance = serializers.CharField(
         max_length=64,
         required=False,
-        help_text="Id or name of the instance that it is for. Its class, its line, and what is configured and runs "
-        "there then count, and neither `variables` nor `engine_line` does.",
+        help_text="The id or name of the instance that the expression is for. Its class, its line and its "
+        "configured and running values are then used, and `variables` and `engine_line` are ignored.",
     )
 
 
 class ExpressionErrorSerializer(serializers.Serializer[Any]):
     code = serializers.CharField()
-    column = serializers.IntegerField(help_text="From 1.")
+    column = serializers.IntegerField(help_text="The column of the error, counted from 1.")
     found = serializers.CharField()
     expected = serializers.CharField()
     hint = serializers.CharField()
 
 
 class EvaluationSerializer(serializers.Serializer[Any]):
-    expression = serializers.CharField(help_text="As submitted.")
+    expression = serializers.CharField(help_text="The expression as it was submitted.")
     canonical = serializers.CharField(allow_null=True)
-    variables = serializers.ListField(child=serializers.CharField(), help_text="Those the expression names.")
-    value = serializers.CharField(allow_null=True, help_text="A whole number as text, of any size.")
+    variables = serializers.ListField(
+        child=serializers.CharField(), help_text="The values of the variables that the expression names."
+    )
+    value = serializers.CharField(allow_null=True, help_text="The computed value: a whole number of any size, as text.")
     error = ExpressionErrorSerializer(allow_null=True)
     findings = FindingSerializer(many=True)

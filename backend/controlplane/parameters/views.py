@@ -72,7 +72,9 @@ class TemplateViewSet(ApiViewSet):
     @extend_schema(parameters=[shapes.TemplateDiffQuerySerializer], responses=shapes.TemplateDiffSerializer)
     @action(detail=True, filter_backends=[], pagination_class=None)
     def diff(self, request: Request, pk: str) -> Response:
-        """From this template (`version`) to `other` (`other_version`)."""
+        """Compares this template (in `version`) with the template `other` (in `other_version`), and returns the values
+        that differ.
+        """
         query = _given(shapes.TemplateDiffQuerySerializer, request.query_params)
         template = selectors.template_get(pk)
         other = selectors.template_get(query["other"]) if "other" in query else template
@@ -107,7 +109,9 @@ class TemplateViewSet(ApiViewSet):
     @extend_schema(request=shapes.TemplateResolveSerializer, responses=shapes.ResolutionSerializer)
     @action(detail=True, methods=["post"], permission_classes=[ViewerOnly])
     def resolve(self, request: Request, pk: str) -> Response:
-        """What the template comes to on an instance class, and what is wrong with that. Changes nothing."""
+        """Returns the values that the template has on an instance class, where expressions become numbers, and findings
+        about them. Nothing is changed.
+        """
         given = _given(shapes.TemplateResolveSerializer, request.data)
         template = selectors.template_get(pk)
         values = selectors.template_values(template, given.get("version"))
@@ -129,7 +133,9 @@ class ExpressionEvaluate(ApiView):
         responses=shapes.EvaluationSerializer,
     )
     def post(self, request: Request) -> Response:
-        """Try an expression out. A wrong one is an answer, not an error: `error` points at the column."""
+        """Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+        names the column.
+        """
         given = _given(shapes.ExpressionRequestSerializer, request.data)
         place = (
             selectors.EVALUATION_CONTEXT.part(given["instance"])

@@ -31,35 +31,39 @@ from controlplane.statements.selectors import statement_hours
 class MinorVersionsView(ApiView):
     @extend_schema(operation_id="minor_versions", responses=MinorVersionsSerializer)
     def get(self, request: Request) -> Response:
-        """Minor versions of the engine: the one that upgrades install, those that run, and the least acceptable."""
+        """Returns the minor versions of the engine: the one that an upgrade installs, those that run on instances, and
+        the least one with which the cache may be enabled.
+        """
         return Response(MinorVersionsSerializer(minor_version_list()).data)
 
 
 class PrerequisitesView(ApiView):
     @extend_schema(operation_id="instances_prerequisites", responses=PrerequisitesSerializer)
     def get(self, request: Request, pk: str) -> Response:
-        """Whether the fast query cache may be enabled, checked against the live server."""
+        """Checks on the running server whether the fast query cache may be enabled, and returns the findings."""
         return Response(PrerequisitesSerializer(check.instance_check(instance_get(pk))).data)
 
 
 class NearPrerequisitesView(ApiView):
     @extend_schema(operation_id="instances_near_prerequisites", responses=NearPrerequisitesSerializer)
     def get(self, request: Request, pk: str) -> Response:
-        """Whether near caches may attach to the live server and pay there, and how to start one."""
+        """Checks on the running server in which modes near caches can serve for it and whether they pay, and returns
+        how to start one.
+        """
         return Response(NearPrerequisitesSerializer(near_caches.near_caches_check(instance_get(pk))).data)
 
 
 class CacheStatusView(ApiView):
     @extend_schema(operation_id="instances_cache_status", responses=CacheStatusSerializer)
     def get(self, request: Request, pk: str) -> Response:
-        """The cache's settings and counters as the server has them now."""
+        """Returns the settings and counters of the cache as the server has them now."""
         return Response(CacheStatusSerializer(status.cache_status(instance_get(pk))).data)
 
 
 class CacheAdviceView(ApiView):
     @extend_schema(operation_id="instances_cache_advice", responses=CacheAdviceSerializer)
     def get(self, request: Request, pk: str) -> Response:
-        """How large the cache should be by each rule, and which tables gain from it."""
+        """Returns how large the cache should be by each rule for its size, and which tables gain from it."""
         return Response(CacheAdviceSerializer(advice.cache_advice(instance_get(pk))).data)
 
 
@@ -70,7 +74,9 @@ class CacheQueriesView(ApiView):
         responses=CacheQueriesSerializer,
     )
     def get(self, request: Request, pk: str) -> Response:
-        """Figures per shape of statement: the engine's, or of a server without it those of its performance schema."""
+        """Returns figures for each shape of statement (a statement without its literals). They are the engine's, or,
+        for a server without the engine, those of its performance schema.
+        """
         asked = CacheQueriesQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         found = status.cache_queries(instance_get(pk), asked.validated_data["hours"])
@@ -80,14 +86,16 @@ class CacheQueriesView(ApiView):
 class StatementHoursView(ApiView):
     @extend_schema(operation_id="instances_cache_query_hours", responses=StatementHoursSerializer)
     def get(self, request: Request, pk: str, digest: str) -> Response:
-        """Report what the statement with this digest did in each hour of the last day."""
+        """Returns the figures of the statement with this digest for each hour of the last day."""
         return Response(StatementHoursSerializer({"items": statement_hours(instance_get(pk), digest)}).data)
 
 
 class StatementExampleView(ApiView):
     @extend_schema(operation_id="instances_cache_query_example", responses=StatementExampleSerializer)
     def get(self, request: Request, pk: str, digest: str) -> Response:
-        """A recent execution of the statement with this digest, with its literals. Takes the role that trials take."""
+        """Returns a recent execution of the statement with this digest, with its literals. The caller needs the role
+        that may run trials.
+        """
         example.example_allow(role_in_force(request))
         return Response(StatementExampleSerializer(example.example_find(instance_get(pk), digest)).data)
 
@@ -95,14 +103,18 @@ class StatementExampleView(ApiView):
 class CacheTablesView(ApiView):
     @extend_schema(operation_id="instances_cache_tables", responses=CacheTablesSerializer)
     def get(self, request: Request, pk: str) -> Response:
-        """The engine's figures per table: what is kept of it, who answered its reads, what writes left valid."""
+        """Returns the engine's figures for each table: the stored results that read it, what answered its reads, and
+        how many results its writes did not invalidate.
+        """
         return Response(CacheTablesSerializer(status.cache_tables(instance_get(pk))).data)
 
 
 class CacheTrialView(ApiView):
     @extend_schema(operation_id="instances_cache_trial", request=TrialRequestSerializer, responses=TrialSerializer)
     def post(self, request: Request, pk: str) -> Response:
-        """Try the cache with one statement on one connection of its own; nothing global changes."""
+        """Runs one statement repeatedly with and without the cache, on a connection of its own, and returns times and
+        counts. Other sessions are not affected.
+        """
         given = TrialRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         trial.trial_allow(role_in_force(request))

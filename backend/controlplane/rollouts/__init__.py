@@ -1,1 +1,4 @@
-"""One template applied to many instances, with bounded parallelism."""
+"""One template applied to many instances, with bounded parallelism.
+
+The words of comments are explained in `docs/concepts/words.md`.
+"""

@@ -235,9 +235,8 @@ def _given_up() -> Conflict:
 
 
 def _refuse_if_given_up(item: FleetApplyItem) -> None:
-    """Raises Conflict if the fleet apply was aborted or the item is no longer this worker's.
-
-    The lock on the fleet apply orders this with an abort: that happened before, or will see the change.
+    """Raises Conflict if the fleet apply was aborted, or if the item no longer belongs to this worker. Locks the fleet
+    apply's row, so that an abort either came before, or comes after and finds the change.
     """
     row = FleetApply.objects.select_for_update().get(pk=item.fleet_apply_id)
     if row.state == ApplyState.ABORTED or not _held(item).exists():

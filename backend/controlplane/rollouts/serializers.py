@@ -24,8 +24,10 @@ class FleetApplyLineSerializer(serializers.Serializer[Any]):
 
 class FleetApplySerializer(serializers.ModelSerializer[FleetApply]):
     template = serializers.CharField(source="template_id", allow_null=True)
-    reverts = serializers.CharField(source="reverts_id", allow_null=True, help_text="The fleet apply it rolls back.")
-    counts = serializers.SerializerMethodField(help_text="How many items are in which state.")
+    reverts = serializers.CharField(
+        source="reverts_id", allow_null=True, help_text="The fleet apply that this one rolls back."
+    )
+    counts = serializers.SerializerMethodField(help_text="The number of items (one per instance) in each state.")
 
     class Meta:
         model = FleetApply
@@ -67,18 +69,29 @@ class FleetApplyItemSerializer(serializers.ModelSerializer[FleetApplyItem]):
 
 
 class FleetSelectionSerializer(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(ApplyKind.choices, default=ApplyKind.PARAMETERS, help_text="Upgrade: of the engine.")
+    kind = serializers.ChoiceField(
+        ApplyKind.choices,
+        default=ApplyKind.PARAMETERS,
+        help_text="`parameters` applies a template; `upgrade` installs the engine.",
+    )
     template = serializers.CharField(
-        max_length=64, required=False, allow_null=True, default=None, help_text="Name or id; not for an upgrade."
+        max_length=64,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The name or id of the template; absent for an upgrade.",
     )
     template_version = serializers.IntegerField(
         min_value=1, max_value=2**31 - 1, required=False, allow_null=True, default=None
     )
     instances = serializers.ListField(
-        child=serializers.CharField(max_length=64), max_length=10_000, default=list, help_text="Ids or names."
+        child=serializers.CharField(max_length=64),
+        max_length=10_000,
+        default=list,
+        help_text="The ids or names of the instances.",
     )
-    tags = TagsField(default=dict, help_text="Instances that have all of these, too.")
-    every = serializers.BooleanField(default=False, help_text="Every instance.")
+    tags = TagsField(default=dict, help_text="Selects instances that have all of these tags, in addition.")
+    every = serializers.BooleanField(default=False, help_text="Whether all instances are selected.")
     allow_restart = serializers.BooleanField(default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -93,9 +106,17 @@ class FleetSelectionSerializer(serializers.Serializer[Any]):
 
 class FleetApplyCreateSerializer(FleetSelectionSerializer, TimingSerializer):
     parallelism = serializers.IntegerField(min_value=1, max_value=100, default=5)
-    max_failures = serializers.IntegerField(min_value=0, max_value=10_000, default=0, help_text="One more stops it.")
+    max_failures = serializers.IntegerField(
+        min_value=0,
+        max_value=10_000,
+        default=0,
+        help_text="The number of failures that are accepted. One more stops the fleet apply.",
+    )
     settle_seconds = serializers.IntegerField(
-        min_value=0, max_value=86_400, default=120, help_text="Of an upgrade: how long each wave is watched."
+        min_value=0,
+        max_value=86_400,
+        default=120,
+        help_text="For an upgrade: how long each wave is watched, in seconds.",
     )
     max_p95_percent = serializers.IntegerField(
         min_value=100,
@@ -103,8 +124,8 @@ class FleetApplyCreateSerializer(FleetSelectionSerializer, TimingSerializer):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Of an upgrade: what `p95_answer_time` may be at the end of the watch, in percent of before; "
-        "null: any.",
+        help_text="For an upgrade: the highest allowed `p95_answer_time` at the end of the watch, in percent of "
+        "the value before. Null allows any.",
     )
     start = serializers.BooleanField(default=False)
 
@@ -122,9 +143,12 @@ class FleetPreviewItemSerializer(serializers.Serializer[Any]):
     instance_name = serializers.CharField(source="instance.name")
     lines = FleetApplyLineSerializer(many=True)
     needs_restart = serializers.BooleanField()
-    blocking = serializers.ListField(child=serializers.CharField(), help_text="Why not, as sentences.")
+    blocking = serializers.ListField(
+        child=serializers.CharField(), help_text="Why the instance cannot be changed, as sentences."
+    )
     findings = InstanceFindingSerializer(
-        many=True, help_text="Those that block, and what is not known of the account's privileges. None of an upgrade."
+        many=True,
+        help_text="The blocking findings, and what is not known about the account's privileges. Empty for an upgrade.",
     )
 
 

@@ -36,7 +36,9 @@ class FleetPreview(ApiView):
         operation_id="fleet_applies_preview", request=FleetSelectionSerializer, responses=FleetPreviewSerializer
     )
     def post(self, request: Request) -> Response:
-        """What a template, or an upgrade of the engine, would change on each instance, from what is known of them."""
+        """Returns what a template, or an upgrade of the engine, would change on each instance. It uses stored facts; no
+        server is asked.
+        """
         subject, items = services.fleet_apply_preview(**checked(FleetSelectionSerializer, request))
         return Response(FleetPreviewSerializer({**asdict(subject), "items": items}).data)
 
@@ -66,7 +68,9 @@ class FleetApplyViewSet(mixins.ListModelMixin, ApiViewSet):
 
     @extend_schema(request=FleetApplyCreateSerializer, responses={201: FleetApplySerializer})
     def create(self, request: Request) -> Response:
-        """Preview a template, or an upgrade, for many instances and keep the result; `start` begins at once."""
+        """Makes a fleet apply: previews a template, or an upgrade of the engine, for many instances and stores the
+        result. With `start` it begins at once.
+        """
         row = services.fleet_apply_create(**checked(FleetApplyCreateSerializer, request))
         return with_etag(FleetApplySerializer(row).data, row.version, 201)
 
@@ -81,30 +85,30 @@ class FleetApplyViewSet(mixins.ListModelMixin, ApiViewSet):
     @extend_schema(request=None, responses=FleetApplySerializer)
     @action(detail=True, methods=["post"])
     def start(self, request: Request, pk: str) -> Response:
-        """Begin."""
+        """Starts the fleet apply."""
         return self._steer(pk, services.fleet_apply_start)
 
     @extend_schema(request=None, responses=FleetApplySerializer)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, pk: str) -> Response:
-        """Let what is at work end, and begin nothing new."""
+        """Pauses the fleet apply: running changes end, and no new ones start."""
         return self._steer(pk, services.fleet_apply_pause)
 
     @extend_schema(request=None, responses=FleetApplySerializer)
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
-        """Go on."""
+        """Resumes a paused fleet apply."""
         return self._steer(pk, services.fleet_apply_resume)
 
     @extend_schema(request=None, responses={201: FleetApplySerializer})
     @action(detail=True, methods=["post"])
     def rollback(self, request: Request, pk: str) -> Response:
-        """Restore the previous values on every instance that was changed, as a fleet apply of its own."""
+        """Makes and starts a new fleet apply that restores the old values on each instance that this one changed."""
         back = services.fleet_apply_rollback(fleet_apply_get(pk))
         return with_etag(FleetApplySerializer(back).data, back.version, 201)
 
     @extend_schema(request=None, responses=FleetApplySerializer)
     @action(detail=True, methods=["post"])
     def abort(self, request: Request, pk: str) -> Response:
-        """Skip what has not begun, and ask what is at work to undo itself."""
+        """Aborts the fleet apply: instances that have not been started are skipped, and running changes are undone."""
         return self._steer(pk, services.fleet_apply_abort)

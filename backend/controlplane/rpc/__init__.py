@@ -3,4 +3,6 @@
 This is only a translation: the signer is a user of `accounts`, and every action uses the services of the REST API, with
 its serializers, roles and audit. Deliberately absent: regions, billing, networks, read-only instances, temporary
 credentials.
+
+The words of comments are explained in `docs/concepts/words.md`.
 """

@@ -24,12 +24,14 @@ class SettingsSerializer(serializers.ModelSerializer[Settings]):
     channel_networks = serializers.ListField(child=NetworkField(max_length=64), max_length=100, required=False)
     mail_to = serializers.ListField(child=serializers.EmailField(), max_length=50)
     smtp_host = serializers.CharField(
-        max_length=253, required=False, allow_blank=True, help_text="Empty: no mail is sent.",
+        max_length=253, required=False, allow_blank=True,
+        help_text="The host of the mail server. If empty, no mail is sent.",
         validators=[RegexValidator(HOST_SYNTAX, "a host name or an address")],
     )  # fmt: skip
     smtp_password = serializers.CharField(
         max_length=256, write_only=True, required=False, allow_blank=True, trim_whitespace=False,
-        help_text="Given again with a new smtp_host, smtp_port or smtp_security; else: `password_required`.",
+        help_text="The password for the mail server. It must be given again with a new smtp_host, smtp_port or "
+"smtp_security; otherwise the change is refused as `password_required`.",
     )  # fmt: skip
     has_smtp_password = serializers.SerializerMethodField()
 

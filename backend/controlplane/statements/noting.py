@@ -25,9 +25,8 @@ CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # polls wait until this is over
 
 
 class StatementRecorder:
-    """Stores each instance's counts per statement once an hour, a few instances at a time.
-
-    Kept by the one process that looks at the servers.
+    """Stores once an hour, for each instance, how often each statement was executed and answered by the cache (a
+    `StatementNote`). It reads a few instances at a time. There is one recorder, in the process that polls the servers.
     """
 
     def __init__(self, connections: Connections) -> None:

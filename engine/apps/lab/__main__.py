@@ -101,7 +101,7 @@ def _product(text: str) -> Product:
 
 
 def _microseconds(text: str) -> int:
-    """Reads milliseconds, such as `0.5ms`, as microseconds."""
+    """Parses a time in milliseconds, such as `0.5ms`, and returns it in microseconds."""
     return round(float(text.removesuffix("ms")) * 1000)
 
 

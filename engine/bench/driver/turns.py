@@ -58,8 +58,9 @@ class Seat:
         return {"TURNS_BEGIN": str(self._begins), "TURNS_ENDED": str(self._ends)}
 
     def started(self) -> None:
-        """Closes our copies of these ends, once the process has its own, so that the pipes end when the process
-        ends."""
+        """Closes this process's copies of the pipe ends that the generator uses. To be called once the generator's
+        process has its own: the pipes then end with that process.
+        """
         for descriptor in self.descriptors:
             os.close(descriptor)
 

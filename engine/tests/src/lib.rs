@@ -2,6 +2,8 @@
 //!
 //! Nothing here depends on another crate of the workspace: a mistake in the plugin's own reading of the protocol or of SQL must not be
 //! repeated by its judge.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 pub mod arguments;
 pub mod checkout;

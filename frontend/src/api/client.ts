@@ -83,8 +83,9 @@ export async function unwrap<T>(answer: Promise<Answer<T>>): Promise<T> {
 }
 
 /**
- * Like `unwrap`, but also returns the ETag, the version of what was read, which a later write sends as If-Match to be
- * refused if it has changed since. `*`, which matches any version, if the response has no ETag.
+ * Waits for a response, and returns its data and its ETag. Throws ApiError if the API refused the request. The ETag is
+ * the version of what was read: a later write sends it as If-Match, and is refused if there is another version by then.
+ * It is `*`, which matches any version, if the response has none.
  */
 export async function unwrapWithEtag<T>(answer: Promise<Answer<T>>): Promise<{ data: T; etag: string }> {
   const { data, error, response } = await answer;

@@ -33,7 +33,7 @@ export interface paths {
         delete: operations["access_keys_destroy"];
         options?: never;
         head?: never;
-        /** @description Rename, disable or enable. */
+        /** @description Renames, disables or enables an access key. */
         patch: operations["access_keys_partial_update"];
         trace?: never;
     };
@@ -44,7 +44,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What rules can watch: metrics of samples, and states of instances. */
+        /** @description Returns what alert rules can watch: metrics, which are computed from samples, and states of instances. */
         get: operations["alert_metrics_list"];
         put?: never;
         post?: never;
@@ -78,7 +78,7 @@ export interface paths {
             cookie?: never;
         };
         get: operations["alert_rules_retrieve"];
-        /** @description Replaces the rule; what is left out takes its default. */
+        /** @description Replaces the rule. A field that is left out takes its default. */
         put: operations["alert_rules_update"];
         post?: never;
         delete: operations["alert_rules_destroy"];
@@ -96,7 +96,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Where this rule would have fired over the past day. Nothing is kept. */
+        /** @description Returns when this rule would have fired over the past day, and for what instances. Nothing is stored. */
         post: operations["alert_rules_preview_create"];
         delete?: never;
         options?: never;
@@ -113,7 +113,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Sends one mail through the SMTP server of the settings, now; a refusal is the answer. */
+        /**
+         * @description Sends one test mail now, through the SMTP server of the settings. If that server refuses it or cannot be
+         *     reached, the answer is an error that says why.
+         */
         post: operations["alerts_test_mail"];
         delete?: never;
         options?: never;
@@ -160,7 +163,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The audit of a span of time, oldest first. For admins; that it was exported is on record. */
+        /**
+         * @description Exports the audit events of a span of time as a file, oldest first. Only administrators may do this, and the
+         *     export is itself an audit event.
+         */
         get: operations["audit_events_export"];
         put?: never;
         post?: never;
@@ -179,7 +185,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Change your own password. Your other sessions end. */
+        /** @description Changes the caller's own password, and ends the caller's other sessions. */
         post: operations["auth_password_change"];
         delete?: never;
         options?: never;
@@ -196,7 +202,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Begin to sign in by the identity provider. Takes a CSRF token, as log-in does. */
+        /**
+         * @description Starts a sign-in by the identity provider, and returns the address that the browser must open for it. Needs a
+         *     CSRF token, as log-in does.
+         */
         post: operations["auth_provider_create"];
         delete?: never;
         options?: never;
@@ -211,12 +220,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Who the caller is, and the CSRF token that a session's writes need. */
+        /** @description Returns who the caller is, the ways to log in, and the CSRF token that every write of a session must send. */
         get: operations["auth_session_retrieve"];
         put?: never;
-        /** @description Log in. Takes a CSRF token too: nobody may be logged in unawares. */
+        /**
+         * @description Logs in with a password and starts a session. Needs a CSRF token, so that no other site can log a browser in
+         *     without its user's knowledge.
+         */
         post: operations["auth_session_create"];
-        /** @description Log out. */
+        /** @description Ends the caller's session. */
         delete: operations["auth_session_destroy"];
         options?: never;
         head?: never;
@@ -264,7 +276,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Give it up. One that is at work undoes what it did. */
+        /** @description Aborts a change set. If it is running, the steps that it has done are undone. */
         post: operations["changes_abort_create"];
         delete?: never;
         options?: never;
@@ -281,7 +293,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Approve if that is still to be done, and run now, whatever was scheduled. */
+        /**
+         * @description Runs a change set now, instead of at the time it was scheduled for. Approves it first if that has not been
+         *     done.
+         */
         post: operations["changes_apply_create"];
         delete?: never;
         options?: never;
@@ -298,7 +313,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Let it run: now, in the instance's maintenance window, or at a time. */
+        /** @description Approves a change set, which then runs now, in the instance's maintenance window, or at a set time. */
         post: operations["changes_approve_create"];
         delete?: never;
         options?: never;
@@ -315,7 +330,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description A new change set that restores what an applied one replaced. */
+        /** @description Makes a new change set that restores the values which this one, an applied change set, has replaced. */
         post: operations["changes_rollback_create"];
         delete?: never;
         options?: never;
@@ -332,7 +347,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing. */
+        /**
+         * @description Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+         *     changed.
+         */
         post: operations["changes_preview"];
         delete?: never;
         options?: never;
@@ -364,7 +382,10 @@ export interface paths {
             cookie?: never;
         };
         get: operations["channels_retrieve"];
-        /** @description Replaces the channel; what is left out takes its default, except for the secret. */
+        /**
+         * @description Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+         *     stored.
+         */
         put: operations["channels_update"];
         post?: never;
         delete: operations["channels_destroy"];
@@ -382,7 +403,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Sends a test message now; what the receiver says against it is the answer. */
+        /**
+         * @description Sends a test message through the channel now. If the receiver refuses it or cannot be reached, the answer is
+         *     an error that says why.
+         */
         post: operations["channels_test_create"];
         delete?: never;
         options?: never;
@@ -399,7 +423,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Connect to a server as it would be registered, and say what it is. That it was tried is on record. */
+        /**
+         * @description Connects to a server that is to be registered, and returns its product, version and other facts. Nothing is
+         *     stored except an audit event about the attempt.
+         */
         post: operations["endpoints_check"];
         delete?: never;
         options?: never;
@@ -434,8 +461,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * @description Forget what was read from a server. A server that is a source of definitions is read again within seconds;
-         *     until then, instances of the line have only the parameters of the shipped line.
+         * @description Deletes the definitions of parameters of a line that were read from a server. If a server of the line is a
+         *     trusted source of definitions, they are read again from it within seconds. Until then, instances of the line
+         *     have only the parameters of the shipped line.
          */
         delete: operations["engine_lines_destroy"];
         options?: never;
@@ -466,7 +494,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Server-sent events: changes, fleet applies, instances, samples and incidents as they happen. */
+        /** @description Streams server-sent events about changes, fleet applies, instances, samples and incidents as they happen. */
         get: operations["events_stream"];
         put?: never;
         post?: never;
@@ -485,7 +513,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Try an expression out. A wrong one is an answer, not an error: `error` points at the column. */
+        /**
+         * @description Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+         *     names the column.
+         */
         post: operations["expressions_evaluate"];
         delete?: never;
         options?: never;
@@ -502,7 +533,10 @@ export interface paths {
         };
         get: operations["fleet_applies_list"];
         put?: never;
-        /** @description Preview a template, or an upgrade, for many instances and keep the result; `start` begins at once. */
+        /**
+         * @description Makes a fleet apply: previews a template, or an upgrade of the engine, for many instances and stores the
+         *     result. With `start` it begins at once.
+         */
         post: operations["fleet_applies_create"];
         delete?: never;
         options?: never;
@@ -535,7 +569,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Skip what has not begun, and ask what is at work to undo itself. */
+        /** @description Aborts the fleet apply: instances that have not been started are skipped, and running changes are undone. */
         post: operations["fleet_applies_abort_create"];
         delete?: never;
         options?: never;
@@ -568,7 +602,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Let what is at work end, and begin nothing new. */
+        /** @description Pauses the fleet apply: running changes end, and no new ones start. */
         post: operations["fleet_applies_pause_create"];
         delete?: never;
         options?: never;
@@ -585,7 +619,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Go on. */
+        /** @description Resumes a paused fleet apply. */
         post: operations["fleet_applies_resume_create"];
         delete?: never;
         options?: never;
@@ -602,7 +636,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Restore the previous values on every instance that was changed, as a fleet apply of its own. */
+        /** @description Makes and starts a new fleet apply that restores the old values on each instance that this one changed. */
         post: operations["fleet_applies_rollback_create"];
         delete?: never;
         options?: never;
@@ -619,7 +653,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Begin. */
+        /** @description Starts the fleet apply. */
         post: operations["fleet_applies_start_create"];
         delete?: never;
         options?: never;
@@ -636,7 +670,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What a template, or an upgrade of the engine, would change on each instance, from what is known of them. */
+        /**
+         * @description Returns what a template, or an upgrade of the engine, would change on each instance. It uses stored facts; no
+         *     server is asked.
+         */
         post: operations["fleet_applies_preview"];
         delete?: never;
         options?: never;
@@ -651,7 +688,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The same figures of all instances together. */
+        /** @description Returns the key figures of the past hour for all instances together. */
         get: operations["fleet_headlines"];
         put?: never;
         post?: never;
@@ -668,7 +705,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The fleet in a few numbers. */
+        /** @description Returns how many instances there are, in which states, and how many need attention. */
         get: operations["fleet_summary"];
         put?: never;
         post?: never;
@@ -767,7 +804,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description The class of a machine of this size: one that is there, or a new one. */
+        /** @description Returns the class for a machine of exactly this size. If there is none, it is created. */
         post: operations["instance_classes_custom_create"];
         delete?: never;
         options?: never;
@@ -782,10 +819,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views). */
         get: operations["instances_list"];
         put?: never;
-        /** @description Register an endpoint, or have a local server made. Its state says when it is ready. */
+        /**
+         * @description Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+         *     instance can be used once its state is `running`.
+         */
         post: operations["instances_create"];
         delete?: never;
         options?: never;
@@ -800,7 +839,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The figures that say whether caching pays here, near caches counted in, of the past hour. */
+        /**
+         * @description Returns the key figures of the past hour for an instance, which show whether caching pays there. Reads that
+         *     near caches answered are included.
+         */
         get: operations["instance_headlines"];
         put?: never;
         post?: never;
@@ -833,7 +875,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The storage that the instance's server uses, as last read from it, and why a figure is missing. */
+        /**
+         * @description Returns the storage that the instance's server uses, as last read from it, and for a missing figure the
+         *     reason.
+         */
         get: operations["instance_storage"];
         put?: never;
         post?: never;
@@ -850,15 +895,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views). */
+        /** @description Returns an instance with the facts that the control plane records about it. */
         get: operations["instances_retrieve"];
         put?: never;
         post?: never;
-        /** @description Forget an external instance; stop a local one and delete its data. */
+        /**
+         * @description Removes an instance by a change set. An external server is only removed from the control plane; a local one
+         *     is stopped, and its data is deleted.
+         */
         delete: operations["instances_destroy"];
         options?: never;
         head?: never;
-        /** @description Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views). */
+        /** @description Changes what the control plane records about an instance. The server itself is not changed. */
         patch: operations["instances_partial_update"];
         trace?: never;
     };
@@ -869,7 +917,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description How large the cache should be by each rule, and which tables gain from it. */
+        /** @description Returns how large the cache should be by each rule for its size, and which tables gain from it. */
         get: operations["instances_cache_advice"];
         put?: never;
         post?: never;
@@ -888,7 +936,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Disable the fast query cache and give its memory back. */
+        /** @description Disables the fast query cache by a change set, and gives its memory back to the server. */
         post: operations["instances_cache_disable"];
         delete?: never;
         options?: never;
@@ -905,7 +953,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Enable the fast query cache: buffer pool to 90 %, size by the rule, type. */
+        /**
+         * @description Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+         *     chosen rule, and then switches the cache on.
+         */
         post: operations["instances_cache_enable"];
         delete?: never;
         options?: never;
@@ -922,7 +973,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Observe what the cache would do while it is off; it ends by itself. Nothing is stored or served. */
+        /**
+         * @description Lets the engine count, while the cache is off, what the cache would answer. Nothing is stored or served. The
+         *     observation ends by itself after the requested hours; 0 hours end it now.
+         */
         post: operations["instances_cache_observe"];
         delete?: never;
         options?: never;
@@ -939,7 +993,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What enabling the fast query cache would do. */
+        /** @description Returns what enabling the fast query cache would change. Nothing is stored or changed. */
         post: operations["instances_cache_preview"];
         delete?: never;
         options?: never;
@@ -954,7 +1008,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Figures per shape of statement: the engine's, or of a server without it those of its performance schema. */
+        /**
+         * @description Returns figures for each shape of statement (a statement without its literals). They are the engine's, or,
+         *     for a server without the engine, those of its performance schema.
+         */
         get: operations["instances_cache_queries"];
         put?: never;
         post?: never;
@@ -971,7 +1028,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A recent execution of the statement with this digest, with its literals. Takes the role that trials take. */
+        /**
+         * @description Returns a recent execution of the statement with this digest, with its literals. The caller needs the role
+         *     that may run trials.
+         */
         get: operations["instances_cache_query_example"];
         put?: never;
         post?: never;
@@ -988,7 +1048,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Report what the statement with this digest did in each hour of the last day. */
+        /** @description Returns the figures of the statement with this digest for each hour of the last day. */
         get: operations["instances_cache_query_hours"];
         put?: never;
         post?: never;
@@ -1005,7 +1065,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The rules in their order, as the server has them now, and which statements each decides. */
+        /**
+         * @description Returns the cache's rules in their order, as the server has them now, each with the recorded statements that
+         *     it is the first to match.
+         */
         get: operations["instances_cache_rules"];
         put?: never;
         post?: never;
@@ -1024,7 +1087,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What other rules would do: what is wrong with which, which statements each decides, and the change. */
+        /**
+         * @description Returns what these rules would do: the mistakes in each, the recorded statements that each is the first to
+         *     match, and the change set that would store them. Nothing is changed.
+         */
         post: operations["instances_cache_rules_preview"];
         delete?: never;
         options?: never;
@@ -1039,7 +1105,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The cache's settings and counters as the server has them now. */
+        /** @description Returns the settings and counters of the cache as the server has them now. */
         get: operations["instances_cache_status"];
         put?: never;
         post?: never;
@@ -1056,7 +1122,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The engine's figures per table: what is kept of it, who answered its reads, what writes left valid. */
+        /**
+         * @description Returns the engine's figures for each table: the stored results that read it, what answered its reads, and
+         *     how many results its writes did not invalidate.
+         */
         get: operations["instances_cache_tables"];
         put?: never;
         post?: never;
@@ -1075,7 +1144,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Try the cache with one statement on one connection of its own; nothing global changes. */
+        /**
+         * @description Runs one statement repeatedly with and without the cache, on a connection of its own, and returns times and
+         *     counts. Other sessions are not affected.
+         */
         post: operations["instances_cache_trial"];
         delete?: never;
         options?: never;
@@ -1092,7 +1164,7 @@ export interface paths {
         };
         get: operations["instances_changes_list"];
         put?: never;
-        /** @description Make a change set of parameters, and approve it if `apply` says so. */
+        /** @description Makes a change set of parameters, and approves it if `apply` is true. */
         post: operations["instances_changes_create"];
         delete?: never;
         options?: never;
@@ -1107,7 +1179,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The near caches that are attached to the server or report here, and those that did in the last day. */
+        /**
+         * @description The near caches of an instance: those that are attached to its server or report to the control plane now, and
+         *     those that did so within the last day.
+         */
         get: operations["instances_near_caches_list"];
         put?: never;
         post?: never;
@@ -1124,7 +1199,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Whether near caches may attach to the live server and pay there, and how to start one. */
+        /**
+         * @description Checks on the running server in which modes near caches can serve for it and whether they pay, and returns
+         *     how to start one.
+         */
         get: operations["instances_near_prerequisites"];
         put?: never;
         post?: never;
@@ -1143,7 +1221,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Make a token by which near caches before this instance report, and nothing else can be done. */
+        /**
+         * @description Creates a token with which near caches in front of this instance report to the control plane. The token
+         *     allows nothing else.
+         */
         post: operations["instances_near_tokens_create"];
         delete?: never;
         options?: never;
@@ -1158,7 +1239,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Every parameter: what may be set, what is configured, and what the server runs now. */
+        /**
+         * @description Returns all parameters of the instance: which may be set, what is configured, and the values that the server
+         *     runs now.
+         */
         get: operations["instances_parameters_list"];
         put?: never;
         post?: never;
@@ -1175,7 +1259,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Who changed which parameter when, from what to what. */
+        /**
+         * @description The changes of the instance's parameters, newest first: who changed which one when, with the old and the new
+         *     value.
+         */
         get: operations["instances_parameters_history_list"];
         put?: never;
         post?: never;
@@ -1192,7 +1279,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Whether the fast query cache may be enabled, checked against the live server. */
+        /** @description Checks on the running server whether the fast query cache may be enabled, and returns the findings. */
         get: operations["instances_prerequisites"];
         put?: never;
         post?: never;
@@ -1211,7 +1298,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Enable or disable the dedicated proxy. */
+        /**
+         * @description Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+         *     plane records.
+         */
         post: operations["instances_proxy"];
         delete?: never;
         options?: never;
@@ -1228,7 +1318,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Move to another class: expressions are resolved again, a literal query_cache_size must be decided on. */
+        /**
+         * @description Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+         *     query_cache_size is configured as a number, the request must say what it is to be.
+         */
         post: operations["instances_resize"];
         delete?: never;
         options?: never;
@@ -1245,7 +1338,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Restart the server; static parameters that wait for it take effect. */
+        /** @description Restarts the instance's server by a change set. Static parameters that wait for a restart take effect. */
         post: operations["instances_restart"];
         delete?: never;
         options?: never;
@@ -1262,7 +1355,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Install the engine, or replace it with this control plane's version. */
+        /**
+         * @description Installs the engine on the instance's server by a change set, or replaces it with this control plane's
+         *     version.
+         */
         post: operations["instances_upgrade"];
         delete?: never;
         options?: never;
@@ -1293,7 +1389,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description All instances together: sums of counters and gauges, ratios of the sums. */
+        /**
+         * @description Returns metrics of all instances together: counters and gauges are added up, and ratios are computed from the
+         *     sums.
+         */
         get: operations["fleet_metrics"];
         put?: never;
         post?: never;
@@ -1310,7 +1409,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The newest values of every instance. */
+        /** @description The newest values of all metrics, for each instance. */
         get: operations["metrics_latest_list"];
         put?: never;
         post?: never;
@@ -1327,7 +1426,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A few points of each of many instances, for a list that draws them side by side. */
+        /** @description Returns metrics of many instances with few points each, for small charts in a list. */
         get: operations["metrics_sparklines"];
         put?: never;
         post?: never;
@@ -1344,7 +1443,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Minor versions of the engine: the one that upgrades install, those that run, and the least acceptable. */
+        /**
+         * @description Returns the minor versions of the engine: the one that an upgrade installs, those that run on instances, and
+         *     the least one with which the cache may be enabled.
+         */
         get: operations["minor_versions"];
         put?: never;
         post?: never;
@@ -1363,7 +1465,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What a near cache says of itself. The token says which instance it stands before. */
+        /**
+         * @description Takes a near cache's report about itself. The token of the request decides which instance the near cache
+         *     belongs to.
+         */
         post: operations["near_caches_report"];
         delete?: never;
         options?: never;
@@ -1394,7 +1499,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The fleet as Prometheus' HTTP service discovery reads it. */
+        /** @description Returns the servers of all instances as targets, in the format of Prometheus' HTTP service discovery. */
         get: operations["prometheus_targets"];
         put?: never;
         post?: never;
@@ -1411,7 +1516,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One's own sessions of the console. */
+        /** @description The caller's own sessions of the console. */
         get: operations["sessions_list"];
         put?: never;
         post?: never;
@@ -1431,7 +1536,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description End it. Ending the one in use is a log-out. */
+        /** @description Ends one of the caller's own sessions. If it is the session of this request, the caller is logged out. */
         delete: operations["sessions_destroy"];
         options?: never;
         head?: never;
@@ -1448,7 +1553,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description End all of your other sessions. Asked with a token: all of them. */
+        /**
+         * @description Ends all of the caller's sessions except the one of this request. If the request uses a token, all sessions
+         *     end.
+         */
         delete: operations["sessions_end_others"];
         options?: never;
         head?: never;
@@ -1497,7 +1605,7 @@ export interface paths {
         get: operations["silences_retrieve"];
         put?: never;
         post?: never;
-        /** @description Ends it now; its row stays as history. */
+        /** @description Ends a silence now. The silence stays in the list as history. */
         delete: operations["silences_destroy"];
         options?: never;
         head?: never;
@@ -1559,7 +1667,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description From this template (`version`) to `other` (`other_version`). */
+        /**
+         * @description Compares this template (in `version`) with the template `other` (in `other_version`), and returns the values
+         *     that differ.
+         */
         get: operations["templates_diff_retrieve"];
         put?: never;
         post?: never;
@@ -1592,7 +1703,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Which instances use a template: the version they were given, and where they differ from the newest one. */
+        /**
+         * @description The instances that use a template: the version that was applied to each, and where its configuration differs from
+         *     the newest version.
+         */
         get: operations["templates_instances_list"];
         put?: never;
         post?: never;
@@ -1611,7 +1725,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What the template comes to on an instance class, and what is wrong with that. Changes nothing. */
+        /**
+         * @description Returns the values that the template has on an instance class, where expressions become numbers, and findings
+         *     about them. Nothing is changed.
+         */
         post: operations["templates_resolve_create"];
         delete?: never;
         options?: never;
@@ -1658,10 +1775,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One's own tokens; an admin sees and revokes everybody's. */
+        /** @description Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own. */
         get: operations["tokens_list"];
         put?: never;
-        /** @description One's own tokens; an admin sees and revokes everybody's. */
+        /** @description Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own. */
         post: operations["tokens_create"];
         delete?: never;
         options?: never;
@@ -1676,11 +1793,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One's own tokens; an admin sees and revokes everybody's. */
+        /** @description Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own. */
         get: operations["tokens_retrieve"];
         put?: never;
         post?: never;
-        /** @description One's own tokens; an admin sees and revokes everybody's. */
+        /** @description Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own. */
         delete: operations["tokens_destroy"];
         options?: never;
         head?: never;
@@ -1724,7 +1841,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         AccessKey: {
-            /** @description The AccessKeyId that clients sign with. */
+            /** @description The AccessKeyId that clients send with each signature. */
             readonly id: string;
             readonly name: string;
             readonly username: string;
@@ -1748,7 +1865,7 @@ export interface components {
             scope: components["schemas"]["Role"];
         };
         AccessKeyCreated: {
-            /** @description The AccessKeyId that clients sign with. */
+            /** @description The AccessKeyId that clients send with each signature. */
             readonly id: string;
             readonly name: string;
             readonly username: string;
@@ -1766,16 +1883,16 @@ export interface components {
             readonly last_used_at: string | null;
             /** Format: date-time */
             readonly created_at: string;
-            /** @description The AccessKeySecret. Shown only once. */
+            /** @description The AccessKeySecret, which only this answer shows. */
             readonly secret: string;
         };
         Action: {
-            /** @description Under the instance, to POST `body` to; may be empty. */
+            /** @description The path below the instance to POST `body` to. Empty if there is no such request. */
             route: string;
             body: {
                 [key: string]: unknown;
             };
-            /** @description For a person to run on the server. */
+            /** @description SQL statements for a person to run on the server. */
             statements: string[];
         };
         /**
@@ -1792,7 +1909,7 @@ export interface components {
             title: string;
             unit: string;
             /**
-             * @description A state has no samples: it is looked at every 15 s.
+             * @description How the value is computed. A `state` has no samples: it is read at each evaluation, every 15 s.
              *
              *     * `rate` - rate
              *     * `ratio` - ratio
@@ -1800,10 +1917,10 @@ export interface components {
              *     * `state` - state
              */
             kind: components["schemas"]["AlertMetricKindEnum"];
-            /** @description Shown beside the plot. */
+            /** @description How the metric is computed, as text to show with a chart. */
             formula: string;
             description: string;
-            /** @description The metric that an alert rule's minimum traffic is about; may be empty. */
+            /** @description The metric that the minimum traffic of an alert rule is compared with; may be empty. */
             traffic: string;
         };
         /**
@@ -1862,7 +1979,7 @@ export interface components {
             for_seconds: number;
             /**
              * Format: double
-             * @description Per second, of the metric's `traffic`.
+             * @description The least traffic per second, in the metric that `traffic` names, with which the rule is evaluated.
              * @default 0
              */
             minimum_traffic: number;
@@ -1872,13 +1989,13 @@ export interface components {
             severity: components["schemas"]["AlertSeverity"];
             /** @default all */
             scope: components["schemas"]["AlertScope"];
-            /** @description With scope tags. */
+            /** @description The tags of the instances that the rule watches; only for the scope `tags`. */
             tags?: {
                 [key: string]: string;
             };
-            /** @description With scope instance. */
+            /** @description The instance that the rule watches; only for the scope `instance`. */
             instance_id?: string | null;
-            /** @description Empty: those of the settings. */
+            /** @description The addresses that mails are sent to. If empty, those of the settings are used. */
             recipients?: string[];
             overrides?: components["schemas"]["RuleOverrideRequest"][];
             /** @default true */
@@ -1898,11 +2015,11 @@ export interface components {
          */
         AlertSeverity: "warning" | "critical";
         AllowedValues: {
-            /** @description [a-b], [x|y] or ~pattern; empty: any value. */
+            /** @description The allowed values, as a range `[a-b]`, choices `[x|y]` or a regular expression `~pattern`. Empty if any value is allowed. */
             notation: string;
-            /** @description A number as text, or an expression. */
+            /** @description The bound as text: a number, or an expression. */
             minimum: string | null;
-            /** @description A number as text, or an expression. */
+            /** @description The bound as text: a number, or an expression. */
             maximum: string | null;
             choices: string[];
             pattern: string | null;
@@ -1929,16 +2046,16 @@ export interface components {
         };
         CacheAdvice: {
             recommendation: components["schemas"]["Recommendation"];
-            /** @description null: the instance was never observed. */
+            /** @description The last observation; null if the instance was never observed. */
             observation: components["schemas"]["Observation"] | null;
             findings: components["schemas"]["InstanceFinding"][];
             sizes: components["schemas"]["SizeProposal"][];
-            /** @description Predicted hit ratio by size; empty if the engine has none yet. */
+            /** @description The predicted hit ratio by size of the cache; empty if the engine has no prediction yet. */
             curve: components["schemas"]["CurvePoint"][];
             tables: components["schemas"]["TableAdvice"][];
-            /** @description Why there is nothing on tables, if so. */
+            /** @description Why there is no advice on tables; empty if there is some. */
             tables_note: string;
-            /** @description The same as a stable word. */
+            /** @description The stable code of the note. */
             tables_reason: string;
         };
         CacheDisableRequest: {
@@ -1946,30 +2063,30 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
             note: string;
             /**
-             * @description Approve at once; false leaves it previewed.
+             * @description Whether the change set is approved at once. If false, it waits for approval.
              * @default true
              */
             apply: boolean;
             /**
-             * @description Undo what enabling took from it.
+             * @description Whether the buffer pool gets back the size that it had before the cache was enabled.
              * @default true
              */
             restore_buffer_pool: boolean;
         };
         CacheEnableRequest: {
             /**
-             * @description Restart the server if a parameter needs it.
+             * @description Whether the server may be restarted, if a parameter needs that.
              * @default false
              */
             allow_restart: boolean;
             /**
-             * @description Without it: a cache that is on keeps its size, and any other gets what the advice suggests.
+             * @description The rule for the cache's size. If it is left out, a cache that is on keeps its size, and another one gets the size that the advice suggests.
              *
              *     * `result_set` - result_set
              *     * `buffer_pool` - buffer_pool
@@ -1984,7 +2101,7 @@ export interface components {
             /** @default 1 */
             type: components["schemas"]["CacheType"];
             /**
-             * @description To 90 % of its present setting, unless that is below its minimum.
+             * @description Whether the buffer pool is reduced to 90 % of its present size, unless that is below its minimum.
              * @default true
              */
             shrink_buffer_pool: boolean;
@@ -1992,13 +2109,13 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
             note: string;
             /**
-             * @description Approve at once; false leaves it previewed.
+             * @description Whether the change set is approved at once. If false, it waits for approval.
              * @default true
              */
             apply: boolean;
@@ -2012,30 +2129,30 @@ export interface components {
         CacheEnum: "never" | "always" | "normal";
         CacheObserveRequest: {
             /**
-             * @description 0 ends an observation.
+             * @description How many hours to observe; 0 ends an observation.
              * @default 24
              */
             hours: number;
         };
         CacheQueries: {
-            /** @description Whether the server offers figures per statement. */
+            /** @description Whether the server has figures per statement. */
             is_available: boolean;
             /**
-             * @description `digests`: the server has no engine, so the figures are those of its performance schema.
+             * @description Where the figures come from: the `engine`, or, for a server without it, the `digests` of its performance schema.
              *
              *     * `engine` - engine
              *     * `digests` - digests
              */
             source: components["schemas"]["CacheQueriesSourceEnum"];
-            /** @description What a near cache could answer, as far as digests tell. Null with the engine. */
+            /** @description An estimate of what a near cache could answer, from the server's performance schema. Null with the engine. */
             estimate: components["schemas"]["StatementEstimate"] | null;
-            /** @description Why it does not. */
+            /** @description Why there are no figures; empty if there are some. */
             note: string;
-            /** @description The same as a stable word. */
+            /** @description The stable code of the note. */
             reason: string;
             /**
              * Format: date-time
-             * @description When the span of the figures begins: noted each hour, so near what was asked for. Null: since the server was started or its counters were set to zero.
+             * @description The start of the span of the figures. Counts are stored once an hour, so it may differ a little from the requested one. Null if the span begins when the server was started or its counters were set to zero.
              */
             since: string | null;
             items: {
@@ -2050,12 +2167,12 @@ export interface components {
         CacheQueriesSourceEnum: "engine" | "digests";
         CacheSizingRequest: {
             /**
-             * @description Restart the server if a parameter needs it.
+             * @description Whether the server may be restarted, if a parameter needs that.
              * @default false
              */
             allow_restart: boolean;
             /**
-             * @description Without it: a cache that is on keeps its size, and any other gets what the advice suggests.
+             * @description The rule for the cache's size. If it is left out, a cache that is on keeps its size, and another one gets the size that the advice suggests.
              *
              *     * `result_set` - result_set
              *     * `buffer_pool` - buffer_pool
@@ -2070,16 +2187,16 @@ export interface components {
             /** @default 1 */
             type: components["schemas"]["CacheType"];
             /**
-             * @description To 90 % of its present setting, unless that is below its minimum.
+             * @description Whether the buffer pool is reduced to 90 % of its present size, unless that is below its minimum.
              * @default true
              */
             shrink_buffer_pool: boolean;
         };
-        /** @description As the last look at the server found it. */
+        /** @description The state of the instance's cache when its server was last read. */
         CacheState: {
             state: components["schemas"]["CacheStateStateEnum"];
             size_bytes: number | null;
-            /** @description By the newest sample. */
+            /** @description The memory that the cache uses, by the newest sample. */
             used_bytes: number | null;
         };
         /**
@@ -2100,41 +2217,41 @@ export interface components {
             type: string | null;
             size_bytes: number | null;
             limit_bytes: number | null;
-            /** @description Of the past hour, near caches counted in. */
+            /** @description The key figures of the past hour, including the reads that near caches answered. */
             headlines: components["schemas"]["Headline"][];
-            /** @description Qcache_* and Fqc_* as the server says. */
+            /** @description The server's status variables Qcache_* and Fqc_*. */
             counters: {
                 [key: string]: string;
             };
-            /** @description null: the engine does not count them. */
+            /** @description The server's connections; null if the engine does not count them. */
             connections: components["schemas"]["ServedConnections"] | null;
             reasons: {
                 [key: string]: string | null;
             }[];
-            /** @description fqc_rules as JSON; empty: none. null: an engine without rules. */
+            /** @description The value of the variable fqc_rules, as JSON: empty if there are no rules, null if the engine does not support rules. */
             rules: string | null;
         };
-        /** @description Figures are null where an older engine does not count them. */
+        /** @description The engine's figures about one table. A figure is null if the engine is too old to count it. */
         CacheTable: {
             schema: string;
             table: string;
-            /** @description Results kept that read this table. */
+            /** @description The number of stored results that depend on this table. */
             entries: number | null;
             stored_bytes: number | null;
-            /** @description Reads that the cache answered. */
+            /** @description The number of reads of the table that the cache answered. */
             reads_cached: number | null;
-            /** @description Reads that the server answered. */
+            /** @description The number of reads of the table that the server answered. */
             reads_server: number | null;
             writes: number | null;
-            /** @description Results served after a write of other rows of the table, each counted once. */
+            /** @description The number of results that were served although other rows of the table had been written since, each counted once. */
             invalidations_avoided: number | null;
         };
         CacheTables: {
-            /** @description Whether the engine offers figures per table. */
+            /** @description Whether the engine has figures per table. */
             is_available: boolean;
-            /** @description Why it does not. */
+            /** @description Why there are no figures; empty if there are some. */
             note: string;
-            /** @description The same as a stable word. */
+            /** @description The stable code of the note. */
             reason: string;
             items: components["schemas"]["CacheTable"][];
         };
@@ -2150,11 +2267,11 @@ export interface components {
             readonly instance_name: string;
             readonly kind: components["schemas"]["ChangeKind"];
             readonly state: components["schemas"]["ChangeState"];
-            /** @description Whether any of its steps was tried on the server. */
+            /** @description Whether any step of the change set was tried on the server. */
             readonly has_begun: boolean;
-            /** @description The first parameters that it changes. */
+            /** @description The first few parameters that the change set changes. */
             readonly changed: components["schemas"]["Changed"][];
-            /** @description How many parameters it changes. */
+            /** @description The number of parameters that the change set changes. */
             readonly changed_count: number;
             readonly note: string;
             template: string | null;
@@ -2217,7 +2334,7 @@ export interface components {
         ChangePreview: {
             instance: string;
             instance_version: number;
-            /** @description Whether old values were read from the server just now. */
+            /** @description Whether the old values were read from the running server just now. */
             is_live: boolean;
             is_blocked: boolean;
             needs_restart: boolean;
@@ -2229,7 +2346,7 @@ export interface components {
         };
         ChangeRequestRequest: {
             /**
-             * @description Restart the server if a parameter needs it.
+             * @description Whether the server may be restarted, if a parameter needs that.
              * @default false
              */
             allow_restart: boolean;
@@ -2239,7 +2356,7 @@ export interface components {
             template?: string | null;
             template_version?: number | null;
             /**
-             * @description Reset what is configured and not named here.
+             * @description Whether configured parameters that the request does not name are reset to their defaults.
              * @default false
              */
             replace: boolean;
@@ -2247,13 +2364,13 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
             note: string;
             /**
-             * @description Approve at once; false leaves it previewed.
+             * @description Whether the change set is approved at once. If false, it waits for approval.
              * @default false
              */
             apply: boolean;
@@ -2289,11 +2406,11 @@ export interface components {
             readonly instance_name: string;
             readonly kind: components["schemas"]["ChangeKind"];
             readonly state: components["schemas"]["ChangeState"];
-            /** @description Whether any of its steps was tried on the server. */
+            /** @description Whether any step of the change set was tried on the server. */
             readonly has_begun: boolean;
-            /** @description The first parameters that it changes. */
+            /** @description The first few parameters that the change set changes. */
             readonly changed: components["schemas"]["Changed"][];
-            /** @description How many parameters it changes. */
+            /** @description The number of parameters that the change set changes. */
             readonly changed_count: number;
             readonly note: string;
             template: string | null;
@@ -2327,7 +2444,7 @@ export interface components {
         Changed: {
             name: string;
             old: string | null;
-            /** @description null: the default. */
+            /** @description The new value as submitted; null if the parameter is reset to its default. */
             new: string | null;
         };
         Channel: {
@@ -2363,7 +2480,7 @@ export interface components {
         ChannelWriteRequest: {
             name: string;
             /**
-             * @description It stays as it is.
+             * @description The kind of the receiver. It cannot be changed later.
              *
              *     * `mail` - mail
              *     * `webhook` - webhook
@@ -2371,18 +2488,18 @@ export interface components {
              *     * `pagerduty` - PagerDuty
              */
             kind: components["schemas"]["ChannelKind"];
-            /** @description Of webhook; of pagerduty, if it is not the usual one. */
+            /** @description The address that messages are posted to: required for `webhook`, and for `pagerduty` only if it differs from PagerDuty's usual one. */
             url?: string;
             /** @description webhook: what messages are signed with; slack: the address of the incoming webhook; pagerduty: the integration key. Never shown again. Left out: the stored one stays, unless `url` changes (`password_required`). */
             secret?: string;
-            /** @description Of mail. */
+            /** @description The addresses that a channel of the kind `mail` sends to. */
             recipients?: string[];
-            /** @description Only incidents of instances with all of these. */
+            /** @description If given, only incidents of instances with all of these tags are sent. */
             tags?: {
                 [key: string]: string;
             };
             /**
-             * @description critical: nothing but critical incidents.
+             * @description The least severity of incidents that are sent: with `critical`, only critical ones.
              *
              *     * `warning` - warning
              *     * `critical` - critical
@@ -2392,7 +2509,7 @@ export interface components {
             /** @default true */
             is_enabled: boolean;
         };
-        /** @description What expressions may name; an instance class states all four. */
+        /** @description The variables that expressions may use, such as the memory of the machine. An instance class defines all four. */
         ClassVariablesRequest: {
             /** Format: int64 */
             AllocatedStorage?: number;
@@ -2416,7 +2533,7 @@ export interface components {
             /** Format: double */
             hit_ratio: number;
         };
-        /** @description What a machine has; what its database may use of it, expressions say. */
+        /** @description The size of a machine. How much of it the database may use is decided by expressions in parameter values. */
         CustomSizeRequest: {
             cpu_count: number;
             /** Format: int64 */
@@ -2437,16 +2554,16 @@ export interface components {
         DiskSource: "none" | "disk" | "allocated";
         Ended: {
             sessions: number;
-            /** @description Revoked. */
+            /** @description The number of tokens that were revoked. */
             tokens: number;
-            /** @description Deleted. */
+            /** @description The number of access keys that were deleted. */
             access_keys: number;
         };
         Endpoint: {
             host: string;
             port: number;
             username: string;
-            /** @description Who runs trials; empty: the account itself, if it may only SELECT. */
+            /** @description The account that runs trials. If empty, the account of the instance runs them, if it may only SELECT. */
             trial_username: string;
             is_tls_required: boolean;
         };
@@ -2469,16 +2586,16 @@ export interface components {
             product: string;
             edition: string;
             engine_version: string;
-            /** @description Empty without the engine. */
+            /** @description The version of the engine; empty without the engine. */
             fqc_version: string;
-            /** @description @@fqc_minor_version; null without the engine. */
+            /** @description The minor version of the engine (@@fqc_minor_version); null without the engine. */
             minor_version: number | null;
-            /** @description Of its machine, where the server tells it. */
+            /** @description The number of processors of the server's machine; null if the server does not report it. */
             cpu_count: number | null;
             max_connections: number | null;
-            /** @description Its machine has more than this. */
+            /** @description The size of the server's buffer pool; its machine has more memory than this. */
             buffer_pool_bytes: number | null;
-            /** @description Names of instances that are registered with this host and port. */
+            /** @description The names of instances that are already registered with this host and port. */
             same_endpoint: string[];
         };
         EngineLine: {
@@ -2486,15 +2603,15 @@ export interface components {
             product: string;
             version: string;
             /**
-             * @description Part of the product, or read from a running server.
+             * @description Where the line comes from: `shipped` with the product, or read from a running server.
              *
              *     * `shipped` - shipped
              *     * `server` - server
              */
             source: components["schemas"]["EngineLineSourceEnum"];
-            /** @description Of the server that it was read from; empty for a shipped line. */
+            /** @description The version of the server that the line was read from; empty for a shipped line. */
             server_version: string;
-            /** @description Name of the instance that it was read from; empty for a shipped line, and if it is not known. */
+            /** @description The name of the instance whose server the line was read from; empty for a shipped line, and if it is not known. */
             read_from: string;
             /** Format: date-time */
             read_at: string | null;
@@ -2510,19 +2627,19 @@ export interface components {
          */
         EngineLineSourceEnum: "shipped" | "server";
         Evaluation: {
-            /** @description As submitted. */
+            /** @description The expression as it was submitted. */
             expression: string;
             canonical: string | null;
-            /** @description Those the expression names. */
+            /** @description The values of the variables that the expression names. */
             variables: string[];
-            /** @description A whole number as text, of any size. */
+            /** @description The computed value: a whole number of any size, as text. */
             value: string | null;
             error: components["schemas"]["ExpressionError"] | null;
             findings: components["schemas"]["Finding"][];
         };
         ExpressionError: {
             code: string;
-            /** @description From 1. */
+            /** @description The column of the error, counted from 1. */
             column: number;
             found: string;
             expected: string;
@@ -2531,24 +2648,24 @@ export interface components {
         ExpressionRequestRequest: {
             expression: string;
             variables?: components["schemas"]["ClassVariablesRequest"];
-            /** @description Check the value against it too. */
+            /** @description The parameter that the value is to be checked for. */
             parameter?: string;
             /** @default 5.7 */
             engine_line: string;
-            /** @description Id or name of the instance that it is for. Its class, its line, and what is configured and runs there then count, and neither `variables` nor `engine_line` does. */
+            /** @description The id or name of the instance that the expression is for. Its class, its line and its configured and running values are then used, and `variables` and `engine_line` are ignored. */
             instance?: string;
         };
         Finding: {
             severity: components["schemas"]["FindingSeverity"];
             code: string;
-            /** @description Empty: about several. */
+            /** @description The parameter that the finding is about; empty if it is about several. */
             parameter: string;
             seen: string;
             needed: string;
             remedy: string;
-            /** @description A value that would fit. */
+            /** @description The nearest value that would be valid. */
             nearest: string | null;
-            /** @description The figures and names of which `seen` and `needed` speak, for a client that tells them itself. */
+            /** @description The figures and names that `seen` and `needed` mention, for clients with texts of their own. */
             facts?: {
                 [key: string]: string;
             };
@@ -2567,7 +2684,7 @@ export interface components {
             opened_at: string;
             /**
              * Format: date-time
-             * @description null: still open.
+             * @description When the incident would have ended; null if it would still be open.
              */
             resolved_at: string | null;
             /** Format: double */
@@ -2595,10 +2712,10 @@ export interface components {
             readonly when: components["schemas"]["When"];
             /** Format: date-time */
             readonly at: string | null;
-            /** @description The fleet apply it rolls back. */
+            /** @description The fleet apply that this one rolls back. */
             reverts: string | null;
             readonly state: components["schemas"]["FleetApplyState"];
-            /** @description How many items are in which state. */
+            /** @description The number of items (one per instance) in each state. */
             readonly counts: {
                 [key: string]: number;
             };
@@ -2614,24 +2731,24 @@ export interface components {
         };
         FleetApplyCreateRequest: {
             /**
-             * @description Upgrade: of the engine.
+             * @description `parameters` applies a template; `upgrade` installs the engine.
              *
              *     * `parameters` - parameters
              *     * `upgrade` - upgrade
              * @default parameters
              */
             kind: components["schemas"]["FleetApplyKind"];
-            /** @description Name or id; not for an upgrade. */
+            /** @description The name or id of the template; absent for an upgrade. */
             template?: string | null;
             template_version?: number | null;
-            /** @description Ids or names. */
+            /** @description The ids or names of the instances. */
             instances?: string[];
-            /** @description Instances that have all of these, too. */
+            /** @description Selects instances that have all of these tags, in addition. */
             tags?: {
                 [key: string]: string;
             };
             /**
-             * @description Every instance.
+             * @description Whether all instances are selected.
              * @default false
              */
             every: boolean;
@@ -2641,7 +2758,7 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
@@ -2649,16 +2766,16 @@ export interface components {
             /** @default 5 */
             parallelism: number;
             /**
-             * @description One more stops it.
+             * @description The number of failures that are accepted. One more stops the fleet apply.
              * @default 0
              */
             max_failures: number;
             /**
-             * @description Of an upgrade: how long each wave is watched.
+             * @description For an upgrade: how long each wave is watched, in seconds.
              * @default 120
              */
             settle_seconds: number;
-            /** @description Of an upgrade: what `p95_answer_time` may be at the end of the watch, in percent of before; null: any. */
+            /** @description For an upgrade: the highest allowed `p95_answer_time` at the end of the watch, in percent of the value before. Null allows any. */
             max_p95_percent?: number | null;
             /** @default false */
             start: boolean;
@@ -2740,31 +2857,31 @@ export interface components {
             instance_name: string;
             lines: components["schemas"]["FleetApplyLine"][];
             needs_restart: boolean;
-            /** @description Why not, as sentences. */
+            /** @description Why the instance cannot be changed, as sentences. */
             blocking: string[];
-            /** @description Those that block, and what is not known of the account's privileges. None of an upgrade. */
+            /** @description The blocking findings, and what is not known about the account's privileges. Empty for an upgrade. */
             findings: components["schemas"]["InstanceFinding"][];
         };
         FleetSelectionRequest: {
             /**
-             * @description Upgrade: of the engine.
+             * @description `parameters` applies a template; `upgrade` installs the engine.
              *
              *     * `parameters` - parameters
              *     * `upgrade` - upgrade
              * @default parameters
              */
             kind: components["schemas"]["FleetApplyKind"];
-            /** @description Name or id; not for an upgrade. */
+            /** @description The name or id of the template; absent for an upgrade. */
             template?: string | null;
             template_version?: number | null;
-            /** @description Ids or names. */
+            /** @description The ids or names of the instances. */
             instances?: string[];
-            /** @description Instances that have all of these, too. */
+            /** @description Selects instances that have all of these tags, in addition. */
             tags?: {
                 [key: string]: string;
             };
             /**
-             * @description Every instance.
+             * @description Whether all instances are selected.
              * @default false
              */
             every: boolean;
@@ -2773,7 +2890,7 @@ export interface components {
         };
         FleetSummary: {
             instance_count: number;
-            /** @description The line of most instances, which new templates get. */
+            /** @description The engine line of most instances, which a new template gets. */
             engine_line: string;
             by_state: {
                 [key: string]: number;
@@ -2794,18 +2911,21 @@ export interface components {
             formula: string;
             /**
              * Format: double
-             * @description null: no sample, or nothing to divide by.
+             * @description The figure; null if there is no sample, or if it has no value, for example because its denominator is 0.
              */
             value: number | null;
         };
-        /** @description `series` are these figures in the order in which they are shown; the figure itself is `whole`. */
+        /**
+         * @description The key figures of a period, in the order in which they are shown. In each of `series`, `whole` is the figure for
+         *     the whole period.
+         */
         Headlines: {
-            /** @description Starts of the buckets, epoch seconds. */
+            /** @description The start of each bucket of time, in epoch seconds. */
             times: number[];
             step_seconds: number;
             resolution: components["schemas"]["SeriesResolutionEnum"];
             series: components["schemas"]["MetricSeries"][];
-            /** @description How long the time is that the figures are of. */
+            /** @description The length of the period that the figures are for, in seconds. */
             window_seconds: number;
         };
         Incident: {
@@ -2893,13 +3013,13 @@ export interface components {
             readonly engine_line: string;
             /** @description MariaDB or MySQL; empty until it was reached. */
             product: string;
-            /** @description Who built the server or runs it, such as Debian or Amazon RDS, if known. */
+            /** @description The server's builder or provider, such as Debian or Amazon RDS, if it is known. */
             edition: string;
             readonly engine_version: string;
             readonly compatibility: string;
-            /** @description @@fqc_version; empty without the engine. */
+            /** @description The version of the engine (@@fqc_version); empty without the engine. */
             fqc_version: string;
-            /** @description @@fqc_minor_version; null without the engine. */
+            /** @description The minor version of the engine (@@fqc_minor_version); null without the engine. */
             minor_version: number | null;
             readonly has_engine: boolean;
             /** @description Why the engine serves nothing on this server, in its own words; empty if nothing is in the way. */
@@ -2912,7 +3032,7 @@ export interface components {
                 [key: string]: string;
             };
             readonly state: components["schemas"]["InstanceState"];
-            /** @description Why it is in this state; of one that answers, what of its answers cannot be used. */
+            /** @description Why the instance is in this state. For one that answers: which of its answers cannot be used. */
             readonly state_reason: string;
             maintenance_window: components["schemas"]["Window"];
             /** @default 0 */
@@ -2965,7 +3085,10 @@ export interface components {
              */
             storage_bytes: number | null;
         };
-        /** @description `local` takes a name and a class; `external` takes the endpoint and its account too. */
+        /**
+         * @description A new instance. A `local` one needs a name and a class; an `external` one also needs the server's address and the
+         *     account to connect with.
+         */
         InstanceCreateRequest: {
             name: string;
             provider: components["schemas"]["Provider"];
@@ -3002,18 +3125,18 @@ export interface components {
             };
             maintenance_window?: components["schemas"]["WindowRequest"];
         };
-        /** @description A finding with what mends it. */
+        /** @description A finding of a check, together with the request or the statements that fix it. */
         InstanceFinding: {
             severity: components["schemas"]["FindingSeverity"];
             code: string;
-            /** @description Empty: about several. */
+            /** @description The parameter that the finding is about; empty if it is about several. */
             parameter: string;
             seen: string;
             needed: string;
             remedy: string;
-            /** @description A value that would fit. */
+            /** @description The nearest value that would be valid. */
             nearest: string | null;
-            /** @description The figures and names of which `seen` and `needed` speak, for a client that tells them itself. */
+            /** @description The figures and names that `seen` and `needed` mention, for clients with texts of their own. */
             facts?: {
                 [key: string]: string;
             };
@@ -3025,29 +3148,29 @@ export interface components {
             unit: string;
             description: string;
             default: string | null;
-            /** @description [a-b], [x|y] or ~pattern; empty: any value. */
+            /** @description The allowed values, as a range `[a-b]`, choices `[x|y]` or a regular expression `~pattern`. Empty if any value is allowed. */
             allowed: string;
             divisor: number;
-            /** @description Whether anybody may set it through this product. */
+            /** @description Whether any role may set the parameter through this product. */
             is_modifiable: boolean;
             /**
-             * @description Who may set it.
+             * @description Who may set the parameter.
              *
              *     * `operator` - operator
              *     * `admin` - admin
              *     * `never` - never
              */
             access: components["schemas"]["ParameterAccess"];
-            /** @description Of the reason; stable. */
+            /** @description The stable code of `access_reason`. */
             access_code: string;
-            /** @description Why; empty for operators. */
+            /** @description Why operators may not set the parameter; empty if they may. */
             access_reason: string;
             needs_restart: boolean;
-            /** @description Byte for byte as it was submitted. */
+            /** @description The configured value, byte for byte as it was submitted. */
             configured: string | null;
-            /** @description What the instance's class makes of it. */
+            /** @description The value that the server is sent: an expression is computed for the instance's class. */
             resolved: string | null;
-            /** @description What the server says now; null if it does not answer. */
+            /** @description The value that the server runs now; null if it does not answer. */
             running: string | null;
             is_pending_restart: boolean;
             is_drifted: boolean;
@@ -3055,7 +3178,7 @@ export interface components {
             updated_at: string | null;
         };
         InstanceParameters: {
-            /** @description Whether the running values were read from the server just now. */
+            /** @description Whether the running values were read from the running server just now. */
             is_live: boolean;
             items: components["schemas"]["InstanceParameter"][];
         };
@@ -3075,10 +3198,10 @@ export interface components {
             instance_name: string;
             /**
              * Format: double
-             * @description Epoch seconds.
+             * @description The time of the values, in epoch seconds.
              */
             at: number;
-            /** @description Every metric by name, over the interval before `at`; null: nothing to divide by. */
+            /** @description Each metric by name, for the interval before `at`. Null if it has no value, for example because its denominator is 0. */
             readonly values: {
                 [key: string]: number | null;
             };
@@ -3092,10 +3215,10 @@ export interface components {
             title: string;
             unit: string;
             kind: components["schemas"]["MetricDefinitionKindEnum"];
-            /** @description Shown beside the plot. */
+            /** @description How the metric is computed, as text to show with a chart. */
             formula: string;
             description: string;
-            /** @description The metric that an alert rule's minimum traffic is about; may be empty. */
+            /** @description The metric that the minimum traffic of an alert rule is compared with; may be empty. */
             traffic: string;
         };
         /**
@@ -3191,7 +3314,7 @@ export interface components {
             title: string;
             unit: string;
             formula: string;
-            /** @description One per time; null: no sample, or nothing to divide by. */
+            /** @description One value per time. Null if there is no sample, or if the metric has no value, for example because its denominator is 0. */
             values: (number | null)[];
             /**
              * Format: double
@@ -3201,18 +3324,18 @@ export interface components {
         };
         MinorVersion: {
             minor_version: number;
-            /** @description Recent enough for the cache to be enabled. */
+            /** @description Whether this version is recent enough for the cache to be enabled. */
             is_acceptable: boolean;
-            /** @description What an upgrade of a local instance leads to. */
+            /** @description Whether this is the version that an upgrade of a local instance installs. */
             is_offered: boolean;
-            /** @description Instances that run it. */
+            /** @description The number of instances that run this version. */
             instance_count: number;
         };
         MinorVersions: {
             least_acceptable: number;
-            /** @description null: this control plane has no engine to install. */
+            /** @description The version that an upgrade installs; null if this control plane has no engine to install. */
             offered: number | null;
-            /** @description Newest first. */
+            /** @description The versions, the newest first. */
             items: components["schemas"]["MinorVersion"][];
         };
         NearCache: {
@@ -3233,9 +3356,9 @@ export interface components {
              *     * `rules` - rules
              */
             readonly mode: components["schemas"]["NearMode"];
-            /** @description serving: it answers reads. waiting: it answers none now, and `obstacle` says why. detached: it is gone, or has not reported for three polls, and stays in the list for a day. */
+            /** @description `serving`: it answers reads. `waiting`: it answers none now, and `obstacle` says why. `detached`: it is gone, or has not reported for three polls; it stays in the list for a day. */
             readonly state: components["schemas"]["NearCacheStateEnum"];
-            /** @description Why it serves nothing: of one that reports, in its own words. Empty while it serves. */
+            /** @description Why the near cache serves nothing; for one that reports, in its own words. Empty while it serves. */
             readonly obstacle: string;
             /** @description Of the program, if it reports. */
             readonly version: string;
@@ -3297,7 +3420,7 @@ export interface components {
             readonly waited_ms: number;
             /**
              * Format: double
-             * @description How long a writer that waited for it did, on average.
+             * @description How long a writer that waited for this near cache did so, on average.
              */
             readonly writer_wait_ms: number | null;
         };
@@ -3311,12 +3434,12 @@ export interface components {
          */
         NearMode: "exact" | "bounded" | "rules";
         NearPrerequisites: {
-            /** @description A near cache can serve in one of the ways at least. */
+            /** @description Whether a near cache can serve in at least one of the ways. */
             is_ready: boolean;
             /** Format: date-time */
             checked_at: string;
             findings: components["schemas"]["InstanceFinding"][];
-            /** @description The best one first. */
+            /** @description The modes in which a near cache can serve, the best one first. */
             ways: components["schemas"]["NearWay"][];
         };
         /**
@@ -3329,19 +3452,19 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description A number that it draws at random when it starts.
+             * @description A random number that identifies the run of the near cache's process.
              */
             life: number;
-            /** @description Of the program. */
+            /** @description The version of the program `fqc-near`. */
             version: string;
-            /** @description The server that it stands before. */
+            /** @description The server that the near cache connects to, as it names it. */
             server: string;
             mode: components["schemas"]["NearReportMode"];
-            /** @description Why it serves nothing; empty while it serves. */
+            /** @description Why the near cache serves nothing; empty while it serves. */
             obstacle: string;
             /**
              * Format: double
-             * @description How old its answers may be; null: not known.
+             * @description How old the near cache's answers may be; null if it is not known.
              */
             staleness_ms: number | null;
             /**
@@ -3379,11 +3502,11 @@ export interface components {
              * @description How long they took the server. Null: it does more than to observe.
              */
             observed_saved_ms?: number | null;
-            /** @description This is its last report: it stops, and is not to be missed. */
+            /** @description Whether this is the last report, since the near cache stops. It is then not counted as missing. */
             is_leaving: boolean;
         };
         NearReported: {
-            /** @description When the next report is wanted. */
+            /** @description The number of seconds after which the next report is expected. */
             next_seconds: number;
         };
         /**
@@ -3414,9 +3537,9 @@ export interface components {
             readonly last_used_at: string | null;
             /** Format: date-time */
             readonly created_at: string;
-            /** @description Shown only once. */
+            /** @description The token itself, which only this answer shows. */
             readonly token: string;
-            /** @description Starts a near cache that reports, once the token is in the file that it names. */
+            /** @description The command that starts a near cache that reports. The token must be in the file that it names. */
             readonly command: string;
         };
         NearTokenRequest: {
@@ -3424,23 +3547,23 @@ export interface components {
             /** Format: date-time */
             expires_at?: string;
         };
-        /** @description One mode in which a near cache can serve before this server. */
+        /** @description One mode in which a near cache can serve in front of this server, with what is missing and how to start one. */
         NearWay: {
             mode: components["schemas"]["NearMode"];
-            /** @description Nothing on the server keeps a near cache from serving in this mode. */
+            /** @description Whether nothing on the server prevents a near cache from serving in this mode. */
             is_ready: boolean;
             findings: components["schemas"]["InstanceFinding"][];
-            /** @description For a person to run on the server: the near cache's own account. */
+            /** @description SQL statements for a person to run on the server, which create the account of the near cache. */
             statements: string[];
-            /** @description What the file of rules that the command names may hold, by rules. */
+            /** @description In the mode `rules`: a proposal for the content of the file of rules that the command names. */
             file_lines: string[];
-            /** @description Starts a near cache on a host of the application. */
+            /** @description The command that starts a near cache on a host of the application. */
             command: string;
-            /** @description The same options as the file of the packaged systemd unit. */
+            /** @description The same options as lines of the configuration file that the packaged systemd unit reads. */
             config_lines: string[];
-            /** @description Start that unit, once package and file are installed; for root's bash. */
+            /** @description Commands for root's bash that start this unit, once the package and the file are installed. */
             service_lines: string[];
-            /** @description Starts the image of fqc-near on that host. */
+            /** @description The command that starts a near cache in a container, on a host of the application. */
             docker_command: string;
         };
         Observation: {
@@ -3452,18 +3575,18 @@ export interface components {
         };
         OwnSession: {
             readonly id: string;
-            /** @description Whether this request belongs to it. */
+            /** @description Whether this request belongs to this session. */
             readonly is_current: boolean;
             /**
              * Format: date-time
-             * @description null: not known.
+             * @description When the user logged in; null if it is not known.
              */
             readonly logged_in_at: string | null;
             /** Format: date-time */
             readonly expires_at: string;
-            /** @description From where the user logged in; null: not known. */
+            /** @description The address that the user logged in from; null if it is not known. */
             readonly address: string | null;
-            /** @description As it names itself; null: not known. */
+            /** @description The browser's name for itself, from the header User-Agent; null if it is not known. */
             readonly browser: string | null;
         };
         PaginatedAccessKeyList: {
@@ -3609,26 +3732,26 @@ export interface components {
         Parameter: {
             name: string;
             type: components["schemas"]["ParameterTypeEnum"];
-            /** @description Empty for plain numbers and text, or when the server does not state it. */
+            /** @description The unit of the value. Empty for plain numbers and text, and where the server does not state it. */
             unit: string;
-            /** @description May be an expression. */
+            /** @description The default value, which may be an expression. */
             default: string | null;
             allowed: components["schemas"]["AllowedValues"];
-            /** @description A value must be a multiple of it. */
+            /** @description The number that a value must be a multiple of. */
             divisor: number;
-            /** @description Whether anybody may set it through this product. */
+            /** @description Whether any role may set the parameter through this product. */
             is_modifiable: boolean;
             /**
-             * @description Who may set it.
+             * @description Who may set the parameter.
              *
              *     * `operator` - operator
              *     * `admin` - admin
              *     * `never` - never
              */
             access: components["schemas"]["ParameterAccess"];
-            /** @description Of the reason; stable. */
+            /** @description The stable code of `access_reason`. */
             access_code: string;
-            /** @description Why; empty for operators. */
+            /** @description Why operators may not set the parameter; empty if they may. */
             access_reason: string;
             needs_restart: boolean;
             description: string;
@@ -3674,7 +3797,7 @@ export interface components {
             current_password: string;
             /** @description 12 to 256 characters of any kind; none that attackers try first, none made of the user's names. */
             new_password: string;
-            /** @description False: your tokens and access keys are revoked too, except the token in use. Usually true. */
+            /** @description If false, your tokens and access keys end, too, except the token of this request. The default is true. */
             keep_tokens?: boolean;
         };
         PasswordChanged: {
@@ -3685,8 +3808,9 @@ export interface components {
             is_active?: boolean;
         };
         /**
-         * @description What may be altered without touching the server. The password is given again with a new host, port, username,
-         *     is_tls_required, tls_ca or public_key; without it, that is refused as `password_required`.
+         * @description Changes of what the control plane records about an instance; the server itself is not changed. A change of host,
+         *     port, username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
+         *     `password_required`.
          */
         PatchedInstanceUpdateRequest: {
             name?: string;
@@ -3724,12 +3848,12 @@ export interface components {
             raw_retention_hours?: number;
             minute_retention_days?: number;
             hour_retention_days?: number;
-            /** @description Empty: no mail is sent. */
+            /** @description The host of the mail server. If empty, no mail is sent. */
             smtp_host?: string;
             smtp_port?: number;
             smtp_security?: components["schemas"]["SmtpSecurityEnum"];
             smtp_username?: string;
-            /** @description Given again with a new smtp_host, smtp_port or smtp_security; else: `password_required`. */
+            /** @description The password for the mail server. It must be given again with a new smtp_host, smtp_port or smtp_security; otherwise the change is refused as `password_required`. */
             smtp_password?: string;
             /** Format: email */
             mail_from?: string;
@@ -3738,7 +3862,7 @@ export interface components {
         PatchedTemplateUpdateRequest: {
             name?: string;
             description?: string;
-            /** @description With merge, null removes a parameter. */
+            /** @description The values by parameter. In the mode `merge`, null removes a parameter. */
             values?: {
                 [key: string]: string | null;
             };
@@ -3753,7 +3877,7 @@ export interface components {
             role?: components["schemas"]["Role"];
             email?: string;
             is_active?: boolean;
-            /** @description A new password and `is_active: false` end the user's sessions, tokens and access keys. True: only the sessions. Usually false. */
+            /** @description A new password, and `is_active: false`, end the user's sessions, tokens and access keys. If this is true, they only end the sessions. The default is false. */
             keep_tokens?: boolean;
         };
         PlannedStep: {
@@ -3764,7 +3888,7 @@ export interface components {
             readonly new: string | null;
         };
         Prerequisites: {
-            /** @description Nothing blocks enabling the fast query cache. */
+            /** @description Whether nothing prevents enabling the fast query cache. */
             is_ready: boolean;
             /** Format: date-time */
             checked_at: string;
@@ -3772,7 +3896,7 @@ export interface components {
         };
         PreviewRequestRequest: {
             /**
-             * @description Restart the server if a parameter needs it.
+             * @description Whether the server may be restarted, if a parameter needs that.
              * @default false
              */
             allow_restart: boolean;
@@ -3782,7 +3906,7 @@ export interface components {
             template?: string | null;
             template_version?: number | null;
             /**
-             * @description Reset what is configured and not named here.
+             * @description Whether configured parameters that the request does not name are reset to their defaults.
              * @default false
              */
             replace: boolean;
@@ -3805,11 +3929,11 @@ export interface components {
          */
         Provider: "external" | "local";
         ProviderSignInRequest: {
-            /** @description The console's place to go to afterwards. */
+            /** @description The path in the console that the browser comes back to afterwards. */
             next?: string;
         };
         ProviderUrl: {
-            /** @description At the identity provider: where the browser goes now. */
+            /** @description The address at the identity provider that the browser must open now. */
             url: string;
         };
         ProxyRequest: {
@@ -3817,13 +3941,13 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
             note: string;
             /**
-             * @description Approve at once; false leaves it previewed.
+             * @description Whether the change set is approved at once. If false, it waits for approval.
              * @default true
              */
             apply: boolean;
@@ -3834,21 +3958,21 @@ export interface components {
             text: string;
             /**
              * Format: double
-             * @description Once the cache is on, the headline of the past hour: of all reads, those that caches answered. While it is off, of the reads that can be cached, those that the curve predicts at the suggested size.
+             * @description If the cache is on: the share of all reads of the past hour that caches answered. If it is off: the share of the cacheable reads that the curve predicts to be hits at the suggested size.
              */
             hit_ratio: number | null;
             /**
              * Format: double
-             * @description Server time saved per second.
+             * @description The server time that the cache saves or would save, in seconds per second.
              */
             saved_cores: number | null;
-            /** @description Where the predicted hit ratio stops rising; null while the sample is too small. */
+            /** @description The size beyond which the predicted hit ratio hardly rises; null while the sample is too small. */
             size_bytes: number | null;
-            /** @description Reads that this is based on. */
+            /** @description The number of reads that the recommendation is based on. */
             requests: number;
-            /** @description How long they were counted. */
+            /** @description For how many seconds the reads were counted. */
             seconds: number;
-            /** @description Whether the sample is large enough. */
+            /** @description Whether there were enough reads for a recommendation. */
             is_enough: boolean;
             enough_requests: number;
             enough_seconds: number;
@@ -3858,23 +3982,23 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
             note: string;
             /**
-             * @description Approve at once; false leaves it previewed.
+             * @description Whether the change set is approved at once. If false, it waits for approval.
              * @default true
              */
             apply: boolean;
             /**
-             * @description Restart the server if a parameter needs it.
+             * @description Whether the server may be restarted, if a parameter needs that.
              * @default false
              */
             allow_restart: boolean;
             instance_class: string;
-            /** @description Parameters to set along with the new class. */
+            /** @description Parameters to set together with the new class, such as query_cache_size. */
             parameters?: {
                 [key: string]: string | null;
             };
@@ -3896,13 +4020,13 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
             note: string;
             /**
-             * @description Approve at once; false leaves it previewed.
+             * @description Whether the change set is approved at once. If false, it waits for approval.
              * @default true
              */
             apply: boolean;
@@ -3916,16 +4040,19 @@ export interface components {
         Role: "viewer" | "operator" | "admin";
         Rule: {
             digest?: string | null;
-            /** @description schema.table; % stands for any text. */
+            /** @description The table that a statement must read, as `schema.table`; `%` stands for any text. */
             table?: string | null;
             schema?: string | null;
-            /** @description user@host */
+            /** @description The account that must run the statement, as `user@host`. */
             account?: string | null;
             cache: components["schemas"]["CacheEnum"];
-            /** @description Seconds, with `always`. */
+            /** @description How many seconds a result is served even if it is stale; only with `always`. */
             ttl?: number | null;
         };
-        /** @description Whatever is written, so that each mistake is told at its rule. */
+        /**
+         * @description A rule as it was typed. Any text is accepted in any field, so that each mistake is reported with the rule that it
+         *     is in.
+         */
         RuleDraftRequest: {
             digest?: string | null;
             table?: string | null;
@@ -3936,11 +4063,11 @@ export interface components {
         };
         RuleEffect: {
             index: number;
-            /** @description Statements that this rule is the first to fit. */
+            /** @description The number of recorded statements that this rule is the first to match. */
             matched: number;
-            /** @description Of these statements, since the engine's counters began. */
+            /** @description How often these statements were executed since the engine began to count. */
             executions: number;
-            /** @description It decides for this account alone; others go on to the next. */
+            /** @description Whether the rule names an account. It then decides for that account only; statements of other accounts are decided by the next rules. */
             is_by_account: boolean;
             examples: string[];
         };
@@ -3954,7 +4081,7 @@ export interface components {
             instance_id: string;
             /**
              * Format: double
-             * @description null: the rule's own.
+             * @description The threshold for this instance; null for the rule's own.
              */
             threshold?: number | null;
             /** @default false */
@@ -3964,52 +4091,52 @@ export interface components {
             instance_id: string;
             /**
              * Format: double
-             * @description null: the rule's own.
+             * @description The threshold for this instance; null for the rule's own.
              */
             threshold?: number | null;
             /** @default false */
             is_exempt: boolean;
         };
         RulePreview: {
-            /** @description Of the past; 0 for a state, of which only the present is known. */
+            /** @description The number of past hours that were examined. It is 0 for a state, because only the present value of a state is known. */
             hours: number;
-            /** @description Instances in scope. */
+            /** @description The number of instances that the rule watches. */
             instance_count: number;
-            /** @description Of these, how many were examined. */
+            /** @description The number of those instances that were examined. */
             examined_count: number;
             firings: components["schemas"]["Firing"][];
         };
         Rules: {
-            /** @description The value of fqc_rules; empty: no rules. */
+            /** @description The value of the variable fqc_rules; empty if there are no rules. */
             text: string;
             effects: components["schemas"]["RuleEffect"][];
-            /** @description Shapes of statements that the engine knows. */
+            /** @description The number of shapes of statements that the engine has recorded. */
             statements: number;
-            /** @description No result of them was stored yet. */
+            /** @description The number of those statements whose tables are not known, since no result of them was stored yet. */
             statements_without_tables: number;
-            /** @description Why no statements are known. */
+            /** @description Why the engine has recorded no statements; empty if it has. */
             note: string;
             rules: components["schemas"]["Rule"][];
         };
         RulesPreview: {
-            /** @description The value of fqc_rules; empty: no rules. */
+            /** @description The value of the variable fqc_rules; empty if there are no rules. */
             text: string;
             effects: components["schemas"]["RuleEffect"][];
-            /** @description Shapes of statements that the engine knows. */
+            /** @description The number of shapes of statements that the engine has recorded. */
             statements: number;
-            /** @description No result of them was stored yet. */
+            /** @description The number of those statements whose tables are not known, since no result of them was stored yet. */
             statements_without_tables: number;
-            /** @description Why no statements are known. */
+            /** @description Why the engine has recorded no statements; empty if it has. */
             note: string;
             errors: components["schemas"]["RuleError"][];
-            /** @description null: a rule is wrong. */
+            /** @description What the change set would do that stores these rules; null if a rule is wrong. */
             change: components["schemas"]["ChangePreview"] | null;
         };
         RulesPreviewRequestRequest: {
-            /** @description All rules, in their order; none: an empty list. */
+            /** @description All rules, in their order. An empty list means no rules. */
             rules: components["schemas"]["RuleDraftRequest"][];
         };
-        /** @description Prometheus' http_sd form. */
+        /** @description A group of targets in the format of Prometheus' HTTP service discovery (http_sd). */
         ScrapeTarget: {
             targets: string[];
             labels: {
@@ -4017,7 +4144,7 @@ export interface components {
             };
         };
         Series: {
-            /** @description Starts of the buckets, epoch seconds. */
+            /** @description The start of each bucket of time, in epoch seconds. */
             times: number[];
             step_seconds: number;
             resolution: components["schemas"]["SeriesResolutionEnum"];
@@ -4031,27 +4158,27 @@ export interface components {
          */
         SeriesResolutionEnum: "raw" | "minute" | "hour";
         ServedConnections: {
-            /** @description For which the cache is on. */
+            /** @description The number of connections for which the cache is on. */
             served: number;
-            /** @description Without those of the control plane. */
+            /** @description The number of all connections except those of the control plane. */
             all: number;
         };
         Session: {
             is_authenticated: boolean;
             user: components["schemas"]["User"] | null;
-            /** @description In force for this caller; null: nobody is logged in. */
+            /** @description The role that this caller acts with; null if no user is logged in. */
             role: components["schemas"]["Role"] | null;
-            /** @description Send as X-CSRFToken with every write of a session. */
+            /** @description The token to send as the header X-CSRFToken with every write of a session. */
             csrf_token: string;
-            /** @description Longest lifetime of a token. */
+            /** @description The longest lifetime that a new token may have. */
             token_lifetime_days: number;
-            /** @description What the identity provider is called; null: nobody can sign in by one. */
+            /** @description The name of the identity provider; null if there is none to sign in by. */
             provider: string | null;
-            /** @description False: only the local administrator logs in with a password. */
+            /** @description Whether users may log in with a password. If false, only the local administrator may. */
             has_passwords: boolean;
         };
         SessionsEnded: {
-            /** @description How many were ended. */
+            /** @description The number of sessions that were ended. */
             sessions: number;
         };
         Settings: {
@@ -4070,7 +4197,7 @@ export interface components {
             raw_retention_hours?: number;
             minute_retention_days?: number;
             hour_retention_days?: number;
-            /** @description Empty: no mail is sent. */
+            /** @description The host of the mail server. If empty, no mail is sent. */
             smtp_host?: string;
             smtp_port?: number;
             smtp_security?: components["schemas"]["SmtpSecurityEnum"];
@@ -4099,7 +4226,10 @@ export interface components {
             /** Format: date-time */
             readonly created_at: string;
         };
-        /** @description Empty matchers cover everything. */
+        /**
+         * @description A new silence. It applies to incidents that match all of the given rule, instance and tags; a field that is left
+         *     out matches everything.
+         */
         SilenceCreateRequest: {
             rule_id?: string | null;
             instance_id?: string | null;
@@ -4109,7 +4239,7 @@ export interface components {
             reason: string;
             /**
              * Format: date-time
-             * @description Default: now.
+             * @description When the silence starts; now if it is left out.
              */
             starts_at?: string;
             duration_seconds: number;
@@ -4117,7 +4247,7 @@ export interface components {
         SizeProposal: {
             rule: components["schemas"]["SizeRule"];
             size_bytes: number | null;
-            /** @description Whoever enables the cache without a rule gets this size. */
+            /** @description Whether the cache gets this size if it is enabled without naming a rule. */
             is_suggested: boolean;
             explanation: string;
         };
@@ -4138,7 +4268,7 @@ export interface components {
         SmtpSecurityEnum: "none" | "starttls" | "tls";
         Spark: {
             name: string;
-            /** @description One per time; null: no sample, or nothing to divide by. */
+            /** @description One value per time. Null if there is no sample, or if the metric has no value, for example because its denominator is 0. */
             values: (number | null)[];
             /**
              * Format: double
@@ -4151,11 +4281,11 @@ export interface components {
             series: components["schemas"]["Spark"][];
         };
         Sparklines: {
-            /** @description Starts of the buckets, epoch seconds. */
+            /** @description The start of each bucket of time, in epoch seconds. */
             times: number[];
             step_seconds: number;
             resolution: components["schemas"]["SparklinesResolutionEnum"];
-            /** @description In the order of `instances`, without those that do not exist. */
+            /** @description The instances in the order of `instances`, without those that do not exist. */
             items: components["schemas"]["Sparkline"][];
         };
         /**
@@ -4169,24 +4299,24 @@ export interface components {
         StatementEstimate: {
             /**
              * Format: double
-             * @description Share of reads in the time that the server spends.
+             * @description The share of reads in the time that the server spends on statements.
              */
             read_time_ratio: number;
-            /** @description Recent reads whose texts the server remembers. */
+            /** @description The number of recent reads whose texts the server remembers. */
             sampled: number;
-            /** @description Those of them that repeat the text of another one. */
+            /** @description The number of those reads that have the same text as another one. */
             repeated: number;
         };
         StatementExample: {
-            /** @description As it was executed, with its literals. */
+            /** @description The statement as it was executed, with its literals. */
             statement: string | null;
-            /** @description In which it was executed. */
+            /** @description The current database of the session that executed the statement. */
             database: string | null;
-            /** @description Why there is none, as a stable word. */
+            /** @description The stable code of the reason why there is no recorded execution; empty if there is one. */
             reason: string;
-            /** @description Why there is none, and what to do. */
+            /** @description Why there is no recorded execution, and what to do. */
             note: string;
-            /** @description Statements to run, or lines for the server's option file. */
+            /** @description How to fix that: statements to run, or lines for the server's option file. */
             remedy: string[];
         };
         StatementHour: {
@@ -4194,20 +4324,20 @@ export interface components {
             since: string;
             /** Format: date-time */
             until: string;
-            /** @description Null: not known. */
+            /** @description The number of executions in this hour; null if it is not known. */
             executions: number | null;
-            /** @description 0 without the engine. */
+            /** @description The number of executions that the cache answered; 0 without the engine. */
             hits: number | null;
-            /** @description Of a server without the engine; else 0. */
+            /** @description The time that the server spent on the statement, in microseconds. 0 for a server with the engine. */
             server_time_us: number | null;
         };
         StatementHours: {
-            /** @description Oldest first; an hour without a note is missing. */
+            /** @description The hours, the oldest first. An hour for which nothing was stored is missing. */
             items: components["schemas"]["StatementHour"][];
         };
         StepAtWork: {
             kind: string;
-            /** @description Of the parameter; empty: the step is of none. */
+            /** @description The name of the parameter that the step is about; empty if it is about none. */
             name: string;
         };
         /**
@@ -4276,14 +4406,14 @@ export interface components {
          */
         StorageGap: "none" | "privilege" | "too_slow" | "not_told";
         Streamed: components["schemas"]["StreamedChange"] | components["schemas"]["StreamedFleetApply"] | components["schemas"]["StreamedIncident"] | components["schemas"]["StreamedInstance"] | components["schemas"]["StreamedSamples"];
-        /** @description Sent when its state changes, and at each of its steps. */
+        /** @description An event about a change set. It is sent when the change set's state changes, and at each of its steps. */
         StreamedChange: {
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              */
             at: string;
-            /** @description The id of what it happened to. */
+            /** @description The id of the resource that the event is about. */
             subject: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4292,11 +4422,11 @@ export interface components {
             topic: "change";
             state: string;
             kind: string;
-            /** @description The instance's id; null: it is deleted by now. */
+            /** @description The id of the instance; null if it has been deleted. */
             instance: string | null;
-            /** @description The one at work; absent before the change was started. */
+            /** @description The step that is running; absent before the change set has started. */
             step?: components["schemas"]["StepAtWork"] | null;
-            /** @description Steps done, of how many; what was taken back is not done. */
+            /** @description The number of steps that are done, and of all steps. A step that was undone is not done. */
             progress?: components["schemas"]["Progress"];
         };
         /**
@@ -4304,14 +4434,17 @@ export interface components {
          * @enum {string}
          */
         StreamedChangeTopicEnum: "change";
-        /** @description Sent when its state changes, and when one of its instances has ended. */
+        /**
+         * @description An event about a fleet apply. It is sent when the fleet apply's state changes, and when the work on one of its
+         *     instances has ended.
+         */
         StreamedFleetApply: {
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              */
             at: string;
-            /** @description The id of what it happened to. */
+            /** @description The id of the resource that the event is about. */
             subject: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4319,7 +4452,7 @@ export interface components {
              */
             topic: "fleet_apply";
             state: string;
-            /** @description How many instances are in which state, when it is told. */
+            /** @description The number of instances in each state, at the time when the event is sent. */
             counts: {
                 [key: string]: number;
             };
@@ -4332,10 +4465,10 @@ export interface components {
         StreamedIncident: {
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              */
             at: string;
-            /** @description The id of what it happened to. */
+            /** @description The id of the resource that the event is about. */
             subject: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4353,10 +4486,10 @@ export interface components {
         StreamedInstance: {
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              */
             at: string;
-            /** @description The id of what it happened to. */
+            /** @description The id of the resource that the event is about. */
             subject: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4374,19 +4507,19 @@ export interface components {
         StreamedSamples: {
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              */
             at: string;
-            /** @description The id of what it happened to. */
+            /** @description The id of the resource that the event is about. */
             subject: string;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             topic: "samples";
-            /** @description The time of the round's samples in the charts, epoch seconds. */
+            /** @description The time of this round's samples in charts, in epoch seconds. */
             sampled_at: number;
-            /** @description How many instances answered. */
+            /** @description The number of instances that answered in this round of polls. */
             answered: number;
             /** @description Of all that answered. Every metric by name, over the interval before; null: nothing to divide by. */
             fleet: {
@@ -4436,7 +4569,7 @@ export interface components {
             name: string;
             /** @default  */
             description: string;
-            /** @description Default: the line of most instances, or 5.7. */
+            /** @description The engine line of the template. If left out, the line of most instances, or 5.7 if there are none. */
             engine_line?: string;
             values?: {
                 [key: string]: string;
@@ -4478,7 +4611,7 @@ export interface components {
          * @enum {string}
          */
         TemplateDifferenceKindEnum: "added" | "removed" | "changed" | "respelled";
-        /** @description What export gives and import takes. */
+        /** @description A template as a document, which export returns and import accepts. */
         TemplateDocument: {
             format: components["schemas"]["FormatEnum"];
             name: string;
@@ -4489,7 +4622,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description What export gives and import takes. */
+        /** @description A template as a document, which export returns and import accepts. */
         TemplateDocumentRequest: {
             format: components["schemas"]["FormatEnum"];
             name: string;
@@ -4504,7 +4637,7 @@ export interface components {
             variables: components["schemas"]["ClassVariablesRequest"];
             version?: number;
             /**
-             * @description Move results of expressions into their range.
+             * @description Whether a result of an expression that is outside its range is replaced by the nearest value inside.
              * @default false
              */
             clamp: boolean;
@@ -4515,25 +4648,25 @@ export interface components {
          * @enum {string}
          */
         TemplateUpdateModeEnum: "merge" | "overwrite";
-        /** @description Compared with the newest version of the template, whose values the context carries. */
+        /** @description An instance that uses a template, and how its configuration differs from the template's newest version. */
         TemplateUse: {
             instance: string;
             instance_name: string;
-            /** @description Of the template, as it was last applied. */
+            /** @description The version of the template that was last applied to the instance. */
             version: number;
             /** Format: date-time */
             readonly applied_at: string;
             readonly applied_by: string;
-            /** @description Configured as the template's newest version says. */
+            /** @description Whether the instance is configured as the template's newest version says. */
             readonly is_in_step: boolean;
             readonly differing_count: number;
             differences: components["schemas"]["TemplateUseDifference"][];
         };
         TemplateUseDifference: {
             name: string;
-            /** @description On the instance; null: nothing. */
+            /** @description The value that is configured on the instance; null if none is. */
             configured: string | null;
-            /** @description In the newest version of the template. */
+            /** @description The value in the newest version of the template. */
             wanted: string;
         };
         TemplateVersion: {
@@ -4552,7 +4685,7 @@ export interface components {
         };
         TestMailSent: {
             to: string;
-            /** @description The SMTP server that took it. */
+            /** @description The SMTP server that accepted the mail. */
             server: string;
         };
         TimingRequest: {
@@ -4560,7 +4693,7 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
@@ -4617,7 +4750,7 @@ export interface components {
             readonly last_used_at: string | null;
             /** Format: date-time */
             readonly created_at: string;
-            /** @description Shown only once. */
+            /** @description The token itself, which only this answer shows. */
             readonly token: string;
         };
         /**
@@ -4635,11 +4768,11 @@ export interface components {
             not_cached: number;
             uncached: components["schemas"]["TrialLatency"];
             cached: components["schemas"]["TrialLatency"];
-            /** @description An older engine: hits, inserts and not_cached are the server's, other sessions count too. */
+            /** @description Whether hits, inserts and not_cached are those of all sessions of the server, because the engine is too old to count a session of its own. */
             is_counting_shared: boolean;
-            /** @description query_cache_size is 0: the engine lent the trial's session memory, and nobody else is served. */
+            /** @description Whether query_cache_size is 0, so that the engine has lent memory to the trial's session and serves no other session. */
             is_memory_lent: boolean;
-            /** @description Why repetitions were not cached, by its name in the cache's status. */
+            /** @description The name of the reason why repetitions were not cached, as in the cache's status. */
             reason: string;
             detail: string;
         };
@@ -4648,7 +4781,7 @@ export interface components {
             p95_microseconds: number;
         };
         TrialRequestRequest: {
-            /** @description One SELECT; it runs in a read-only session. */
+            /** @description The statement to try: a single SELECT, which runs in a read-only session. */
             statement: string;
             database?: string;
             /** @default 20 */
@@ -4665,13 +4798,13 @@ export interface components {
             when: components["schemas"]["When"];
             /**
              * Format: date-time
-             * @description For `when: at`.
+             * @description When the change set is to run; only with `when: at`.
              */
             at?: string | null;
             /** @default  */
             note: string;
             /**
-             * @description Approve at once; false leaves it previewed.
+             * @description Whether the change set is approved at once. If false, it waits for approval.
              * @default true
              */
             apply: boolean;
@@ -4679,13 +4812,13 @@ export interface components {
         User: {
             readonly id: string;
             readonly username: string;
-            /** @description May be empty. */
+            /** @description The user's e-mail address, which may be empty. */
             readonly email: string;
             readonly role: components["schemas"]["Role"];
             readonly is_active: boolean;
-            /** @description The identity provider's address; empty: a local user. */
+            /** @description The address of the identity provider that the user comes from; empty for a local user. */
             readonly issuer: string;
-            /** @description Who this is there; empty: a local user. */
+            /** @description The identity provider's identifier for the user; empty for a local user. */
             readonly subject: string;
             /**
              * Format: date-time
@@ -4708,13 +4841,13 @@ export interface components {
         UserUpdated: {
             readonly id: string;
             readonly username: string;
-            /** @description May be empty. */
+            /** @description The user's e-mail address, which may be empty. */
             readonly email: string;
             readonly role: components["schemas"]["Role"];
             readonly is_active: boolean;
-            /** @description The identity provider's address; empty: a local user. */
+            /** @description The address of the identity provider that the user comes from; empty for a local user. */
             readonly issuer: string;
-            /** @description Who this is there; empty: a local user. */
+            /** @description The identity provider's identifier for the user; empty for a local user. */
             readonly subject: string;
             /**
              * Format: date-time
@@ -4726,7 +4859,7 @@ export interface components {
             readonly last_login: string | null;
             /** Format: date-time */
             readonly created_at: string;
-            /** @description What the user was logged in with and is no more. */
+            /** @description How many of the user's sessions, tokens and access keys were ended. */
             ended: components["schemas"]["Ended"];
         };
         /**
@@ -4750,16 +4883,16 @@ export interface components {
          */
         When: "now" | "window" | "at";
         Window: {
-            /** @description 0 is Monday; null: every day. */
+            /** @description The day of the week: 0 is Monday; null means every day. */
             weekday: number | null;
-            /** @description UTC */
+            /** @description The time of day in UTC at which the window opens. */
             start: string;
             minutes: number;
         };
         WindowRequest: {
-            /** @description 0 is Monday; null: every day. */
+            /** @description The day of the week: 0 is Monday; null means every day. */
             weekday: number | null;
-            /** @description UTC */
+            /** @description The time of day in UTC at which the window opens. */
             start: string;
             minutes: number;
         };
@@ -4834,7 +4967,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5036,7 +5169,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5101,7 +5234,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -5138,7 +5271,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -5170,7 +5303,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5205,7 +5338,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5310,15 +5443,15 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description CSV, where a cell that a spreadsheet would run begins with an apostrophe; or JSON, an event a line.
+                 * @description The format of the file: CSV, where an apostrophe is put before a cell that a spreadsheet would run as a formula, or JSON with one event per line.
                  *
                  *     * `csv` - csv
                  *     * `jsonl` - jsonl
                  */
                 format?: "csv" | "jsonl";
-                /** @description The first moment. */
+                /** @description The start of the span, which is part of it. */
                 since: string;
-                /** @description The first moment after it; usually now. */
+                /** @description The end of the span, which is not part of it. Now, if it is left out. */
                 until?: string;
             };
             header?: never;
@@ -5351,7 +5484,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5386,7 +5519,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5449,7 +5582,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5601,7 +5734,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5634,7 +5767,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5667,7 +5800,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5704,7 +5837,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5737,7 +5870,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5813,7 +5946,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5878,7 +6011,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -5915,7 +6048,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -5947,7 +6080,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5979,7 +6112,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6131,13 +6264,13 @@ export interface operations {
     events_stream: {
         parameters: {
             query?: {
-                /** @description Go on after the event of this id; as Last-Event-ID does. */
+                /** @description Continue after the event with this id, as the header Last-Event-ID does. */
                 after?: string;
                 /** @description Up to 200 ids, separated by commas: of what happens to single instances only to these, and the values of their samples. */
                 instances?: string;
-                /** @description Seconds after which the stream ends, to be opened again; 0: once all present events are sent. */
+                /** @description The number of seconds after which the stream ends and must be opened again. With 0 it ends once all stored events are sent. */
                 seconds?: number;
-                /** @description Only these. */
+                /** @description Only events of these topics. */
                 topic?: ("change" | "fleet_apply" | "incident" | "instance" | "samples")[];
             };
             header?: never;
@@ -6146,7 +6279,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The data of each event is one of these. */
+            /** @description A stream of events. The data of each event is one of these schemas. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6170,7 +6303,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6247,7 +6380,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6312,7 +6445,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6391,7 +6524,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6424,7 +6557,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6457,7 +6590,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6490,7 +6623,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6523,7 +6656,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6686,7 +6819,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6752,7 +6885,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6846,7 +6979,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6906,7 +7039,7 @@ export interface operations {
                  *     * `deleting` - deleting
                  */
                 state?: "changing" | "creating" | "deleting" | "failed" | "running" | "stopped" | "unreachable";
-                /** @description name:value */
+                /** @description Only instances with this tag, as `name:value`. */
                 tag?: string;
             };
             header?: never;
@@ -6938,7 +7071,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7002,12 +7135,12 @@ export interface operations {
     instance_metrics: {
         parameters: {
             query: {
-                /** @description Default: an hour before the end. */
+                /** @description The start of the span; an hour before the end if it is left out. */
                 from?: string;
-                /** @description Names of metrics, separated by commas. */
+                /** @description The names of the metrics, separated by commas. */
                 names: string;
                 points?: number;
-                /** @description Default: now. */
+                /** @description The end of the span; now if it is left out. */
                 to?: string;
             };
             header?: never;
@@ -7101,7 +7234,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -7134,7 +7267,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -7201,9 +7334,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -7240,9 +7373,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -7279,7 +7412,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7301,7 +7434,7 @@ export interface operations {
                     "application/json": components["schemas"]["Change"];
                 };
             };
-            /** @description It has ended; nothing had to be set back. */
+            /** @description The observation has ended, and no setting had to be restored. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7323,7 +7456,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7359,7 +7492,7 @@ export interface operations {
     instances_cache_queries: {
         parameters: {
             query?: {
-                /** @description What was counted in so many hours; 0: since counting began. */
+                /** @description The figures of the last so many hours. With 0, those since the server began to count. */
                 hours?: number;
             };
             header?: never;
@@ -7485,7 +7618,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7582,7 +7715,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7654,9 +7787,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -7758,7 +7891,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7828,7 +7961,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Number of results to return per page. */
                 limit?: number;
-                /** @description Of this parameter alone. */
+                /** @description Only changes of the parameter with this name. */
                 name?: string;
             };
             header?: never;
@@ -7892,9 +8025,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -7931,9 +8064,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -7970,9 +8103,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -8009,9 +8142,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -8075,12 +8208,12 @@ export interface operations {
     fleet_metrics: {
         parameters: {
             query: {
-                /** @description Default: an hour before the end. */
+                /** @description The start of the span; an hour before the end if it is left out. */
                 from?: string;
-                /** @description Names of metrics, separated by commas. */
+                /** @description The names of the metrics, separated by commas. */
                 names: string;
                 points?: number;
-                /** @description Default: now. */
+                /** @description The end of the span; now if it is left out. */
                 to?: string;
             };
             header?: never;
@@ -8145,14 +8278,14 @@ export interface operations {
     metrics_sparklines: {
         parameters: {
             query: {
-                /** @description Default: an hour before the end. */
+                /** @description The start of the span; an hour before the end if it is left out. */
                 from?: string;
                 /** @description Ids of 1 to 200 instances, separated by commas. */
                 instances: string;
-                /** @description Names of metrics, separated by commas. */
+                /** @description The names of the metrics, separated by commas. */
                 names?: string;
                 points?: number;
-                /** @description Default: now. */
+                /** @description The end of the span; now if it is left out. */
                 to?: string;
             };
             header?: never;
@@ -8212,7 +8345,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8249,7 +8382,7 @@ export interface operations {
                 engine_line?: string;
                 is_modifiable?: boolean | null;
                 needs_restart?: boolean | null;
-                /** @description Words in the name or the description. */
+                /** @description Only parameters in whose name or description each of these words occurs. */
                 search?: string;
             };
             header?: never;
@@ -8427,7 +8560,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path?: never;
@@ -8498,7 +8631,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8628,7 +8761,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8693,7 +8826,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -8725,7 +8858,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -8762,7 +8895,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8798,7 +8931,7 @@ export interface operations {
     templates_diff_retrieve: {
         parameters: {
             query?: {
-                /** @description Another template; default: this one. */
+                /** @description The template to compare with; this one if it is left out. */
                 other?: string;
                 other_version?: number;
                 version?: number;
@@ -8902,7 +9035,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8974,7 +9107,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9042,7 +9175,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9176,7 +9309,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                /** @description A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9241,7 +9374,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -9273,7 +9406,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                /** @description The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since. */
                 "If-Match"?: string;
             };
             path: {

@@ -11,7 +11,10 @@ interface SparklineProps {
   isWide?: boolean;
 }
 
-/** A line as wide as its tile for values over time, such as percentages. Null values are gaps. */
+/**
+ * Returns a small chart of values over time, such as percentages, as wide as its tile. Null values are gaps; `label` is
+ * what screen readers say.
+ */
 export function percentCourse(values: readonly (number | null)[], label: string) {
   return <Sparkline values={values} label={label} isWide />;
 }

@@ -99,7 +99,7 @@ export function domainOf({ times, step_seconds }: MetricAnswer): [number, number
   return [(times[0] ?? 0) * 1000, ((times.at(-1) ?? 0) + step_seconds) * 1000];
 }
 
-/** False for a panel that has no such figure as it needs in order to be shown. */
+/** False for a panel that is only shown if the sources have certain figures (`isShownFrom`), and they have none. */
 export function isShown(plan: PanelPlan, sources: Source[]): boolean {
   if (!plan.isShownFrom) return true;
   const plotted = sources

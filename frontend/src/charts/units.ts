@@ -60,7 +60,8 @@ export function formatValue(value: number | null | undefined, unit: Unit, t: Tra
 }
 
 /**
- * Like `formatValue`, but for a tile: a unit that is too long to follow the figure is returned separately, as `unit`.
+ * Formats a value for a tile, with its unit (see `formatValue`). A unit that is too long to follow the figure is
+ * returned separately, as `unit`.
  */
 export function tileOf(value: number | null | undefined, unit: Unit, t: Translate) {
   return unit === 'secondRate' && isPresent(value)
@@ -68,7 +69,7 @@ export function tileOf(value: number | null | undefined, unit: Unit, t: Translat
     : { value: formatValue(value, unit, t) };
 }
 
-/** Like `formatValue`, but for an axis, where there is no room for the words of a unit. */
+/** Formats a value for the ticks of an axis, where there is no room for a unit that takes several words. */
 export function formatValueTick(value: number, unit: Unit, t: Translate): string {
   return unit === 'secondRate' ? formatPercent(value / 1e4) : formatValue(value, unit, t);
 }

@@ -11,7 +11,7 @@ export function windowText({ weekday, start, minutes }: MaintenanceWindow, t: Tr
   return t('instance.window', { day, start: start.slice(0, 5), minutes });
 }
 
-/** When the maintenance window opens next, or that it is open now. */
+/** Shows when the maintenance window opens next, or that it is open now. */
 export function WindowOpening({ window }: { window: MaintenanceWindow }) {
   const t = useT();
   const now = useNow(15_000);

@@ -19,7 +19,10 @@ export function useFindingAction(instanceId: string, onChange: (change: Change) 
   return { run, isPending, error };
 }
 
-/** Like `useFindingAction`, but opens the page of the change set that an action created. */
+/**
+ * Returns `run`, which does what the button of a finding offers. Proposed parameter values are opened in the editor for
+ * review. Any other action is sent at once, and the page of the change set that it created is opened.
+ */
 export function useFindingActionPage(instanceId: string) {
   const navigate = useNavigate();
   return useFindingAction(

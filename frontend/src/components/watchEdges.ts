@@ -3,8 +3,9 @@
 // renders no component.
 
 /**
- * Ref callback for a table whose parent element scrolls: keeps the parent's `data-before` and `data-beyond` current.
- * Returns the function that ends this.
+ * A React ref callback for a table whose parent element scrolls horizontally. Until the returned function is called,
+ * it sets the attribute `data-before` of the parent while a part of the table is hidden on the left, and `data-beyond`
+ * while a part is hidden on the right.
  */
 export function watchEdges(table: HTMLTableElement): () => void {
   const scroller = table.parentElement;

@@ -26,7 +26,7 @@ FACTS = IncidentFacts(
 
 
 class Structure(HTMLParser):
-    """The tags that an HTML text opens, in order, and the pieces of text between them."""
+    """Parses an HTML text into the tags that it opens, in order, and the pieces of text between them."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -30,7 +30,7 @@ from controlplane.gateway.local import server_program
 from controlplane.gateway.product import LOCAL_PRODUCTS, MARIADB, LocalProduct
 from controlplane.gateway.variables import variable_rows
 
-# Options that are not variables, and name nothing.
+# Switches of the server program: options that are no variables and take no name of a file or object.
 SWITCHES = {"character_set_client_handshake"}
 WORDS = ["fast", "slow_2", "READ-COMMITTED"]
 

@@ -32,9 +32,8 @@ def greeting(plugin: str = "mysql_native_password", capabilities: int = WITHOUT_
 
 @dataclass
 class Talk:
-    """One connection of a client to the hostile listener.
-
-    `say` sends a packet of MySQL's protocol, `hear` returns the next one; `heard` has all that came.
+    """One connection of a client to the hostile listener. `say` sends a packet of MySQL's protocol, `hear` returns the
+    client's next one, and `heard` has all bytes that the client has sent.
     """
 
     sock: socket.socket
@@ -76,7 +75,7 @@ class Talk:
         return self.hear()
 
     def let_in(self) -> None:
-        """Greets the client and lets it log in with any account."""
+        """Sends the greeting of a MySQL server, and accepts the client's login, whatever account it names."""
         self.say(greeting())
         self.hear()
         self.say(OK)

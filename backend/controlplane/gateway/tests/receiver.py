@@ -25,7 +25,9 @@ class Received:
 
 @dataclass
 class Desk:
-    """The desk of the HTTP receiver: requests that it has received, and the answer that a test wants it to give."""
+    """The shared state of an HTTP receiver and its test: the requests that it has received, and the answer that it is
+    to give.
+    """
 
     url: str = ""
     received: list[Received] = field(default_factory=list)

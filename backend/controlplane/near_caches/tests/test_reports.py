@@ -43,7 +43,7 @@ def report(reporter: APIClient, **facts: Any) -> int:
 
 
 def polled(seconds: int = 0) -> None:
-    """Runs a round of polls as if it were so many seconds later."""
+    """Runs a round of polls, with a clock that is so many seconds ahead."""
     connections = Connections()
     polling.poll_round(int(time.time()) + seconds, connections)
     connections.keep_only(())

@@ -29,7 +29,9 @@ def statement():
 
 @pytest.fixture
 def running(shared_server, statement):
-    """Keeps the statement running in another session until the end of the test."""
+    """Runs the statement of the fixture `statement` in another session, which still runs it when the test starts and
+    is killed when the test ends.
+    """
     server, owner = shared_server.connect(), shared_server.connect()
 
     def run():

@@ -58,8 +58,9 @@ def modify_spec(given: Given) -> Answer:
 
 
 def _undecided(refusal: Refused) -> Exception:
-    """Returns the error to raise for a refused resize: if the refusal needs a decision about the cache's size, which
-    the REST API takes as an argument and this dialect cannot, one that says what to do first; else the refusal itself.
+    """Returns the error to raise for a refused resize. A refusal because the request must decide about the cache's size
+    becomes an RpcError that says what to do first, since this dialect has no argument for that decision. Any other
+    refusal is returned as it is.
     """
     if refusal.code != "cache_size_undecided":
         return refusal

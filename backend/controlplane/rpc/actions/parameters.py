@@ -101,7 +101,9 @@ def describe_templates(given: Given) -> Answer:
 
 
 def _template_record(definition: Definition) -> Answer:
-    """Returns a definition as a record of the dialect, which writes its two booleans as text."""
+    """Returns a parameter's definition in the form of the RPC dialect: whether it may be modified, and whether that
+    takes a restart, are the texts `true` and `false`.
+    """
     return {
         "ParameterName": definition.name,
         "ParameterValue": definition.default or "",
@@ -113,7 +115,10 @@ def _template_record(definition: Definition) -> Answer:
 
 
 def _may_modify(definition: Definition) -> bool:
-    """Returns whether the caller may set the parameter: the dialect cannot express who else may."""
+    """Returns whether this caller may set the parameter.
+
+    The dialect has one flag for that, and cannot say that only administrators may.
+    """
     return definition.is_modifiable and (is_by_admin() or not definition.is_admin_only)
 
 

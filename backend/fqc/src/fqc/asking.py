@@ -36,8 +36,8 @@ def secret(prompt: str, *, from_stdin: bool, flag: str = "--password-stdin") -> 
 
 
 def new_secret(prompt: str, *, from_stdin: bool) -> str:
-    """Like `secret`, but asks twice on a terminal, where the typed text is not shown. Raises a Failure if the entries
-    differ.
+    """Returns a line of stdin, or asks for a new secret twice on the terminal without showing it. Raises a Failure if
+    the entries differ, or if there is no terminal.
     """
     given = secret(prompt, from_stdin=from_stdin)
     if not from_stdin and secret("Repeat it", from_stdin=False) != given:

@@ -63,7 +63,7 @@ impl KeySize {
         Some(KeySize((bytes as u32) << 1 | u32::from(!parts[1].is_empty())))
     }
 
-    /// The bytes of both parts together.
+    /// The number of bytes of both parts of the key together.
     fn part_bytes(self) -> usize {
         (self.0 >> 1) as usize
     }

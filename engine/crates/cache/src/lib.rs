@@ -14,6 +14,8 @@
 //! measured by `cargo run --release -p fqc-cache --example lookup`.
 //!
 //! This crate has no SQL, sockets or threads of its own, and does not decide what is worth storing.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod cells;
 mod counters;

@@ -32,6 +32,8 @@
 //! **The server's end** is [`ServerEnd`]: all near caches of one server.
 //!
 //! Deliberately absent: sockets, threads, the results themselves.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 #![forbid(unsafe_code)]
 

@@ -21,13 +21,13 @@ pub type NearId = u64;
 
 /// The cell that stands for everything. Each result depends on it without naming it.
 const EVERYTHING: u32 = 0;
-/// Since this protocol version, near caches understand [`CommandReport::holds_over_preparations`].
+/// The first version of the protocol in which near caches understand [`CommandReport::holds_over_preparations`].
 const PREPARATIONS: u16 = 2;
-/// Since this protocol version, near caches support transactions.
+/// The first version of the protocol in which near caches serve results in transactions.
 const TRANSACTIONS: u16 = 3;
-/// Since this protocol version, near caches understand reports that only describe the session.
+/// The first version of the protocol in which near caches understand reports that only describe the session.
 const SESSIONS: u16 = 4;
-/// Since this protocol version, near caches understand [`ToNear::Obstacle`].
+/// The first version of the protocol in which near caches understand [`ToNear::Obstacle`].
 const OBSTACLES: u16 = 5;
 /// The maximum number of messages that are queued for one near cache. A near cache that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
@@ -100,7 +100,7 @@ pub struct AttachedNear {
 pub struct PendingAcks(Vec<(NearId, u64, u64)>);
 
 impl PendingAcks {
-    /// Returns true if there is nothing to wait for.
+    /// Returns true if the writer has to wait for no near cache.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }

@@ -51,9 +51,9 @@ pub const QUERY_ATTRIBUTES: u64 = 1 << 27;
 pub const MULTI_FACTOR: u64 = 1 << 28;
 /// MariaDB before its extensions: an ERR packet with the number 0xFFFF reports progress. Reserved by MySQL for bits beyond 32.
 pub const PROGRESS_OBSOLETE: u64 = 1 << 29;
-/// Only for the client library's own use. A server may offer it all the same.
+/// The client library's own note that it verifies the server's certificate. Without meaning to servers, although one may offer it.
 pub const SSL_VERIFY_SERVER_CERT: u64 = 1 << 30;
-/// Only for the client library's own use. A server may offer it all the same.
+/// The client library's own note that it keeps its options after a failed connection. Without meaning to servers, although one may offer it.
 pub const REMEMBER_OPTIONS: u64 = 1 << 31;
 /// MariaDB: an ERR packet with the number 0xFFFF reports progress.
 pub const MARIADB_PROGRESS: u64 = 1 << 32;

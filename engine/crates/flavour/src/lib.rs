@@ -5,6 +5,8 @@
 //! worst case: an unknown function makes a read uncacheable, an unknown statement may change anything, a character set that is not
 //! listed makes statements unreadable, and an unknown capability leaves a connection uncached. This crate has no code that parses a
 //! statement or a packet, and depends on no other crate.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 pub mod capability;
 mod lines;
@@ -275,12 +277,14 @@ const HARMLESS_GLOBALS: &[&str] = &[
 ];
 
 impl Variables {
-    /// True if `name`, in lower case, is in `without_effect`.
+    /// True if no result depends on the system variable `name` (in lower case), or the server itself reports its
+    /// effect.
     pub fn has_no_effect(&self, name: &[u8]) -> bool {
         self.without_effect.iter().any(|known| known.as_bytes() == name)
     }
 
-    /// True if `name`, in lower case, is one of `harmless_globals`.
+    /// True if a change of the global variable `name` (in lower case) affects no result and nothing that the engine
+    /// knows of new sessions.
     pub fn is_harmless_global(&self, name: &[u8]) -> bool {
         self.harmless_globals().any(|known| known.as_bytes() == name)
     }
@@ -291,7 +295,8 @@ impl Variables {
         HARMLESS_GLOBALS.iter().chain(self.own_harmless_globals).copied()
     }
 
-    /// True if `name`, in lower case, is in `askable`.
+    /// True if results depend on the session variable `name` (in lower case) and the engine may query its value. It
+    /// does so after a SET whose value the text does not show.
     pub fn is_askable(&self, name: &[u8]) -> bool {
         self.askable.iter().any(|known| known.as_bytes() == name)
     }

@@ -83,7 +83,8 @@ pub struct Objections {
 impl Objections {
     pub const NONE: Objections = Objections::new(&[]);
 
-    /// Takes lists as they stand. A function must not be in two of them, because only the first one counts.
+    /// Builds the objections from lists of function names, each with a reason. If a name is in several lists, only the
+    /// first of these counts.
     pub const fn new(lists: &'static [(Objection, Names)]) -> Objections {
         let mut filter = Filter::NOTHING;
         let mut at = 0;

@@ -4,6 +4,8 @@
 //! `id IN (7, 9)`) or the *range* (`id BETWEEN 7 AND 9`) of one table.
 //!
 //! Deliberately absent: SQL, versions, and any question to a server's catalogue.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod column;
 mod columns;

@@ -91,9 +91,9 @@ impl Connection {
         self.filled - self.given
     }
 
-    /// Call each time the server wants bytes from the client, and return to it what this returns, which is like `recv`: the count of bytes
-    /// put into `buffer`, 0 at the end of the stream, or a negative value with the error in errno. Answers commands from the cache, so that
-    /// the server does not get them, and may add commands of the engine's own.
+    /// Receives bytes from the client in place of the server's `recv`: the host calls it each time the server wants bytes, and returns its
+    /// result to the server. The result is the number of bytes put into `buffer`, 0 at the end of the stream, or a negative value with the
+    /// error in errno. Commands that are answered from the cache do not reach the server, and commands of the engine's own may be added.
     pub fn read(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
         if buffer.is_empty() {
             return io.read(buffer);
@@ -421,8 +421,9 @@ impl Connection {
         }
     }
 
-    /// Call each time the server has bytes for the client, and return to it what this returns, which is like `send`: how many of `bytes`
-    /// were taken, or a negative value with the error in errno. Taken bytes may be held back, hidden from the client or replaced.
+    /// Takes bytes for the client in place of the server's `send`: the host calls it each time the server has bytes to send, and returns
+    /// its result to the server. The result is how many of `bytes` were taken, or a negative value with the error in errno. Taken bytes may
+    /// be held back, hidden from the client or replaced.
     pub fn write(&mut self, engine: &Engine, io: &mut dyn Io, bytes: &[u8]) -> isize {
         self.is_raw = false;
         if self.session.is_unwatched() {

@@ -3,6 +3,8 @@
 //!
 //! A host supplies the bytes (`Io`), a way to query the server (`Link`), and the server's reports. This crate does not know whether the
 //! host runs inside the server or next to the application. It has no unsafe code, sockets or threads.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 #![forbid(unsafe_code)]
 

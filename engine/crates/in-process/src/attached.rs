@@ -201,8 +201,9 @@ fn connect() -> Option<NearConnection> {
     Some(NearConnection { socket: ManuallyDrop::new(socket), inode })
 }
 
-/// Must be called in a process that was just forked. The memory stays mapped there. The connection to the near cache is closed, since its
-/// end reports the end of the parent. The system is called directly: little else may be done here.
+/// Closes a forked process's copy of the connection to the near cache, because the near cache takes the connection's
+/// end for the end of the parent. Must be called in the child right after the fork. The memory stays mapped there. The
+/// system is called directly: little else may be done here.
 pub fn after_fork() {
     ATTACHMENT.force_open();
     let socket = CONNECTED.swap(-1, Ordering::Relaxed);

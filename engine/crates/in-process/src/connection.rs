@@ -79,7 +79,7 @@ pub struct Connection<M> {
 }
 
 impl<M: ResultMemory> Connection<M> {
-    /// Starts with a connection that has not received its greeting.
+    /// Creates the state of a connection that has not received its greeting.
     pub fn new() -> Connection<M> {
         Connection {
             phase: Phase::Login(Login::default()),
@@ -154,14 +154,15 @@ impl<M: ResultMemory> Connection<M> {
         (hits > 0).then(|| HitReport { hits, rows: self.rows, packet: &self.packet }.write())
     }
 
-    /// Must be called before bytes are given to the socket. Nothing is answered until [`end_sending`](Self::end_sending) or
-    /// [`end_hit_report`](Self::end_hit_report) is called.
+    /// Notes that bytes are about to be given to the socket. Must be called before that; nothing is answered here until
+    /// [`end_sending`](Self::end_sending) or [`end_hit_report`](Self::end_hit_report) is called.
     pub fn begin_sending(&mut self) {
         self.sending += 1;
     }
 
-    /// Must be called when the socket has taken these bytes of the client, which may be none. `attach` is called once the login is over, and
-    /// as long as there is no lease. After an error the connection must no longer be followed.
+    /// Follows bytes of the client that the socket has taken; must be called then, even if it took none. Once the login
+    /// is over, calls `attach` whenever there is no lease by `clock`, to get access to the near cache's memory. After
+    /// an error the connection must no longer be followed.
     pub fn end_sending(
         &mut self,
         bytes: &[u8],
@@ -187,13 +188,14 @@ impl<M: ResultMemory> Connection<M> {
         Ok(())
     }
 
-    /// Must be called when the socket has taken this part of a hit report, which may be empty.
+    /// Counts the bytes of a hit report that the socket has taken; must be called then, even if it took none.
     pub fn end_hit_report(&mut self, part: &[u8]) {
         self.sending -= 1;
         self.sent += part.len() as u64;
     }
 
-    /// Must be called when the client has received these bytes from the socket. After an error the connection must no longer be followed.
+    /// Follows bytes that the client has received from the socket; must be called for all of them, in order. After an
+    /// error the connection must no longer be followed.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Unfollowable> {
         match &mut self.phase {
             Phase::Login(login) => login.server_bytes(bytes)?,
@@ -205,9 +207,9 @@ impl<M: ResultMemory> Connection<M> {
         Ok(())
     }
 
-    /// Must be called when the client starts to wait for the connection's bytes by epoll. After an error the connection must no longer
-    /// be followed. Before the server's greeting there is no error, since this may be a connection to something else; it comes with the
-    /// greeting.
+    /// Notes that the client waits for the connection's bytes by epoll, for which answers cannot be given here. Returns
+    /// an error, after which the connection must no longer be followed. Before the server's greeting it returns none,
+    /// since this may be a connection to something else: then `receive` returns the error once the greeting has come.
     pub fn enter_epoll(&mut self) -> Result<(), Unfollowable> {
         self.is_in_epoll = true;
         if self.is_greeted() { Err(Unfollowable::NotServed(Outcome::Epoll)) } else { Ok(()) }

@@ -231,8 +231,9 @@ unsafe fn receiving(
     count
 }
 
-/// Receives bytes into several parts: those of an answer given here, if one is pending, and otherwise by `call`. The
-/// flag is true if the bytes are those of an answer given here.
+/// Receives bytes into several buffers (`parts`). If the client has not yet read all of an answer that this library has
+/// made, bytes of that answer are copied into them; otherwise `call` receives from the socket. Returns the number of
+/// bytes, or what `call` has returned, and true if the bytes are those of this library's own answer.
 ///
 /// # Safety
 /// `parts` must be valid for `count` parts, and each of them for its length to be written by `call`.

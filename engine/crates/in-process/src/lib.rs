@@ -12,6 +12,8 @@
 //! - a process that was forked follows none of its parent's connections.
 //!
 //! Deliberately absent: TLS, compression, and clients that wait by `epoll`. They pass.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 #[cfg(not(test))]
 mod attached;

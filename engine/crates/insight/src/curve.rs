@@ -34,7 +34,7 @@ const IDLE: u64 = 16;
 const IDLE_TICKS: u32 = 50;
 /// When the sampled requests exceed this number, all counts are halved, so that the past counts less and less.
 const MEMORY: f64 = 32_768.0;
-/// With fewer requests in the sample than this, there is no prediction.
+/// The least number of requests in the sample for which there is a prediction.
 const ENOUGH: f64 = 200.0;
 
 /// A result in the sample of a [`Curve`], without its bytes. `V` is the caller's data for deciding whether the result is still fresh.

@@ -10,6 +10,8 @@
 //!
 //! Invariants: a hit never waits for a lock here, and memory is bounded whatever happens.
 //! This crate has no SQL, sockets or clocks (time is an argument), and no influence on what a hit returns.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod curve;
 mod digests;

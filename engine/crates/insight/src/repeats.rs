@@ -102,7 +102,8 @@ impl Repeats {
         self.is_short_open.load(Ordering::Relaxed)
     }
 
-    /// Ends the short sample and returns its counts, which stay until the next [`open_short`](Self::open_short).
+    /// Ends the short sample, in which all statements are counted for a few seconds, and returns its counts. The same counts are returned
+    /// until the next [`open_short`](Self::open_short).
     pub fn close_short(&self) -> Count {
         self.is_short_open.store(false, Ordering::Relaxed);
         self.short.count()

@@ -1,5 +1,7 @@
 //! The standard library's locks, as all of the engine uses them. With debug assertions, each thread counts how often it has asked for a
 //! lock that it might have to wait for, so that a test can show that hits ask for none. Without debug assertions nothing is added.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "they are counted here")]

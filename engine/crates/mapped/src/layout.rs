@@ -12,18 +12,20 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"FQCmap02");
 /// The index of the word [`MAGIC`], which is written last when the memory is prepared. This and the following ones are the words of the
 /// head.
 pub(crate) const MAGIC_AT: usize = 0;
-/// The sizes of the memory's parts, see [`Layout::packed`].
+/// The index of the word with the sizes of the memory's parts, packed by [`Layout::packed`].
 pub(crate) const SIZES_AT: usize = 1;
-/// The seed of all hashes, so that a client cannot construct collisions.
+/// The index of the word with the seed of all hashes, which keeps clients from constructing collisions.
 pub(crate) const SEED_AT: usize = 2;
-/// The generation, which is the number of the writer's attachment: only results that were put in it are found. Zero: nothing is found.
+/// The index of the word with the generation, which is the number of the writer's attachment: only results that were written in it are
+/// found. Zero: nothing is found.
 pub(crate) const GENERATION_AT: usize = 3;
-/// The end of the lease: the first moment at which nothing may be served, in nanoseconds of a clock that also runs while the machine
-/// sleeps.
+/// The index of the word with the end of the lease: the first moment at which nothing may be served, in nanoseconds of a clock that also
+/// runs while the machine sleeps.
 pub(crate) const LEASE_END_AT: usize = 4;
-/// The ring position up to which the writer has written or is writing.
+/// The index of the word with the ring position up to which the writer has written or is writing.
 pub(crate) const RESERVED_AT: usize = 5;
-/// Counts the times that the writer has ended changes of several cells in one step. It is odd while such a step is under way.
+/// The index of the word that counts how often the writer has ended changes of several cells in one step. It is odd while such a step is
+/// under way.
 pub(crate) const OPENINGS_AT: usize = 6;
 /// The length of the head in words.
 const HEAD: usize = 8;

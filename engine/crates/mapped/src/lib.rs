@@ -12,6 +12,8 @@
 //!   writer can make a reader find nothing, or nonsense, but never read past the end.
 //!
 //! Deliberately absent: who may map the memory, and what the writer puts into it.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod connection;
 #[cfg(not(loom))]

@@ -28,9 +28,9 @@ pub struct Writer<M> {
 }
 
 impl<M: AsRef<[AtomicU64]>> Writer<M> {
-    /// Starts with memory that is all zeros. Returns none if it is smaller than the layout. Nothing is found in it before
-    /// [`attach`](Self::attach) and [`grant_lease`](Self::grant_lease). `seed` should be random, so that clients cannot construct
-    /// collisions of hashes.
+    /// Creates the array in memory that is all zeros. Returns none if the memory is smaller than the layout. Nothing is found
+    /// in it before [`attach`](Self::attach) and [`grant_lease`](Self::grant_lease). `seed` should be random, so that clients
+    /// cannot construct collisions of hashes.
     pub fn new(memory: M, layout: Layout, seed: u64) -> Option<Writer<M>> {
         (memory.as_ref().len() >= layout.words()).then_some(())?;
         // Position zero stands for no result.

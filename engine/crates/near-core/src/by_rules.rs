@@ -84,8 +84,8 @@ pub struct Claim {
 }
 
 impl ByRules {
-    /// Starts for one connection. `memory` and `flights` are common to all connections. `store` is none if near caches share no
-    /// store. `sleep` provides the delays of the host's runtime.
+    /// Creates the state of one connection. `memory` and `flights` are common to all connections. `store` is none if near
+    /// caches share no store. `sleep` provides the delays of the host's runtime.
     pub fn new(memory: &Arc<Memory>, flights: &Arc<Flights>, store: Option<Arc<dyn Store>>, sleep: Sleep) -> ByRules {
         ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, settings: 0 }
     }

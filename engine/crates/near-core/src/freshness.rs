@@ -198,7 +198,8 @@ pub trait Freshness: Send {
     /// Is called when the server has answered a command of the client.
     fn answered(&mut self, _outcome: &Outcome) {}
 
-    /// From this call on, results that were stored before it must not be served on this connection.
+    /// Called to invalidate, for this connection alone, all results that were stored before this call: they must not be served on it any
+    /// more.
     fn invalidate_stored(&mut self) {}
 
     /// Returns true if this command may evaluate FOUND_ROWS(). False means that it certainly does not.

@@ -24,12 +24,13 @@ use wire::{Command, Outcome, Query, columns_of};
 /// The maximum number of answers of one connection that wait for their dependencies from the feed. If there are more, the oldest
 /// is not stored.
 const MOST_WAITING: usize = 8;
-/// The state of one connection that is served by leases. It is shared with the thread that receives the feed, so it is kept under
-/// a lock.
+/// The state of one client connection to a near cache that works by leases: stored results are served on the connection only while the
+/// server's permission for that, the lease, lasts. The thread that receives the server's messages uses this state too, so it is kept
+/// under a lock.
 pub struct LeasedConnection {
     /// The connection as the feed sees it, with its session contexts.
     pub connection: Connection,
-    /// This says what differs between products and releases of servers, for the one of this connection.
+    /// The differences between products and releases of servers, as they apply to this connection's server.
     pub flavour: &'static Flavour,
     pub statements: PreparedStatements,
     /// The capabilities that client and server have agreed on.
@@ -56,7 +57,7 @@ struct UnreportedRead {
 }
 
 impl UnreportedRead {
-    /// Notes how long the server has taken, when the answer is complete.
+    /// Called when the answer is complete: stores how long the server has taken for it.
     fn end(&mut self) {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
     }
@@ -183,7 +184,8 @@ pub struct ServeTime {
 }
 
 impl LeasedConnection {
-    /// Starts without statements and without a report. `login_facts` are those of the connection's login.
+    /// Creates the state of a connection that has no prepared statement and no report yet. `login_facts` are those of the
+    /// connection's login.
     pub fn new(login_facts: &LoginFacts) -> LeasedConnection {
         let &LoginFacts { number, greeting, capabilities, .. } = login_facts;
         let flavour = login_facts.flavour();

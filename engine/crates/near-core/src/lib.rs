@@ -20,6 +20,8 @@
 //! - a *pending* read was answered from memory, and the server has not received it;
 //! - the *shape* of a statement is its text without literals, for which statistics are kept;
 //! - *other processes* are those of applications: a library in them answers reads from memory that this program shares.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 pub mod answer;
 pub mod binlog;

@@ -21,12 +21,12 @@ pub struct Payloads {
 }
 
 impl Payloads {
-    /// Reassembles the commands of a client. Packets that continue an exchange, such as a login, are skipped.
+    /// Creates a reassembler of the commands of a client. Packets that continue an exchange, such as a login, are skipped.
     pub fn of_commands() -> Payloads {
         Payloads::new(MOST_OF_COMMAND, true)
     }
 
-    /// Reassembles the events of a server that sends its binary log.
+    /// Creates a reassembler of the events of a server that sends its binary log.
     pub fn of_events() -> Payloads {
         Payloads::new(MOST_OF_EVENT, false)
     }

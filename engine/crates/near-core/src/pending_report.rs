@@ -37,7 +37,8 @@ impl PendingReport {
         }
     }
 
-    /// Returns true once the server has decided, so that [`decided`](Self::decided) may be called.
+    /// Returns true once the server has answered the privilege check, which decides whether the client may see the report.
+    /// [`decided`](Self::decided) may be called from then on.
     pub fn is_over(&self) -> bool {
         self.outcome.is_some()
     }

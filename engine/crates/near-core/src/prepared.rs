@@ -189,7 +189,7 @@ impl Execution {
 }
 
 impl PreparedStatements {
-    /// Starts without statements. `capabilities` are those that client and server have agreed on.
+    /// Creates the list, without any statement. `capabilities` are those that client and server have agreed on.
     pub fn new(flavour: &'static Flavour, capabilities: u64) -> PreparedStatements {
         PreparedStatements {
             flavour,

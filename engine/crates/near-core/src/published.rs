@@ -137,8 +137,8 @@ impl PublishableRead<'_> {
 }
 
 impl Published {
-    /// Starts with an empty memory in which nothing is served. `seed` makes hashes unpredictable, so it should be random. Returns
-    /// none if the memory is smaller than the layout.
+    /// Creates the array in `memory`, without any result that may be served. `seed` makes hashes unpredictable, so it should
+    /// be random. Returns none if the memory is smaller than the layout.
     pub fn new(memory: Map, layout: Layout, seed: u64) -> Option<Published> {
         let writer = Writer::new(memory, layout, seed)?;
         let contexts = HashMap::new();
@@ -267,7 +267,8 @@ impl State {
         self.attachment.is_some_and(|[first, _]| first == BY_RULES)
     }
 
-    /// Lets other processes serve until this time in nanoseconds. With none, they serve nothing from here on.
+    /// Lets other processes serve results from the shared memory until `lease`, in nanoseconds by [`clock::now`](crate::clock::now). With
+    /// none, they serve nothing from here on.
     fn set_lease(&mut self, lease: Option<u64>) {
         match lease {
             Some(until) => self.writer.grant_lease(until),

@@ -529,8 +529,8 @@ impl Session {
         Some(Route::Replace(command))
     }
 
-    /// Must be called when an answer of the server is complete. `is_hidden` is true if the answer belongs to a command that the
-    /// client did not send, or was answered already: the client must not receive it.
+    /// Takes the outcome of an answer of the server; must be called when the answer is complete. `is_hidden` is true if the client must not
+    /// receive the answer, because it did not send the command, or already has an answer to it.
     pub fn answer_completed(&mut self, outcome: &Outcome, is_hidden: bool) {
         if is_hidden {
             return self.hidden_answer_completed(outcome);
@@ -541,8 +541,8 @@ impl Session {
         self.freshness.answered(outcome);
     }
 
-    /// Must be called when an answer of the server is complete that the client must not receive, because the client did
-    /// not send the command or has its answer already.
+    /// Takes the outcome of a complete answer that the client must not receive, because it did not send the command or already has an
+    /// answer to it.
     fn hidden_answer_completed(&mut self, outcome: &Outcome) {
         if let Some(HiddenRead { number, rows }) = self.hidden.pop_front().flatten() {
             self.freshness.answered_served(number, outcome);
@@ -810,7 +810,8 @@ mod tests {
             self.read_in(3, payload, flags, report);
         }
 
-        /// Like [`read`](Self::read), in another session context.
+        /// Lets the server run this read in the session context `context` and report it on the feed with the dependencies in `report`.
+        /// `flags` are the status flags of its answer.
         fn read_in(&mut self, context: u64, payload: &[u8], flags: u16, report: CommandReport) {
             assert!(self.served(payload).is_none());
             self.answer(&one_row(flags));

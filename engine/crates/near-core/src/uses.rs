@@ -24,7 +24,7 @@ pub struct Uses {
     pub observed: Observed,
 }
 
-/// The stamp and cells of a sampled result, which show whether the result is still current.
+/// The stamp of a sampled result, and the cells that it depends on. They show whether the result is still current.
 struct ResultBasis {
     stamp: u64,
     cells: Box<[CellId]>,

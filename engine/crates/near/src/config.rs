@@ -171,8 +171,9 @@ impl Config {
         Ok(config)
     }
 
-    /// Keeps what the process was started with about the binary log, which only a restart changes. While the log is followed, nothing else
-    /// decides what may be answered, so the rules and the account of the feed of this configuration are dropped then.
+    /// Replaces this configuration's options about following the binary log by those in `fixed`, with which the process was started: a
+    /// reload cannot change them. If the log is followed, also drops the rules and the feed's account, because then only the log decides
+    /// what may be served.
     pub fn keep_following(&mut self, fixed: &FixedOptions) {
         self.fixed.follows = fixed.follows.clone();
         if self.fixed.follows.is_some() {

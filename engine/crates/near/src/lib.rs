@@ -7,6 +7,8 @@
 //! Invariants: no bytes are read from one side while the other side has not taken all earlier ones; whatever a client or a server sends can
 //! end at most its own connection.
 //! Deliberately absent: connection pools, and decisions about what may be kept or served, which `near-core` makes.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod account;
 mod attachment;

@@ -270,7 +270,7 @@ impl Options {
     }
 }
 
-/// Returns a value that was not set anywhere.
+/// Returns the default of an option, marked as set nowhere (its source is empty).
 fn default(value: &str) -> OptionValue {
     OptionValue { value: value.into(), source: String::new() }
 }

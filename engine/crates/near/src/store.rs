@@ -291,7 +291,8 @@ impl StoreAnswer {
         }
     }
 
-    /// Returns that there is no result, and the entry that the caller is to fill with the database server's answer.
+    /// Returns [`StoreLookup::Vacant`]: the store has no result. It contains the entry that the caller should fill once the database server
+    /// has answered.
     fn vacant(self, since: AgeStart, origin: ReplyOrigin) -> StoreLookup {
         StoreLookup::Vacant(Box::new(UnfilledEntry {
             server: self.server,

@@ -5,6 +5,8 @@
 //! - Nothing in the server changes before every check at load has passed.
 //! - No panic leaves a hook: it is caught, the cache is switched off, and bytes are passed on.
 //! - No code of this library is ever unmapped (`-z nodelete`), because a thread may still be inside a hook.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod admission;
 mod connections;

@@ -15,6 +15,8 @@
 //! - what is not understood is never stored, and closes the cells of everything that it could change;
 //! - the cells of tables that a statement may change are closed before it can change them. They are opened only when the
 //!   statement has ended, before the last byte of its response is sent.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod commands;
 mod decision;

@@ -77,7 +77,7 @@ pub(crate) fn maintain(lexer: &mut Lexer) -> Kind {
     ddl(tables(lexer))
 }
 
-/// Returns the kind of a data definition statement that counts as touching everything.
+/// Returns the kind of a data definition statement (DDL) that may change any table.
 pub(crate) fn everything() -> Kind {
     ddl(None)
 }

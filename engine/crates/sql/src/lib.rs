@@ -6,6 +6,8 @@
 //! function in it is on the flavour's list of deterministic ones.
 //! Deliberately absent: a grammar. Syntax errors are the server's to find, so an ill-formed text may be
 //! classified as if it were well formed; it then fails on the server and is never stored.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod abbreviated;
 mod aggregates;

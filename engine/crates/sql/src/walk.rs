@@ -245,7 +245,8 @@ impl Walk<'_> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// True in `WITH name (columns) AS`. Such names are only in the list at the beginning.
+    /// True if the name that was just read is that of a common table expression in its definition, as in `WITH name (columns) AS`. Such
+    /// definitions are only at the beginning of a statement.
     fn is_table_expression_name(&self) -> bool {
         self.before.is_any(&["with", "recursive"])
             || self.is_in_with && self.depth == 0 && self.before.kind == TokenKind::Comma

@@ -130,7 +130,7 @@ fn wanted(parameter: &Parameter) -> Option<Class> {
     })
 }
 
-/// Returns the class of type of a value; None if it is not one of those known here.
+/// Returns the class, such as integer or text, of the type that a client has declared for a value. None for types that are not listed here.
 fn given(param: &Param) -> Option<Class> {
     Some(match param.type_code {
         1 | 2 | 3 | 8 | 9 => Class::Integer { is_unsigned: param.is_unsigned },

@@ -3,6 +3,8 @@
 //! Invariants: no I/O, and no panic on any input. Lengths are checked before they are used. Input that does not fit is `None` or
 //! `Confused`, never a guess.
 //! Deliberately absent: authentication, compression and TLS. The caller passes plain bytes, or does not follow the connection.
+//!
+//! The words of comments are explained in `docs/concepts/words.md`.
 
 mod change_user;
 mod command;

@@ -52,7 +52,7 @@ impl<'a> Cursor<'a> {
         taken
     }
 
-    /// Takes all bytes that are left.
+    /// Returns all bytes that have not been read yet, and counts them as read.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }

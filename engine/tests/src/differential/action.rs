@@ -73,7 +73,7 @@ impl Account {
         Self { user: "root", database: None, optional: capability::DEPRECATE_EOF, collation: 45 }
     }
 
-    /// The same account with this current database.
+    /// Returns a copy of this account whose sessions have this current database.
     pub fn in_database(self, database: &str) -> Self {
         Self { database: Some(database.into()), ..self }
     }
@@ -134,7 +134,7 @@ impl Action {
         Action { commands, ..self.clone() }
     }
 
-    /// A step of the same session and kind with this statement.
+    /// Returns a copy of this step with `text` as its statement; session and kind stay the same.
     pub fn followed_by(&self, text: &str) -> Action {
         Action { commands: Commands::Query(text.to_string()), ..self.clone() }
     }

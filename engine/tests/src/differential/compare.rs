@@ -266,7 +266,7 @@ mod tests {
     use crate::client::{Rows, decode};
     use std::ops::Range;
 
-    /// A definition with this alias, whose column comes from this table and has this name there.
+    /// Builds a response with one column definition: the column is called `alias`, and comes from the column `name` of `table`.
     fn told(table: &str, alias: &str, name: &str) -> Response {
         let text = |text: &str| [&[text.len() as u8][..], text.as_bytes()].concat();
         let before = ["def", "", "alias"].map(text).concat();

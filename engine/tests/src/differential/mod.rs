@@ -67,7 +67,7 @@ const RESTORING: &[&str] = &[
     "SET GLOBAL collation_connection = DEFAULT",
 ];
 
-/// The limit on the time of a run in `make test`, which ends by its number of statements unless a machine is very slow.
+/// The maximum time of a run in `make test`. Only on a very slow machine does it end a run before the last statement.
 pub const PATIENCE: Duration = Duration::from_secs(600);
 /// A difference that is about locks counts only if it occurs this many times.
 const OFTEN: usize = 3;

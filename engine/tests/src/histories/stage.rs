@@ -59,8 +59,8 @@ impl Stage {
         !self.is_over.load(Ordering::Relaxed) && self.begun.elapsed() < self.plan.time + patience
     }
 
-    /// Delays a writing session by a random time if this process answers reads itself (`Plan::share`), because it only does so between
-    /// writes, and in a group, since each of its members needs hits.
+    /// Delays a session that writes by a random time, so that reads between two writes can be hits. Only in runs in which this process
+    /// answers reads itself (`Plan::share`), and in those of a replication group, where each member needs hits. Otherwise returns at once.
     pub fn pause(&self, random: &mut Random) {
         const LONGEST_MS: usize = 400;
         if self.plan.share.is_some() || self.plan.group.is_some() {
@@ -76,8 +76,8 @@ impl Stage {
         }
     }
 
-    /// Lets the run end with the plan's time, without its patience, which is the longest extension: near caches have answered enough
-    /// reads, or will answer no more.
+    /// Lets the run end as soon as the plan's time is over. Before this call it goes on for up to `Plan::patience` longer, until near
+    /// caches have answered enough reads. Call this when they have, or when they will answer no more.
     pub fn end_patience(&self) {
         self.is_patient.store(false, Ordering::Relaxed);
     }

@@ -25,7 +25,7 @@ pub fn number(server: &Server, name: &str) -> u64 {
     row.split_once(',').and_then(|(_, number)| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
 }
 
-/// Writes a value and checks that reads show it.
+/// Writes a value, and asserts that three reads of a new session return it. `fault` names the injected fault in messages.
 fn writes_and_reads(server: &Server, value: u64, fault: &str) {
     let mut client = Client::root(&server.endpoint()).unwrap();
     client.must(&format!("UPDATE d.t SET v = {value}")).unwrap();

@@ -24,8 +24,8 @@ export function SilenceList() {
   const t = useT();
   const canChange = useCan('operator');
   const silences = useInfiniteQuery(silencesQuery);
-  // At least the time of the last response: a silence that started or ended just before that response is then shown as
-  // such.
+  // The time with which silences are compared. It is never before the last response, so that a silence which started or
+  // ended just before the response is shown as such.
   const now = Math.max(useNow(TICK_MS), silences.dataUpdatedAt);
   const { data: rules = [] } = useInfiniteQuery(rulesQuery);
   const end = useSilenceEnd();

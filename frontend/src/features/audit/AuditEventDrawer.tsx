@@ -59,10 +59,10 @@ function Diff({ rows }: { rows: ReturnType<typeof auditDiff> }) {
           <tr key={row.field} data-changed={row.isChanged || undefined}>
             <td>{row.field}</td>
             <td>
-              <TranslateApiText text={row.before} />
+              <RecordedValue text={row.before} />
             </td>
             <td>
-              <TranslateApiText text={row.after} />
+              <RecordedValue text={row.after} />
             </td>
           </tr>
         ))}
@@ -73,7 +73,7 @@ function Diff({ rows }: { rows: ReturnType<typeof auditDiff> }) {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/;
 
-/** A recorded value as it is, except that a timestamp is shown in the viewer's time zone. */
-function TranslateApiText({ text }: { text: string }) {
+/** Shows a recorded value as it is, except that a timestamp is shown in the viewer's time zone. */
+function RecordedValue({ text }: { text: string }) {
   return MOMENT.test(text) ? <Moment at={text} isExact /> : <>{text}</>;
 }

@@ -100,8 +100,8 @@ function CacheFacts({ status }: { status: CacheStatus }) {
 }
 
 /**
- * The state of the engine: at work, suspended, or in light mode. In a list, which is empty for a server without the
- * engine.
+ * Returns a list with one fact: whether the engine is at work, suspended, or in light mode. The list is empty for a
+ * server without the engine.
  */
 function engineFact(t: Translate, { counters }: CacheStatus): Fact[] {
   if (counters.Fqc_awake === undefined) return [];

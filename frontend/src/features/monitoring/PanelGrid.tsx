@@ -55,7 +55,10 @@ export function PanelGrid({ sources, annotations, hasEngine, storage, onZoom }: 
   );
 }
 
-/** Why a chart has no values although there are samples. Undefined if that is as for any chart without samples. */
+/**
+ * The text of a chart that has samples but no values, for figures that are missing for a reason of their own. Undefined
+ * for other charts, which show the usual text.
+ */
 function emptyTextOf(key: string, { unit }: TimeChartModel, t: Translate): string | undefined {
   if (key === 'storage') return t('storage.none');
   return unit === 'percent' ? t('monitoring.nothingCounted') : undefined;

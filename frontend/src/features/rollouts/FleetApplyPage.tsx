@@ -123,8 +123,9 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
 }
 
 /**
- * The button that starts a fleet apply back to the former values, after a confirmation. Nothing if there is nothing to
- * restore: no instance was changed, or the fleet apply was an upgrade or itself a rollback.
+ * The button that starts a new fleet apply, which restores the values from before this one, after a confirmation.
+ * Renders nothing if there is nothing to restore: no instance was changed, or this one was an upgrade or itself a
+ * rollback.
  */
 function RollBackAll({ apply, isAllowed }: { apply: FleetApply; isAllowed: boolean }) {
   const t = useT();

@@ -94,8 +94,9 @@ function ImportButton() {
 }
 
 /**
- * The release series of templates that fit every server. Each instance is checked against the parameters of its own
- * series.
+ * The value of `engine_line` (a release series of servers) in templates that may be applied to servers of any series.
+ * When such a template is applied to an instance, its values are checked against the parameters of the instance's
+ * own series.
  */
 const ANY_LINE = '5.7';
 

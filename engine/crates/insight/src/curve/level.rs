@@ -48,7 +48,7 @@ pub enum RequestOutcome {
     Made,
 }
 
-/// The sampled keys, by number, as one [`Level`] has access to them.
+/// Access of a simulated cache ([`Level`]) to the sampled keys, which are identified by numbers.
 pub trait Keys {
     /// Returns the key's state in this level, that is, in the simulated cache of one size.
     fn mark(&mut self, key: u32) -> &mut Mark;

@@ -161,7 +161,7 @@ pub struct Privileges {
     changed: u64,
 }
 
-/// The knowledge which changes are visible on the server.
+/// The changes that sessions of the server can see already, as far as this is known. A change is in the log before it can be seen.
 enum Visibility {
     /// Exactly the changes up to this moment are visible.
     Position(u64),
@@ -790,7 +790,7 @@ mod tests {
         Event::Table { schema: b"d", name: name.as_bytes(), table_map: TableMap::default() }
     }
 
-    /// Returns this position in the first file.
+    /// Returns the position at this offset of the log's first file.
     fn at(at: u64) -> Position {
         Position { file: 1, at }
     }

@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// Returns all events of both logs.
+    /// Returns all events of the two recorded logs, `MARIADB` and `MYSQL`.
     fn all_events() -> Vec<&'static [u8]> {
         [MARIADB, MYSQL].map(events).concat()
     }

@@ -90,8 +90,9 @@ pub struct CatalogueLookups {
 }
 
 impl Log {
-    /// Starts without a log: nothing is served before [`attach`](Self::attach). `max_staleness` is the maximum age of what may be
-    /// served. `published` is the memory that other processes answer reads from, none if they may not.
+    /// Creates the state of a near cache that has no log to follow yet: it serves nothing before [`attach`](Self::attach).
+    /// `max_staleness` is the maximum age of what may be served. `published` is the memory that other processes answer reads
+    /// from, none if they may not.
     pub fn new(max_staleness: Duration, published: Option<Arc<Published>>) -> Log {
         Log {
             changes: RwLock::default(),
@@ -196,7 +197,7 @@ impl Log {
 
     /// Takes the catalogue's answer for a name: what the name means, or why results of it cannot be stored. `definitions_version` is the
     /// count of [`take_lookups`](Self::take_lookups); if definitions have changed since, the answer is ignored. `now` is the time in
-    /// nanoseconds.
+    /// nanoseconds by [`clock::now`].
     pub fn learn(
         &self,
         name: &QualifiedName,
@@ -207,8 +208,8 @@ impl Log {
         self.write_changes().learn(name, outcome, definitions_version, now);
     }
 
-    /// Notes that a write through this program was answered, or may have been, at the time `now` in nanoseconds. Nothing is
-    /// served by the log until it has been received up to that write.
+    /// Notes that a write through this program was answered, or may have been, at `now`, in nanoseconds by
+    /// [`clock::now`]. No result is served by the log until the log has been received up to that write.
     pub fn note_write(&self, now: u64) {
         self.last_write_ns.fetch_max(now, Ordering::SeqCst);
         // Revoke after storing the time, so that the log's thread cannot grant other processes a lease that it computed before.
@@ -501,7 +502,8 @@ fn cells_of_rows(
     changes.cells_of_rows(only, &keys.points(MOST_ROWS).filter(|_| is_it)?)
 }
 
-/// Returns the group of sessions with which a session shares results: all whose privileges are the present ones, or itself alone.
+/// Returns the id of the group of sessions that a session shares results with. It is [`ALL_SESSIONS`] if privileges have certainly not
+/// changed since the session began; otherwise the session's private group id, so that it shares results with no other session.
 fn group(changes: &Changes, session: &SessionPrivileges) -> u64 {
     let is_of_all = session.privileges.is_some_and(|privileges| changes.are_privileges_current(privileges));
     if is_of_all { ALL_SESSIONS } else { session.private_group }

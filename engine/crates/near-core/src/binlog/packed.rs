@@ -29,7 +29,7 @@ pub fn events(mut plain: &[u8]) -> Option<Vec<Event<'_>>> {
     events.iter().all(is_of_a_transaction).then_some(events)
 }
 
-/// Returns true if such an event may be part of a compressed transaction.
+/// Returns true if an event of this kind may be part of a compressed transaction.
 fn is_of_a_transaction(event: &Event) -> bool {
     match event {
         Event::Table { .. } | Event::Rows(_) | Event::Committed | Event::Ended => true,

@@ -50,8 +50,8 @@ impl Position {
         Some(Position { file: number.parse().ok()?, at })
     }
 
-    /// Returns the end position of an event that begins here or later in the same file. `lower` is what the event contains of it,
-    /// the lower 32 bits. None if the position would go back.
+    /// Returns the position of an event's end, in full. The event begins at this position or later in the same file, and contains only
+    /// the lower 32 bits of its end's offset, `lower`. None if the end would lie before this position.
     pub fn end(self, lower: u32) -> Option<Position> {
         const HALF: u64 = 1 << 31;
         const WHOLE: u64 = 1 << 32;

@@ -115,8 +115,8 @@ const MYSQL: BinlogProduct = BinlogProduct {
 /// The statement that returns the log position on MySQL servers that do not have the newer statement in [`MYSQL`] yet.
 const OLDER_STATUS: &str = "SHOW MASTER STATUS";
 
-/// Returns the query for how many tables the session that runs it has created, including those created by routines:
-/// temporary tables may be among them. None for products whose query for the session context returns that already.
+/// Returns the query for the number of tables that the session has created, also by routines; some may be temporary tables. None for
+/// products where another query of this program returns that number already.
 pub fn created_tables_query(flavour: &'static Flavour) -> Option<&'static str> {
     (flavour.product == servers::MYSQL).then_some("SHOW SESSION STATUS LIKE 'Com_create_table'")
 }

@@ -129,7 +129,7 @@ impl<'a> Columns<'a> {
         self.0[index / 8] >> (index % 8) & 1 == 1
     }
 
-    /// Returns the number of bits that are set.
+    /// Returns the number of columns whose bit is set.
     fn count(&self) -> usize {
         (0..self.1).filter(|index| self.has(*index)).count()
     }

@@ -93,8 +93,8 @@ pub trait StalenessBound: Send + Sized + 'static {
     /// Returns true if reads in transactions may be served from memory.
     fn serves_in_transactions(&self) -> bool;
 
-    /// Returns the present time in the form of this bound. The caller knows that the session has no open transaction, so its next
-    /// read sees everything that was committed until now.
+    /// Returns the moment of a read that is sent now, as this bound measures age: a position in the log, or a time. The caller guarantees
+    /// that the session has no open transaction, so the read sees everything that was committed until now.
     fn moment(&self, now_ns: u64) -> Self::Moment;
 
     /// Decides on a read. `known` describes the session; without it nothing can be served yet. `tried` is the outcome of the
@@ -114,6 +114,6 @@ pub trait StalenessBound: Send + Sized + 'static {
     /// on the connection.
     fn note_write(&self, _now_ns: u64) {}
 
-    /// Stores the answer to a read, if it is still current enough, and counts it.
+    /// Stores the answer to a read, if its result is still recent enough to be served, and counts it in the statistics.
     fn keep(&mut self, conditions: &ReadConditions<'_>, answered: AnsweredRead<'_, Self>);
 }

@@ -43,7 +43,7 @@ pub struct PreparedReads {
 }
 
 impl PreparedReads {
-    /// Starts without statements. `capabilities` are those that client and server have agreed on.
+    /// Creates the list, without any statement. `capabilities` are those that client and server have agreed on.
     pub fn new(flavour: &'static Flavour, capabilities: u64) -> PreparedReads {
         let statements = PreparedStatements::new(flavour, capabilities);
         PreparedReads { flavour, capabilities, statements, prepared_reads: BTreeMap::new(), bytes: 0 }

@@ -67,7 +67,7 @@ pub struct State {
 }
 
 impl State {
-    /// Starts with a session that has just logged in. `collation` is the number of the collation in the login.
+    /// Returns the state of a session that has just logged in. `collation` is the number of the collation in the login.
     pub fn new(flavour: &'static Flavour, capabilities: u64, collation: u16) -> State {
         let charset = Charset::of_collation(collation, &flavour.charsets);
         State {

@@ -87,7 +87,8 @@ impl Section {
         out.note(format!("line {line}, [{}]", self.name), what);
     }
 
-    /// Converts this section, which is a cache filter, and adds its rules and notes to `out`. `read`: as for [`import`].
+    /// Converts this section, which configures a cache filter of MaxScale, and adds the resulting rules to `out`, with notes about what
+    /// cannot be converted. `read` returns the path and the content of a file, given its name. The error is for the user.
     fn convert(
         &self,
         out: &mut ConvertedRules,
@@ -200,7 +201,8 @@ impl Condition {
     }
 }
 
-/// Converts an account such as `bob` or `'bob'@'10.%'` to `USER@HOST`, without quotes. Without a host, it is any.
+/// Converts an account such as `bob` or `'bob'@'10.%'` to `USER@HOST`, without quotes. For an account without a host the result has `%`,
+/// any host.
 fn account(value: &str) -> String {
     let plain = value.replace('\'', "");
     if plain.contains('@') { plain } else { format!("{plain}@%") }

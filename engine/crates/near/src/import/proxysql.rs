@@ -158,8 +158,9 @@ impl ProxySqlRule {
         self.decided(ttl, parts, is_whole, out)
     }
 
-    /// Adds what the rule decides to its conditions `parts`. `is_whole`: all conditions could be converted. If not, a rule that caches is
-    /// left out, and the result is none; a rule that forbids caching forbids it for more reads.
+    /// Completes a converted rule: returns its conditions `parts` and, after them, what the rule decides, to store results for `ttl` or,
+    /// without a `ttl`, never. `is_whole` is false if some condition could not be converted. A rule that stores results is then left out:
+    /// None. One that forbids storing is kept, and forbids it for more reads than before.
     fn decided(
         &self,
         ttl: Option<u64>,

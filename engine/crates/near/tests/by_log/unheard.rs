@@ -204,15 +204,16 @@ fn the_name_of_a_file_is_not_taken_for_that_of_a_table() {
     }
 }
 
-/// A read of the row that [`update`] writes.
+/// A read of the value that a statement of [`update`] writes.
 const VALUE: &str = "SELECT v FROM d.t WHERE id = 1";
 
-/// Returns the statement that writes this value.
+/// Returns the statement that writes this value into the row with the id 1.
 fn update(value: u64) -> String {
     format!("UPDATE d.t SET v = {value} WHERE id = 1")
 }
 
-/// Checks that the near cache, once it has received the change, returns the value that was just written, and then serves it from memory.
+/// Waits until the near cache has received the server's log up to now. Then asserts that the read `VALUE` through it returns `value`, and
+/// waits until that answer comes from the near cache's memory.
 fn is_seen(near: &Near, client: &mut Client, value: &str) {
     until_heard(near);
     assert_eq!(ask(client, VALUE), value, "{}", near.log());

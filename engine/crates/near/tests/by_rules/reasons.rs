@@ -10,7 +10,7 @@ use std::time::Instant;
 /// How often reads went to the server for each reason, by the reason's name.
 type Counted = BTreeMap<String, u64>;
 
-/// Returns the counts since the near cache started.
+/// Returns how often reads went to the server for each reason since the near cache started.
 fn counted(near: &Near) -> Counted {
     let metrics = near.get("/metrics");
     let lines = metrics.lines().filter_map(|line| line.strip_prefix("fqc_near_reasons_total{reason=\""));

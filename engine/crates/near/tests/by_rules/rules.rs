@@ -437,7 +437,8 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// `coalesce_ms`: how long a client waits for another one's answer.
+    /// Starts a near cache with the rule `crowd`, and connects to the server. `coalesce_ms`: how many milliseconds a client waits for the
+    /// answer to another one's equal read.
     fn of(server: &Server, coalesce_ms: u64) -> Crowd {
         let rule = "[[rule]]\nname = 'crowd'\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
         let near = ruled(server, &format!("{rule}coalesce_ms = {coalesce_ms}\n"));

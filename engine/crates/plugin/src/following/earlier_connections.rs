@@ -146,8 +146,8 @@ pub fn on_write(fd: c_int) {
     });
 }
 
-/// Called when the server has reported something about the session of this thread. Its connection needs no further care in this load, and
-/// its command no longer keeps stored results from counting as current.
+/// Called when the server has reported something about the session of this thread. From then on the engine trusts that reports about its
+/// connection come. If a command of the connection was keeping stored results from counting as current, it no longer does.
 pub fn on_report() {
     let Some(command) = take() else { return };
     if let (Some(descriptor), Some(load)) = (descriptors::get(command.fd), load()) {

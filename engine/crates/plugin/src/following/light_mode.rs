@@ -23,7 +23,7 @@ const UNPROFITABLE_INTERVALS: u32 = 5;
 /// In light mode, in which nothing is served: the pause between two samples of repeated statements, which show whether serving would pay
 /// off.
 const PAUSE: Duration = Duration::from_secs(4);
-/// The length of a sample of repeated statements.
+/// In light mode, in which nothing is served: for how long each sample counts repeated statements.
 const LOOK: Duration = Duration::from_millis(500);
 /// How long the engine stays in light mode at least, the first time, and again after serving has paid off.
 const FIRST_PATIENCE: Duration = Duration::from_secs(8);

@@ -78,7 +78,8 @@ fn new_doubt(engine: &Engine) -> Doubt {
     Doubt { unreported: UnreportedConnection::new(engine), changes: 0, changing: Vec::new(), is_leaving: false }
 }
 
-/// Called when a statement of this thread, or its connection, has ended. If the statement was changing plugins, it no longer is.
+/// Called when a statement of this thread, or its connection, has ended. If the statement was one that changes plugins, notes that it no
+/// longer runs.
 pub fn on_end(thread_id: u64) {
     if IS_IN_DOUBT.load(Ordering::Acquire) {
         present_doubt().iter_mut().for_each(|doubt| doubt.changing.retain(|other| *other != thread_id));
@@ -86,7 +87,8 @@ pub fn on_end(thread_id: u64) {
     }
 }
 
-/// Ends the doubt, if there is one and `applies` is true for it.
+/// Ends the doubt whether this plugin stays in the server, so that stored results count as current again. Does nothing if there is no
+/// doubt, or if `applies` returns false for it.
 fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     let mut present = present_doubt();
     if let Some(mut doubt) = present.take_if(applies) {
@@ -278,8 +280,8 @@ pub fn update_without_queries(engine: &Engine) {
     }
 }
 
-/// The type of `light_mode::judge`, which reports to the engine whether everything in the last period of light mode could be followed. An
-/// error is that of a failed query.
+/// The type of the function `light_mode::judge`. After light mode it finds out, by queries, whether sessions did anything in it that the
+/// engine could not see, and reports that to the engine. It returns an error if a query fails.
 type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 
 /// The part of a worker's round that queries the server. Call when the catalogue is known. If the engine is awake, looks whether statements
@@ -333,7 +335,8 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     Ok(())
 }
 
-/// Looks up the newest thread id: sessions up to it may have started before the engine woke. An error is that of a failed query.
+/// Queries the newest thread id of the server, and stores it in [`unfollowed_threads`]: a session whose thread id is not higher may have
+/// started before the engine was awake, so the engine does not know its state. Returns an error if the query failed.
 fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
     let rows = link.query(engine().flavour().catalogue.newest_thread)?;
     unfollowed_threads::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));

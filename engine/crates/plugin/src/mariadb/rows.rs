@@ -126,8 +126,11 @@ unsafe extern "C" fn on_find(handler: Handler, row: *mut u8, key: *mut u8) -> c_
     unsafe { original::<Find>(&FIND)(handler, row, key) }
 }
 
-/// True if the handler holds, `at` words from its start, a pointer to this key of at most eight bytes, followed by a pointer to a second
-/// key right behind it.
+/// Returns true if the word at index `at` of the handler object is the pointer `key`, and the next word points to the eight bytes behind
+/// that key. The handler keeps the pointers to its two buffers for row keys in two such words.
+///
+/// # Safety
+/// The handler must have at least `at + 2` words.
 unsafe fn holds(handler: Handler, at: usize, key: *mut u8) -> bool {
     // SAFETY: the caller guarantees that the handler is that long.
     let [first, second] = [at, at + 1].map(|at| unsafe { handler.add(at).read() } as usize);

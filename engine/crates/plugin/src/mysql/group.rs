@@ -272,8 +272,9 @@ fn next_examination() -> u64 {
     reasons.0
 }
 
-/// Sends a read that the group holds back in every state in which it holds back sessions that may be served. Returns true if it was not
-/// held back for a second. Whatever begins to hold reads back later is received by the hooks.
+/// Finds out whether the replication group holds reads back now. Sends a read that it would hold back in each state in which it holds back
+/// reads of sessions that the cache may serve. Returns true if the read was answered within a second. If the group begins to hold reads
+/// back later, the hooks notice that.
 fn is_let_through(link: &mut dyn Link) -> Result<bool, String> {
     link.query(&level("BEFORE_ON_PRIMARY_FAILOVER", 1))?;
     let read = link.query("SELECT COUNT(*) FROM mysql.component");

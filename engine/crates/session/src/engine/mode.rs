@@ -102,12 +102,14 @@ impl EngineMode {
         self.judged.load(Ordering::SeqCst) < self.last_light_mode()
     }
 
-    /// True if it is decided whether anything in the light mode with this epoch was missed.
+    /// True if it has been decided whether sessions did anything that the engine missed in the period of light mode
+    /// with this number (`epoch`).
     pub(crate) fn is_judged(&self, epoch: u64) -> bool {
         self.judged.load(Ordering::SeqCst) >= epoch
     }
 
-    /// True if sessions that were active in the light mode with this epoch may have done something that was missed.
+    /// True if sessions that were active in the period of light mode with this number (`epoch`) may have done something
+    /// that the engine missed.
     pub(crate) fn is_lost(&self, epoch: u64) -> bool {
         self.lost.load(Ordering::SeqCst) >= epoch
     }

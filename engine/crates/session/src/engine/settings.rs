@@ -282,8 +282,9 @@ impl Settings {
         self.initial_state.load(Ordering::Relaxed) >> InitialState::BITS == self.inherited()
     }
 
-    /// The value of `inherited` when privileges last changed, if the accounts with several hosts have been looked up since.
-    /// None if they have not: a user's privileges may then depend on the client's address.
+    /// Returns the value that the counter `inherited` had when privileges last changed, provided that the accounts with
+    /// several hosts were looked up after that. None otherwise: it is then unknown for which users the privileges
+    /// depend on the client's address.
     pub fn known_hosts(&self) -> Option<u64> {
         let granting = self.granting.load(Ordering::SeqCst);
         (self.hosts.load(Ordering::SeqCst) > granting).then_some(granting)

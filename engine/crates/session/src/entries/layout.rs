@@ -10,7 +10,8 @@ impl Layout {
     const SHORT_TAIL: u32 = 1 << 30;
     const SHOWS_FOUND: u32 = 1 << 29;
     const BY_ROWS: u32 = 1 << 28;
-    /// Set at most once after the entry was stored: it was found to be still current after a write to other rows of its table.
+    /// Flag of an entry: it was found to be still current after a write to other rows of its table. It is set at most
+    /// once, after the entry was stored.
     pub const SURVIVED_WRITE: u32 = 1 << 27;
     /// The upper bits of the offset hold the number of seconds for which the entry may be served although it is stale.
     const MAY_BE_STALE: u32 = 1 << 26;

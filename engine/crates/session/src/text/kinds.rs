@@ -59,7 +59,7 @@ fn is_inherited(flavour: &Flavour, assignment: &Assignment) -> bool {
     }
 }
 
-/// True if such a statement neither begins nor ends a transaction, nor sets properties of one.
+/// True if a statement of this kind neither begins nor ends a transaction, nor sets properties of one.
 fn leaves_transaction(kind: &Kind) -> bool {
     let is_data =
         matches!(kind, Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Handler | Kind::Do);

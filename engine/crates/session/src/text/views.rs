@@ -75,7 +75,7 @@ impl Views {
         self.names.contains(name) || self.folds_case && !name.is_ascii()
     }
 
-    /// True if there are no views, apart from those of system schemas.
+    /// True if the server has no views, apart from those of system schemas.
     pub fn are_none(&self) -> bool {
         self.known.is_empty()
     }

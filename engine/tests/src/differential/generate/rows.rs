@@ -306,7 +306,8 @@ impl Generator {
         }
     }
 
-    /// Queues reads of rows, so that they are cached, a write to rows that may be among them, and the reads again.
+    /// Queues reads of rows, so that they are cached, a write to rows that may be among them, and the reads again. Returns the step to run
+    /// before those.
     pub(super) fn row_watch(&mut self, session: usize) -> (Kind, Commands) {
         if self.random.percent(50) {
             return self.unique_watch(session);
@@ -325,8 +326,8 @@ impl Generator {
         (Kind::Read, look(1))
     }
 
-    /// Does what [`Self::row_watch`] does for rows that are found by another unique key. At the beginning of a history there are rows with
-    /// the keys that are read.
+    /// Queues reads that find a row by a unique key other than the primary one, so that they are cached, a write to rows that may be among
+    /// them, and the reads again. Returns the step to run before those.
     fn unique_watch(&mut self, session: usize) -> (Kind, Commands) {
         let name = self.random.word(&[PAIRS, NAMES]);
         let what = self.random.word(&["*", "d, id", "id, a", "d, a AS id", "a AS id, id AS n"]);

@@ -38,7 +38,8 @@ impl Generator {
         if self.aim == Aim::Everything { 220 } else { 0 }
     }
 
-    /// Queues the same read in two sessions after the same settings, made in one order and in the other.
+    /// Queues steps for two sessions: both make the same settings, in different orders, and then run the same reads. Returns the step to
+    /// run before those.
     fn settings_scene(&mut self, session: usize) -> (Kind, Commands) {
         let partner = self.random.below(self.assumptions.len());
         let settings: Vec<_> = (0..2 + self.random.below(2)).map(|_| *self.random.pick(SETTINGS)).collect();

@@ -30,7 +30,8 @@ fn is_plain(text: &str) -> bool {
 }
 
 impl Generator {
-    /// The same prepared statement with one parameter changed. None if it has no parameters, or its metadata depends on earlier executions.
+    /// Returns a copy of a step that executes a prepared statement, with the value of one parameter changed. None for other steps, if the
+    /// statement has no parameters, or if its metadata depends on earlier executions.
     pub(super) fn revalued(&mut self, commands: &Commands) -> Option<Commands> {
         let Commands::Run(text, params) = commands else { return None };
         if params.is_empty() || !is_plain(text) {
@@ -45,8 +46,8 @@ impl Generator {
         Some(Commands::Run(text.clone(), params))
     }
 
-    /// Queues executions of one statement in two sessions. Each session binds values of several types in its own order. Returns the first
-    /// step.
+    /// Queues executions of one statement in two sessions. Each session binds values of several types in its own order. Returns the step to
+    /// run before those.
     pub(super) fn types_scene(&mut self, session: usize) -> (Kind, Commands) {
         let partner = self.random.below(self.assumptions.len());
         let table = self.table(false);
@@ -72,7 +73,7 @@ impl Generator {
         (Kind::Read, Commands::Run(text, choices.swap_remove(0)))
     }
 
-    /// About the same value in another type; NULL at times.
+    /// Returns about the same value as a parameter of another type, and sometimes NULL.
     pub(super) fn retyped(&mut self, param: &Param) -> Param {
         let number = match param {
             Param::Int(number) => *number,

@@ -1012,10 +1012,10 @@ func (e ChangesListParamsState) Valid() bool {
 type Action struct {
 	Body map[string]interface{} `json:"body"`
 
-	// Route Under the instance, to POST `body` to; may be empty.
+	// Route The path below the instance to POST `body` to. Empty if there is no such request.
 	Route string `json:"route"`
 
-	// Statements For a person to run on the server.
+	// Statements SQL statements for a person to run on the server.
 	Statements []string `json:"statements"`
 }
 
@@ -1066,7 +1066,7 @@ type AlertRuleWriteRequest struct {
 	Description *string        `json:"description,omitempty"`
 	ForSeconds  *int           `json:"for_seconds,omitempty"`
 
-	// InstanceId With scope instance.
+	// InstanceId The instance that the rule watches; only for the scope `instance`.
 	InstanceId *string `json:"instance_id,omitempty"`
 	IsEnabled  *bool   `json:"is_enabled,omitempty"`
 
@@ -1146,18 +1146,18 @@ type AlertRuleWriteRequest struct {
 	// * `writes_per_second` - writes_per_second
 	Metric MetricEnum `json:"metric"`
 
-	// MinimumTraffic Per second, of the metric's `traffic`.
+	// MinimumTraffic The least traffic per second, in the metric that `traffic` names, with which the rule is evaluated.
 	MinimumTraffic *float64               `json:"minimum_traffic,omitempty"`
 	Name           string                 `json:"name"`
 	Overrides      *[]RuleOverrideRequest `json:"overrides,omitempty"`
 
-	// Recipients Empty: those of the settings.
+	// Recipients The addresses that mails are sent to. If empty, those of the settings are used.
 	Recipients      *[]openapi_types.Email `json:"recipients,omitempty"`
 	ReminderSeconds *int                   `json:"reminder_seconds,omitempty"`
 	Scope           *AlertScope            `json:"scope,omitempty"`
 	Severity        *AlertSeverity         `json:"severity,omitempty"`
 
-	// Tags With scope tags.
+	// Tags The tags of the instances that the rule watches; only for the scope `tags`.
 	Tags      *map[string]string `json:"tags,omitempty"`
 	Threshold float64            `json:"threshold"`
 }
@@ -1175,64 +1175,64 @@ type AlertSeverity string
 type AllowedValues struct {
 	Choices []string `json:"choices"`
 
-	// Maximum A number as text, or an expression.
+	// Maximum The bound as text: a number, or an expression.
 	Maximum *string `json:"maximum"`
 
-	// Minimum A number as text, or an expression.
+	// Minimum The bound as text: a number, or an expression.
 	Minimum *string `json:"minimum"`
 
-	// Notation [a-b], [x|y] or ~pattern; empty: any value.
+	// Notation The allowed values, as a range `[a-b]`, choices `[x|y]` or a regular expression `~pattern`. Empty if any value is allowed.
 	Notation string  `json:"notation"`
 	Pattern  *string `json:"pattern"`
 }
 
 // CacheAdvice defines model for CacheAdvice.
 type CacheAdvice struct {
-	// Curve Predicted hit ratio by size; empty if the engine has none yet.
+	// Curve The predicted hit ratio by size of the cache; empty if the engine has no prediction yet.
 	Curve    []CurvePoint      `json:"curve"`
 	Findings []InstanceFinding `json:"findings"`
 
-	// Observation null: the instance was never observed.
+	// Observation The last observation; null if the instance was never observed.
 	Observation    *Observation   `json:"observation"`
 	Recommendation Recommendation `json:"recommendation"`
 	Sizes          []SizeProposal `json:"sizes"`
 	Tables         []TableAdvice  `json:"tables"`
 
-	// TablesNote Why there is nothing on tables, if so.
+	// TablesNote Why there is no advice on tables; empty if there is some.
 	TablesNote string `json:"tables_note"`
 
-	// TablesReason The same as a stable word.
+	// TablesReason The stable code of the note.
 	TablesReason string `json:"tables_reason"`
 }
 
 // CacheDisableRequest defines model for CacheDisableRequest.
 type CacheDisableRequest struct {
-	// Apply Approve at once; false leaves it previewed.
+	// Apply Whether the change set is approved at once. If false, it waits for approval.
 	Apply *bool `json:"apply,omitempty"`
 
-	// At For `when: at`.
+	// At When the change set is to run; only with `when: at`.
 	At   *time.Time `json:"at,omitempty"`
 	Note *string    `json:"note,omitempty"`
 
-	// RestoreBufferPool Undo what enabling took from it.
+	// RestoreBufferPool Whether the buffer pool gets back the size that it had before the cache was enabled.
 	RestoreBufferPool *bool `json:"restore_buffer_pool,omitempty"`
 	When              *When `json:"when,omitempty"`
 }
 
 // CacheEnableRequest defines model for CacheEnableRequest.
 type CacheEnableRequest struct {
-	// AllowRestart Restart the server if a parameter needs it.
+	// AllowRestart Whether the server may be restarted, if a parameter needs that.
 	AllowRestart *bool `json:"allow_restart,omitempty"`
 
-	// Apply Approve at once; false leaves it previewed.
+	// Apply Whether the change set is approved at once. If false, it waits for approval.
 	Apply *bool `json:"apply,omitempty"`
 
-	// At For `when: at`.
+	// At When the change set is to run; only with `when: at`.
 	At             *time.Time `json:"at,omitempty"`
 	Note           *string    `json:"note,omitempty"`
 	ResultSetBytes *int64     `json:"result_set_bytes,omitempty"`
 
-	// Rule Without it: a cache that is on keeps its size, and any other gets what the advice suggests.
+	// Rule The rule for the cache's size. If it is left out, a cache that is on keeps its size, and another one gets the size that the advice suggests.
 	//
 	// * `result_set` - result_set
 	// * `buffer_pool` - buffer_pool
@@ -1240,7 +1240,7 @@ type CacheEnableRequest struct {
 	// * `explicit` - explicit
 	Rule *SizeRule `json:"rule,omitempty"`
 
-	// ShrinkBufferPool To 90 % of its present setting, unless that is below its minimum.
+	// ShrinkBufferPool Whether the buffer pool is reduced to 90 % of its present size, unless that is below its minimum.
 	ShrinkBufferPool *bool      `json:"shrink_buffer_pool,omitempty"`
 	SizeBytes        *int64     `json:"size_bytes,omitempty"`
 	Type             *CacheType `json:"type,omitempty"`
@@ -1249,11 +1249,11 @@ type CacheEnableRequest struct {
 
 // CacheSizingRequest defines model for CacheSizingRequest.
 type CacheSizingRequest struct {
-	// AllowRestart Restart the server if a parameter needs it.
+	// AllowRestart Whether the server may be restarted, if a parameter needs that.
 	AllowRestart   *bool  `json:"allow_restart,omitempty"`
 	ResultSetBytes *int64 `json:"result_set_bytes,omitempty"`
 
-	// Rule Without it: a cache that is on keeps its size, and any other gets what the advice suggests.
+	// Rule The rule for the cache's size. If it is left out, a cache that is on keeps its size, and another one gets the size that the advice suggests.
 	//
 	// * `result_set` - result_set
 	// * `buffer_pool` - buffer_pool
@@ -1261,13 +1261,13 @@ type CacheSizingRequest struct {
 	// * `explicit` - explicit
 	Rule *SizeRule `json:"rule,omitempty"`
 
-	// ShrinkBufferPool To 90 % of its present setting, unless that is below its minimum.
+	// ShrinkBufferPool Whether the buffer pool is reduced to 90 % of its present size, unless that is below its minimum.
 	ShrinkBufferPool *bool      `json:"shrink_buffer_pool,omitempty"`
 	SizeBytes        *int64     `json:"size_bytes,omitempty"`
 	Type             *CacheType `json:"type,omitempty"`
 }
 
-// CacheState As the last look at the server found it.
+// CacheState The state of the instance's cache when its server was last read.
 type CacheState struct {
 	SizeBytes *int `json:"size_bytes"`
 
@@ -1277,7 +1277,7 @@ type CacheState struct {
 	// * `on` - on
 	State CacheStateStateEnum `json:"state"`
 
-	// UsedBytes By the newest sample.
+	// UsedBytes The memory that the cache uses, by the newest sample.
 	UsedBytes *int `json:"used_bytes"`
 }
 
@@ -1289,24 +1289,24 @@ type CacheStateStateEnum string
 
 // CacheStatus defines model for CacheStatus.
 type CacheStatus struct {
-	// Connections null: the engine does not count them.
+	// Connections The server's connections; null if the engine does not count them.
 	Connections *ServedConnections `json:"connections"`
 
-	// Counters Qcache_* and Fqc_* as the server says.
+	// Counters The server's status variables Qcache_* and Fqc_*.
 	Counters map[string]string `json:"counters"`
 
 	// EngineObstacle Why the engine serves nothing on this server, in its own words; empty if nothing is in the way.
 	EngineObstacle string `json:"engine_obstacle"`
 	HasEngine      bool   `json:"has_engine"`
 
-	// Headlines Of the past hour, near caches counted in.
+	// Headlines The key figures of the past hour, including the reads that near caches answered.
 	Headlines    []Headline           `json:"headlines"`
 	IsEnabled    bool                 `json:"is_enabled"`
 	LimitBytes   *int                 `json:"limit_bytes"`
 	MinorVersion *int                 `json:"minor_version"`
 	Reasons      []map[string]*string `json:"reasons"`
 
-	// Rules fqc_rules as JSON; empty: none. null: an engine without rules.
+	// Rules The value of the variable fqc_rules, as JSON: empty if there are no rules, null if the engine does not support rules.
 	Rules     *string `json:"rules"`
 	SizeBytes *int    `json:"size_bytes"`
 	Type      *string `json:"type"`
@@ -1322,17 +1322,17 @@ type Change struct {
 	ApprovedBy string     `json:"approved_by"`
 	At         *time.Time `json:"at"`
 
-	// Changed The first parameters that it changes.
+	// Changed The first few parameters that the change set changes.
 	Changed []Changed `json:"changed"`
 
-	// ChangedCount How many parameters it changes.
+	// ChangedCount The number of parameters that the change set changes.
 	ChangedCount int               `json:"changed_count"`
 	CreatedAt    time.Time         `json:"created_at"`
 	CreatedBy    string            `json:"created_by"`
 	Findings     []InstanceFinding `json:"findings"`
 	FinishedAt   *time.Time        `json:"finished_at"`
 
-	// HasBegun Whether any of its steps was tried on the server.
+	// HasBegun Whether any step of the change set was tried on the server.
 	HasBegun         bool         `json:"has_begun"`
 	Id               string       `json:"id"`
 	Instance         *string      `json:"instance"`
@@ -1395,7 +1395,7 @@ type ChangePreview struct {
 	InstanceVersion int               `json:"instance_version"`
 	IsBlocked       bool              `json:"is_blocked"`
 
-	// IsLive Whether old values were read from the server just now.
+	// IsLive Whether the old values were read from the running server just now.
 	IsLive bool         `json:"is_live"`
 	Lines  []ChangeLine `json:"lines"`
 
@@ -1407,18 +1407,18 @@ type ChangePreview struct {
 
 // ChangeRequestRequest defines model for ChangeRequestRequest.
 type ChangeRequestRequest struct {
-	// AllowRestart Restart the server if a parameter needs it.
+	// AllowRestart Whether the server may be restarted, if a parameter needs that.
 	AllowRestart *bool `json:"allow_restart,omitempty"`
 
-	// Apply Approve at once; false leaves it previewed.
+	// Apply Whether the change set is approved at once. If false, it waits for approval.
 	Apply *bool `json:"apply,omitempty"`
 
-	// At For `when: at`.
+	// At When the change set is to run; only with `when: at`.
 	At         *time.Time          `json:"at,omitempty"`
 	Note       *string             `json:"note,omitempty"`
 	Parameters *map[string]*string `json:"parameters,omitempty"`
 
-	// Replace Reset what is configured and not named here.
+	// Replace Whether configured parameters that the request does not name are reset to their defaults.
 	Replace         *bool   `json:"replace,omitempty"`
 	Template        *string `json:"template,omitempty"`
 	TemplateVersion *int    `json:"template_version,omitempty"`
@@ -1453,16 +1453,16 @@ type ChangeSummary struct {
 	ApprovedBy string     `json:"approved_by"`
 	At         *time.Time `json:"at"`
 
-	// Changed The first parameters that it changes.
+	// Changed The first few parameters that the change set changes.
 	Changed []Changed `json:"changed"`
 
-	// ChangedCount How many parameters it changes.
+	// ChangedCount The number of parameters that the change set changes.
 	ChangedCount int        `json:"changed_count"`
 	CreatedAt    time.Time  `json:"created_at"`
 	CreatedBy    string     `json:"created_by"`
 	FinishedAt   *time.Time `json:"finished_at"`
 
-	// HasBegun Whether any of its steps was tried on the server.
+	// HasBegun Whether any step of the change set was tried on the server.
 	HasBegun         bool       `json:"has_begun"`
 	Id               string     `json:"id"`
 	Instance         *string    `json:"instance"`
@@ -1493,7 +1493,7 @@ type ChangeSummary struct {
 type Changed struct {
 	Name string `json:"name"`
 
-	// New null: the default.
+	// New The new value as submitted; null if the parameter is reset to its default.
 	New *string `json:"new"`
 	Old *string `json:"old"`
 }
@@ -1528,7 +1528,7 @@ type ChannelKind string
 type ChannelWriteRequest struct {
 	IsEnabled *bool `json:"is_enabled,omitempty"`
 
-	// Kind It stays as it is.
+	// Kind The kind of the receiver. It cannot be changed later.
 	//
 	// * `mail` - mail
 	// * `webhook` - webhook
@@ -1536,23 +1536,23 @@ type ChannelWriteRequest struct {
 	// * `pagerduty` - PagerDuty
 	Kind ChannelKind `json:"kind"`
 
-	// LeastSeverity critical: nothing but critical incidents.
+	// LeastSeverity The least severity of incidents that are sent: with `critical`, only critical ones.
 	//
 	// * `warning` - warning
 	// * `critical` - critical
 	LeastSeverity *AlertSeverity `json:"least_severity,omitempty"`
 	Name          string         `json:"name"`
 
-	// Recipients Of mail.
+	// Recipients The addresses that a channel of the kind `mail` sends to.
 	Recipients *[]openapi_types.Email `json:"recipients,omitempty"`
 
 	// Secret webhook: what messages are signed with; slack: the address of the incoming webhook; pagerduty: the integration key. Never shown again. Left out: the stored one stays, unless `url` changes (`password_required`).
 	Secret *ChannelWriteRequest_Secret `json:"secret,omitempty"`
 
-	// Tags Only incidents of instances with all of these.
+	// Tags If given, only incidents of instances with all of these tags are sent.
 	Tags *map[string]string `json:"tags,omitempty"`
 
-	// Url Of webhook; of pagerduty, if it is not the usual one.
+	// Url The address that messages are posted to: required for `webhook`, and for `pagerduty` only if it differs from PagerDuty's usual one.
 	Url *ChannelWriteRequest_Url `json:"url,omitempty"`
 }
 
@@ -1573,12 +1573,12 @@ type ChannelWriteRequestUrl0 = string
 // ChannelWriteRequestUrl1 defines model for ChannelWriteRequest.Url.1.
 type ChannelWriteRequestUrl1 = string
 
-// ChannelWriteRequest_Url Of webhook; of pagerduty, if it is not the usual one.
+// ChannelWriteRequest_Url The address that messages are posted to: required for `webhook`, and for `pagerduty` only if it differs from PagerDuty's usual one.
 type ChannelWriteRequest_Url struct {
 	union json.RawMessage
 }
 
-// ClassVariablesRequest What expressions may name; an instance class states all four.
+// ClassVariablesRequest The variables that expressions may use, such as the memory of the machine. An instance class defines all four.
 type ClassVariablesRequest struct {
 	AllocatedStorage           *int64 `json:"AllocatedStorage,omitempty"`
 	DBInstanceClassCPU         *int64 `json:"DBInstanceClassCPU,omitempty"`
@@ -1598,7 +1598,7 @@ type CurvePoint struct {
 	SizeBytes int     `json:"size_bytes"`
 }
 
-// CustomSizeRequest What a machine has; what its database may use of it, expressions say.
+// CustomSizeRequest The size of a machine. How much of it the database may use is decided by expressions in parameter values.
 type CustomSizeRequest struct {
 	CpuCount       int   `json:"cpu_count"`
 	MaxConnections int   `json:"max_connections"`
@@ -1614,7 +1614,7 @@ type Endpoint struct {
 	IsTlsRequired bool   `json:"is_tls_required"`
 	Port          int    `json:"port"`
 
-	// TrialUsername Who runs trials; empty: the account itself, if it may only SELECT.
+	// TrialUsername The account that runs trials. If empty, the account of the instance runs them, if it may only SELECT.
 	TrialUsername string `json:"trial_username"`
 	Username      string `json:"username"`
 }
@@ -1626,13 +1626,13 @@ type EngineLine struct {
 	Product        string     `json:"product"`
 	ReadAt         *time.Time `json:"read_at"`
 
-	// ReadFrom Name of the instance that it was read from; empty for a shipped line, and if it is not known.
+	// ReadFrom The name of the instance whose server the line was read from; empty for a shipped line, and if it is not known.
 	ReadFrom string `json:"read_from"`
 
-	// ServerVersion Of the server that it was read from; empty for a shipped line.
+	// ServerVersion The version of the server that the line was read from; empty for a shipped line.
 	ServerVersion string `json:"server_version"`
 
-	// Source Part of the product, or read from a running server.
+	// Source Where the line comes from: `shipped` with the product, or read from a running server.
 	//
 	// * `shipped` - shipped
 	// * `server` - server
@@ -1654,14 +1654,14 @@ type Evaluation struct {
 	Canonical *string          `json:"canonical"`
 	Error     *ExpressionError `json:"error"`
 
-	// Expression As submitted.
+	// Expression The expression as it was submitted.
 	Expression string    `json:"expression"`
 	Findings   []Finding `json:"findings"`
 
-	// Value A whole number as text, of any size.
+	// Value The computed value: a whole number of any size, as text.
 	Value *string `json:"value"`
 
-	// Variables Those the expression names.
+	// Variables The values of the variables that the expression names.
 	Variables []string `json:"variables"`
 }
 
@@ -1669,7 +1669,7 @@ type Evaluation struct {
 type ExpressionError struct {
 	Code string `json:"code"`
 
-	// Column From 1.
+	// Column The column of the error, counted from 1.
 	Column   int    `json:"column"`
 	Expected string `json:"expected"`
 	Found    string `json:"found"`
@@ -1681,13 +1681,13 @@ type ExpressionRequestRequest struct {
 	EngineLine *string `json:"engine_line,omitempty"`
 	Expression string  `json:"expression"`
 
-	// Instance Id or name of the instance that it is for. Its class, its line, and what is configured and runs there then count, and neither `variables` nor `engine_line` does.
+	// Instance The id or name of the instance that the expression is for. Its class, its line and its configured and running values are then used, and `variables` and `engine_line` are ignored.
 	Instance *string `json:"instance,omitempty"`
 
-	// Parameter Check the value against it too.
+	// Parameter The parameter that the value is to be checked for.
 	Parameter *string `json:"parameter,omitempty"`
 
-	// Variables What expressions may name; an instance class states all four.
+	// Variables The variables that expressions may use, such as the memory of the machine. An instance class defines all four.
 	Variables *ClassVariablesRequest `json:"variables,omitempty"`
 }
 
@@ -1695,14 +1695,14 @@ type ExpressionRequestRequest struct {
 type Finding struct {
 	Code string `json:"code"`
 
-	// Facts The figures and names of which `seen` and `needed` speak, for a client that tells them itself.
+	// Facts The figures and names that `seen` and `needed` mention, for clients with texts of their own.
 	Facts *map[string]string `json:"facts,omitempty"`
 
-	// Nearest A value that would fit.
+	// Nearest The nearest value that would be valid.
 	Nearest *string `json:"nearest"`
 	Needed  string  `json:"needed"`
 
-	// Parameter Empty: about several.
+	// Parameter The parameter that the finding is about; empty if it is about several.
 	Parameter string `json:"parameter"`
 	Remedy    string `json:"remedy"`
 	Seen      string `json:"seen"`
@@ -1725,7 +1725,7 @@ type Headline struct {
 	Title   string `json:"title"`
 	Unit    string `json:"unit"`
 
-	// Value null: no sample, or nothing to divide by.
+	// Value The figure; null if there is no sample, or if it has no value, for example because its denominator is 0.
 	Value *float64 `json:"value"`
 }
 
@@ -1736,7 +1736,7 @@ type Instance struct {
 	CreatedAt     time.Time  `json:"created_at"`
 	DriftedCount  *int       `json:"drifted_count,omitempty"`
 
-	// Edition Who built the server or runs it, such as Debian or Amazon RDS, if known.
+	// Edition The server's builder or provider, such as Debian or Amazon RDS, if it is known.
 	Edition    string   `json:"edition"`
 	Endpoint   Endpoint `json:"endpoint"`
 	EngineLine string   `json:"engine_line"`
@@ -1745,7 +1745,7 @@ type Instance struct {
 	EngineObstacle string `json:"engine_obstacle"`
 	EngineVersion  string `json:"engine_version"`
 
-	// FqcVersion @@fqc_version; empty without the engine.
+	// FqcVersion The version of the engine (@@fqc_version); empty without the engine.
 	FqcVersion    string `json:"fqc_version"`
 	HasEngine     bool   `json:"has_engine"`
 	Id            string `json:"id"`
@@ -1756,7 +1756,7 @@ type Instance struct {
 	LastSeenAt        *time.Time `json:"last_seen_at"`
 	MaintenanceWindow Window     `json:"maintenance_window"`
 
-	// MinorVersion @@fqc_minor_version; null without the engine.
+	// MinorVersion The minor version of the engine (@@fqc_minor_version); null without the engine.
 	MinorVersion        *int   `json:"minor_version"`
 	Name                string `json:"name"`
 	PendingRestartCount *int   `json:"pending_restart_count,omitempty"`
@@ -1768,7 +1768,7 @@ type Instance struct {
 	ServerStartedAt *time.Time    `json:"server_started_at"`
 	State           InstanceState `json:"state"`
 
-	// StateReason Why it is in this state; of one that answers, what of its answers cannot be used.
+	// StateReason Why the instance is in this state. For one that answers: which of its answers cannot be used.
 	StateReason string            `json:"state_reason"`
 	Tags        map[string]string `json:"tags"`
 
@@ -1796,7 +1796,8 @@ type InstanceClass struct {
 	Version      int            `json:"version"`
 }
 
-// InstanceCreateRequest `local` takes a name and a class; `external` takes the endpoint and its account too.
+// InstanceCreateRequest A new instance. A `local` one needs a name and a class; an `external` one also needs the server's address and the
+// account to connect with.
 type InstanceCreateRequest struct {
 	EngineLine        *string        `json:"engine_line,omitempty"`
 	Host              *string        `json:"host,omitempty"`
@@ -1829,19 +1830,19 @@ type InstanceCreateRequest struct {
 	Username      *string `json:"username,omitempty"`
 }
 
-// InstanceFinding A finding with what mends it.
+// InstanceFinding A finding of a check, together with the request or the statements that fix it.
 type InstanceFinding struct {
 	Action *Action `json:"action"`
 	Code   string  `json:"code"`
 
-	// Facts The figures and names of which `seen` and `needed` speak, for a client that tells them itself.
+	// Facts The figures and names that `seen` and `needed` mention, for clients with texts of their own.
 	Facts *map[string]string `json:"facts,omitempty"`
 
-	// Nearest A value that would fit.
+	// Nearest The nearest value that would be valid.
 	Nearest *string `json:"nearest"`
 	Needed  string  `json:"needed"`
 
-	// Parameter Empty: about several.
+	// Parameter The parameter that the finding is about; empty if it is about several.
 	Parameter string `json:"parameter"`
 	Remedy    string `json:"remedy"`
 	Seen      string `json:"seen"`
@@ -1854,39 +1855,39 @@ type InstanceFinding struct {
 
 // InstanceParameter defines model for InstanceParameter.
 type InstanceParameter struct {
-	// Access Who may set it.
+	// Access Who may set the parameter.
 	//
 	// * `operator` - operator
 	// * `admin` - admin
 	// * `never` - never
 	Access ParameterAccess `json:"access"`
 
-	// AccessCode Of the reason; stable.
+	// AccessCode The stable code of `access_reason`.
 	AccessCode string `json:"access_code"`
 
-	// AccessReason Why; empty for operators.
+	// AccessReason Why operators may not set the parameter; empty if they may.
 	AccessReason string `json:"access_reason"`
 
-	// Allowed [a-b], [x|y] or ~pattern; empty: any value.
+	// Allowed The allowed values, as a range `[a-b]`, choices `[x|y]` or a regular expression `~pattern`. Empty if any value is allowed.
 	Allowed string `json:"allowed"`
 
-	// Configured Byte for byte as it was submitted.
+	// Configured The configured value, byte for byte as it was submitted.
 	Configured  *string `json:"configured"`
 	Default     *string `json:"default"`
 	Description string  `json:"description"`
 	Divisor     int     `json:"divisor"`
 	IsDrifted   bool    `json:"is_drifted"`
 
-	// IsModifiable Whether anybody may set it through this product.
+	// IsModifiable Whether any role may set the parameter through this product.
 	IsModifiable     bool   `json:"is_modifiable"`
 	IsPendingRestart bool   `json:"is_pending_restart"`
 	Name             string `json:"name"`
 	NeedsRestart     bool   `json:"needs_restart"`
 
-	// Resolved What the instance's class makes of it.
+	// Resolved The value that the server is sent: an expression is computed for the instance's class.
 	Resolved *string `json:"resolved"`
 
-	// Running What the server says now; null if it does not answer.
+	// Running The value that the server runs now; null if it does not answer.
 	Running   *string    `json:"running"`
 	Type      string     `json:"type"`
 	Unit      string     `json:"unit"`
@@ -1895,7 +1896,7 @@ type InstanceParameter struct {
 
 // InstanceParameters defines model for InstanceParameters.
 type InstanceParameters struct {
-	// IsLive Whether the running values were read from the server just now.
+	// IsLive Whether the running values were read from the running server just now.
 	IsLive bool                `json:"is_live"`
 	Items  []InstanceParameter `json:"items"`
 }
@@ -1987,24 +1988,24 @@ type MetricEnum string
 
 // MinorVersion defines model for MinorVersion.
 type MinorVersion struct {
-	// InstanceCount Instances that run it.
+	// InstanceCount The number of instances that run this version.
 	InstanceCount int `json:"instance_count"`
 
-	// IsAcceptable Recent enough for the cache to be enabled.
+	// IsAcceptable Whether this version is recent enough for the cache to be enabled.
 	IsAcceptable bool `json:"is_acceptable"`
 
-	// IsOffered What an upgrade of a local instance leads to.
+	// IsOffered Whether this is the version that an upgrade of a local instance installs.
 	IsOffered    bool `json:"is_offered"`
 	MinorVersion int  `json:"minor_version"`
 }
 
 // MinorVersions defines model for MinorVersions.
 type MinorVersions struct {
-	// Items Newest first.
+	// Items The versions, the newest first.
 	Items           []MinorVersion `json:"items"`
 	LeastAcceptable int            `json:"least_acceptable"`
 
-	// Offered null: this control plane has no engine to install.
+	// Offered The version that an upgrade installs; null if this control plane has no engine to install.
 	Offered *int `json:"offered"`
 }
 
@@ -2046,7 +2047,7 @@ type NearCache struct {
 	// ObservedSavedMs How long they took the server.
 	ObservedSavedMs *int `json:"observed_saved_ms"`
 
-	// Obstacle Why it serves nothing: of one that reports, in its own words. Empty while it serves.
+	// Obstacle Why the near cache serves nothing; for one that reports, in its own words. Empty while it serves.
 	Obstacle string `json:"obstacle"`
 
 	// Protocol Of its attachment; 0: it reports.
@@ -2067,7 +2068,7 @@ type NearCache struct {
 	// StalenessMs How old its answers could be. Told by bounded ones alone.
 	StalenessMs *float64 `json:"staleness_ms"`
 
-	// State serving: it answers reads. waiting: it answers none now, and `obstacle` says why. detached: it is gone, or has not reported for three polls, and stays in the list for a day.
+	// State `serving`: it answers reads. `waiting`: it answers none now, and `obstacle` says why. `detached`: it is gone, or has not reported for three polls; it stays in the list for a day.
 	State       NearCacheStateEnum `json:"state"`
 	StoredBytes int                `json:"stored_bytes"`
 
@@ -2080,7 +2081,7 @@ type NearCache struct {
 	// WaitedMs How long they waited together.
 	WaitedMs float64 `json:"waited_ms"`
 
-	// WriterWaitMs How long a writer that waited for it did, on average.
+	// WriterWaitMs How long a writer that waited for this near cache did so, on average.
 	WriterWaitMs *float64 `json:"writer_wait_ms"`
 
 	// WritersWaited Writers that have waited for it.
@@ -2163,28 +2164,28 @@ type PaginatedTokenList struct {
 
 // Parameter defines model for Parameter.
 type Parameter struct {
-	// Access Who may set it.
+	// Access Who may set the parameter.
 	//
 	// * `operator` - operator
 	// * `admin` - admin
 	// * `never` - never
 	Access ParameterAccess `json:"access"`
 
-	// AccessCode Of the reason; stable.
+	// AccessCode The stable code of `access_reason`.
 	AccessCode string `json:"access_code"`
 
-	// AccessReason Why; empty for operators.
+	// AccessReason Why operators may not set the parameter; empty if they may.
 	AccessReason string        `json:"access_reason"`
 	Allowed      AllowedValues `json:"allowed"`
 
-	// Default May be an expression.
+	// Default The default value, which may be an expression.
 	Default     *string `json:"default"`
 	Description string  `json:"description"`
 
-	// Divisor A value must be a multiple of it.
+	// Divisor The number that a value must be a multiple of.
 	Divisor int `json:"divisor"`
 
-	// IsModifiable Whether anybody may set it through this product.
+	// IsModifiable Whether any role may set the parameter through this product.
 	IsModifiable bool   `json:"is_modifiable"`
 	Name         string `json:"name"`
 	NeedsRestart bool   `json:"needs_restart"`
@@ -2198,7 +2199,7 @@ type Parameter struct {
 	// * `string` - string
 	Type ParameterTypeEnum `json:"type"`
 
-	// Unit Empty for plain numbers and text, or when the server does not state it.
+	// Unit The unit of the value. Empty for plain numbers and text, and where the server does not state it.
 	Unit string `json:"unit"`
 }
 
@@ -2221,8 +2222,9 @@ type ParameterList struct {
 // * `string` - string
 type ParameterTypeEnum string
 
-// PatchedInstanceUpdateRequest What may be altered without touching the server. The password is given again with a new host, port, username,
-// is_tls_required, tls_ca or public_key; without it, that is refused as `password_required`.
+// PatchedInstanceUpdateRequest Changes of what the control plane records about an instance; the server itself is not changed. A change of host,
+// port, username, is_tls_required, tls_ca or public_key must contain the password again, and is otherwise refused as
+// `password_required`.
 type PatchedInstanceUpdateRequest struct {
 	Host *string `json:"host,omitempty"`
 
@@ -2252,7 +2254,7 @@ type PatchedTemplateUpdateRequest struct {
 	Name        *string                 `json:"name,omitempty"`
 	Note        *string                 `json:"note,omitempty"`
 
-	// Values With merge, null removes a parameter.
+	// Values The values by parameter. In the mode `merge`, null removes a parameter.
 	Values *map[string]*string `json:"values,omitempty"`
 }
 
@@ -2270,18 +2272,18 @@ type Prerequisites struct {
 	CheckedAt time.Time         `json:"checked_at"`
 	Findings  []InstanceFinding `json:"findings"`
 
-	// IsReady Nothing blocks enabling the fast query cache.
+	// IsReady Whether nothing prevents enabling the fast query cache.
 	IsReady bool `json:"is_ready"`
 }
 
 // PreviewRequestRequest defines model for PreviewRequestRequest.
 type PreviewRequestRequest struct {
-	// AllowRestart Restart the server if a parameter needs it.
+	// AllowRestart Whether the server may be restarted, if a parameter needs that.
 	AllowRestart *bool               `json:"allow_restart,omitempty"`
 	Instance     string              `json:"instance"`
 	Parameters   *map[string]*string `json:"parameters,omitempty"`
 
-	// Replace Reset what is configured and not named here.
+	// Replace Whether configured parameters that the request does not name are reset to their defaults.
 	Replace         *bool   `json:"replace,omitempty"`
 	Template        *string `json:"template,omitempty"`
 	TemplateVersion *int    `json:"template_version,omitempty"`
@@ -2321,10 +2323,10 @@ type Provider string
 
 // ProxyRequest defines model for ProxyRequest.
 type ProxyRequest struct {
-	// Apply Approve at once; false leaves it previewed.
+	// Apply Whether the change set is approved at once. If false, it waits for approval.
 	Apply *bool `json:"apply,omitempty"`
 
-	// At For `when: at`.
+	// At When the change set is to run; only with `when: at`.
 	At      *time.Time `json:"at,omitempty"`
 	Enabled bool       `json:"enabled"`
 	Note    *string    `json:"note,omitempty"`
@@ -2336,22 +2338,22 @@ type Recommendation struct {
 	EnoughRequests int `json:"enough_requests"`
 	EnoughSeconds  int `json:"enough_seconds"`
 
-	// HitRatio Once the cache is on, the headline of the past hour: of all reads, those that caches answered. While it is off, of the reads that can be cached, those that the curve predicts at the suggested size.
+	// HitRatio If the cache is on: the share of all reads of the past hour that caches answered. If it is off: the share of the cacheable reads that the curve predicts to be hits at the suggested size.
 	HitRatio *float64 `json:"hit_ratio"`
 
-	// IsEnough Whether the sample is large enough.
+	// IsEnough Whether there were enough reads for a recommendation.
 	IsEnough bool `json:"is_enough"`
 
-	// Requests Reads that this is based on.
+	// Requests The number of reads that the recommendation is based on.
 	Requests int `json:"requests"`
 
-	// SavedCores Server time saved per second.
+	// SavedCores The server time that the cache saves or would save, in seconds per second.
 	SavedCores *float64 `json:"saved_cores"`
 
-	// Seconds How long they were counted.
+	// Seconds For how many seconds the reads were counted.
 	Seconds int `json:"seconds"`
 
-	// SizeBytes Where the predicted hit ratio stops rising; null while the sample is too small.
+	// SizeBytes The size beyond which the predicted hit ratio hardly rises; null while the sample is too small.
 	SizeBytes *int   `json:"size_bytes"`
 	Text      string `json:"text"`
 
@@ -2369,18 +2371,18 @@ type Recommendation struct {
 
 // ResizeRequest defines model for ResizeRequest.
 type ResizeRequest struct {
-	// AllowRestart Restart the server if a parameter needs it.
+	// AllowRestart Whether the server may be restarted, if a parameter needs that.
 	AllowRestart *bool `json:"allow_restart,omitempty"`
 
-	// Apply Approve at once; false leaves it previewed.
+	// Apply Whether the change set is approved at once. If false, it waits for approval.
 	Apply *bool `json:"apply,omitempty"`
 
-	// At For `when: at`.
+	// At When the change set is to run; only with `when: at`.
 	At            *time.Time `json:"at,omitempty"`
 	InstanceClass string     `json:"instance_class"`
 	Note          *string    `json:"note,omitempty"`
 
-	// Parameters Parameters to set along with the new class.
+	// Parameters Parameters to set together with the new class, such as query_cache_size.
 	Parameters *map[string]*string `json:"parameters,omitempty"`
 	When       *When               `json:"when,omitempty"`
 }
@@ -2395,7 +2397,7 @@ type RuleOverride struct {
 	InstanceId string `json:"instance_id"`
 	IsExempt   *bool  `json:"is_exempt,omitempty"`
 
-	// Threshold null: the rule's own.
+	// Threshold The threshold for this instance; null for the rule's own.
 	Threshold *float64 `json:"threshold,omitempty"`
 }
 
@@ -2404,16 +2406,16 @@ type RuleOverrideRequest struct {
 	InstanceId string `json:"instance_id"`
 	IsExempt   *bool  `json:"is_exempt,omitempty"`
 
-	// Threshold null: the rule's own.
+	// Threshold The threshold for this instance; null for the rule's own.
 	Threshold *float64 `json:"threshold,omitempty"`
 }
 
 // ServedConnections defines model for ServedConnections.
 type ServedConnections struct {
-	// All Without those of the control plane.
+	// All The number of all connections except those of the control plane.
 	All int `json:"all"`
 
-	// Served For which the cache is on.
+	// Served The number of connections for which the cache is on.
 	Served int `json:"served"`
 }
 
@@ -2421,7 +2423,7 @@ type ServedConnections struct {
 type SizeProposal struct {
 	Explanation string `json:"explanation"`
 
-	// IsSuggested Whoever enables the cache without a rule gets this size.
+	// IsSuggested Whether the cache gets this size if it is enabled without naming a rule.
 	IsSuggested bool `json:"is_suggested"`
 
 	// Rule * `result_set` - result_set
@@ -2492,7 +2494,7 @@ type Template struct {
 type TemplateCreateRequest struct {
 	Description *string `json:"description,omitempty"`
 
-	// EngineLine Default: the line of most instances, or 5.7.
+	// EngineLine The engine line of the template. If left out, the line of most instances, or 5.7 if there are none.
 	EngineLine *string            `json:"engine_line,omitempty"`
 	Name       string             `json:"name"`
 	Note       *string            `json:"note,omitempty"`
@@ -2573,7 +2575,7 @@ type TokenCreated struct {
 	// * `admin` - admin
 	Scope TokenScope `json:"scope"`
 
-	// Token Shown only once.
+	// Token The token itself, which only this answer shows.
 	Token    string `json:"token"`
 	Username string `json:"username"`
 }
@@ -2604,10 +2606,10 @@ type When string
 type Window struct {
 	Minutes int `json:"minutes"`
 
-	// Start UTC
+	// Start The time of day in UTC at which the window opens.
 	Start string `json:"start"`
 
-	// Weekday 0 is Monday; null: every day.
+	// Weekday The day of the week: 0 is Monday; null means every day.
 	Weekday *int `json:"weekday"`
 }
 
@@ -2615,28 +2617,28 @@ type Window struct {
 type WindowRequest struct {
 	Minutes int `json:"minutes"`
 
-	// Start UTC
+	// Start The time of day in UTC at which the window opens.
 	Start string `json:"start"`
 
-	// Weekday 0 is Monday; null: every day.
+	// Weekday The day of the week: 0 is Monday; null means every day.
 	Weekday *int `json:"weekday"`
 }
 
 // AlertRulesCreateParams defines parameters for AlertRulesCreate.
 type AlertRulesCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // AlertRulesDestroyParams defines parameters for AlertRulesDestroy.
 type AlertRulesDestroyParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // AlertRulesUpdateParams defines parameters for AlertRulesUpdate.
 type AlertRulesUpdateParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -2683,37 +2685,37 @@ type ChangesListParamsState string
 
 // ChangesPreviewParams defines parameters for ChangesPreview.
 type ChangesPreviewParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ChangesAbortCreateParams defines parameters for ChangesAbortCreate.
 type ChangesAbortCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ChannelsCreateParams defines parameters for ChannelsCreate.
 type ChannelsCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ChannelsDestroyParams defines parameters for ChannelsDestroy.
 type ChannelsDestroyParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // ChannelsUpdateParams defines parameters for ChannelsUpdate.
 type ChannelsUpdateParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // ExpressionsEvaluateParams defines parameters for ExpressionsEvaluate.
 type ExpressionsEvaluateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2728,58 +2730,58 @@ type InstanceClassesListParams struct {
 
 // InstanceClassesCustomCreateParams defines parameters for InstanceClassesCustomCreate.
 type InstanceClassesCustomCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // InstancesCreateParams defines parameters for InstancesCreate.
 type InstancesCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // InstancesDestroyParams defines parameters for InstancesDestroy.
 type InstancesDestroyParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // InstancesPartialUpdateParams defines parameters for InstancesPartialUpdate.
 type InstancesPartialUpdateParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // InstancesCacheDisableParams defines parameters for InstancesCacheDisable.
 type InstancesCacheDisableParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // InstancesCacheEnableParams defines parameters for InstancesCacheEnable.
 type InstancesCacheEnableParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // InstancesCachePreviewParams defines parameters for InstancesCachePreview.
 type InstancesCachePreviewParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // InstancesChangesCreateParams defines parameters for InstancesChangesCreate.
 type InstancesChangesCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -2794,19 +2796,19 @@ type InstancesNearCachesListParams struct {
 
 // InstancesProxyParams defines parameters for InstancesProxy.
 type InstancesProxyParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // InstancesResizeParams defines parameters for InstancesResize.
 type InstancesResizeParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that the request was planned on. The answer is 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -2816,7 +2818,7 @@ type ParametersListParams struct {
 	IsModifiable *bool   `form:"is_modifiable,omitempty" json:"is_modifiable,omitempty"`
 	NeedsRestart *bool   `form:"needs_restart,omitempty" json:"needs_restart,omitempty"`
 
-	// Search Words in the name or the description.
+	// Search Only parameters in whose name or description each of these words occurs.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 }
 
@@ -2834,19 +2836,19 @@ type TemplatesListParams struct {
 
 // TemplatesCreateParams defines parameters for TemplatesCreate.
 type TemplatesCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // TemplatesDestroyParams defines parameters for TemplatesDestroy.
 type TemplatesDestroyParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // TemplatesPartialUpdateParams defines parameters for TemplatesPartialUpdate.
 type TemplatesPartialUpdateParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	// IfMatch The ETag of the version that was read, or `*` for any. The answer is 428 without this header, and 412 if the resource has changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -2861,7 +2863,7 @@ type TokensListParams struct {
 
 // TokensCreateParams defines parameters for TokensCreate.
 type TokensCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	// IdempotencyKey A request with the same key within a day is not carried out again; it gets the first answer again. If that answer contained a secret, it gets 409 `secret_shown_once`, which names what was made. A key is valid for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3134,13 +3136,13 @@ type ClientInterface interface {
 	// AlertRulesUpdateWithBody performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Replaces the rule; what is left out takes its default.
+	// Replaces the rule. A field that is left out takes its default.
 	AlertRulesUpdateWithBody(ctx context.Context, id string, params *AlertRulesUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AlertRulesUpdate performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Replaces the rule; what is left out takes its default.
+	// Replaces the rule. A field that is left out takes its default.
 	AlertRulesUpdate(ctx context.Context, id string, params *AlertRulesUpdateParams, body AlertRulesUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangesList performs a GET /api/v1/changes (the `ChangesList` operationId) request.
@@ -3149,13 +3151,15 @@ type ClientInterface interface {
 	// ChangesPreviewWithBody performs a POST /api/v1/changes/preview (the `ChangesPreview` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing.
+	// Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+	// changed.
 	ChangesPreviewWithBody(ctx context.Context, params *ChangesPreviewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangesPreview performs a POST /api/v1/changes/preview (the `ChangesPreview` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing.
+	// Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+	// changed.
 	ChangesPreview(ctx context.Context, params *ChangesPreviewParams, body ChangesPreviewJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangesRetrieve performs a GET /api/v1/changes/{id} (the `ChangesRetrieve` operationId) request.
@@ -3163,7 +3167,7 @@ type ClientInterface interface {
 
 	// ChangesAbortCreate performs a POST /api/v1/changes/{id}/abort (the `ChangesAbortCreate` operationId) request.
 	//
-	// Give it up. One that is at work undoes what it did.
+	// Aborts a change set. If it is running, the steps that it has done are undone.
 	ChangesAbortCreate(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChannelsCreateWithBody performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request,
@@ -3183,13 +3187,15 @@ type ClientInterface interface {
 	// ChannelsUpdateWithBody performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Replaces the channel; what is left out takes its default, except for the secret.
+	// Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+	// stored.
 	ChannelsUpdateWithBody(ctx context.Context, id string, params *ChannelsUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChannelsUpdate performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Replaces the channel; what is left out takes its default, except for the secret.
+	// Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+	// stored.
 	ChannelsUpdate(ctx context.Context, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// EngineLinesList performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
@@ -3198,13 +3204,15 @@ type ClientInterface interface {
 	// ExpressionsEvaluateWithBody performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Try an expression out. A wrong one is an answer, not an error: `error` points at the column.
+	// Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+	// names the column.
 	ExpressionsEvaluateWithBody(ctx context.Context, params *ExpressionsEvaluateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ExpressionsEvaluate performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Try an expression out. A wrong one is an answer, not an error: `error` points at the column.
+	// Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+	// names the column.
 	ExpressionsEvaluate(ctx context.Context, params *ExpressionsEvaluateParams, body ExpressionsEvaluateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstanceClassesList performs a GET /api/v1/instance-classes (the `InstanceClassesList` operationId) request.
@@ -3213,149 +3221,161 @@ type ClientInterface interface {
 	// InstanceClassesCustomCreateWithBody performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// The class of a machine of this size: one that is there, or a new one.
+	// Returns the class for a machine of exactly this size. If there is none, it is created.
 	InstanceClassesCustomCreateWithBody(ctx context.Context, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstanceClassesCustomCreate performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// The class of a machine of this size: one that is there, or a new one.
+	// Returns the class for a machine of exactly this size. If there is none, it is created.
 	InstanceClassesCustomCreate(ctx context.Context, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCreateWithBody performs a POST /api/v1/instances (the `InstancesCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Register an endpoint, or have a local server made. Its state says when it is ready.
+	// Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+	// instance can be used once its state is `running`.
 	InstancesCreateWithBody(ctx context.Context, params *InstancesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCreate performs a POST /api/v1/instances (the `InstancesCreate` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Register an endpoint, or have a local server made. Its state says when it is ready.
+	// Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+	// instance can be used once its state is `running`.
 	InstancesCreate(ctx context.Context, params *InstancesCreateParams, body InstancesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesDestroy performs a DELETE /api/v1/instances/{id} (the `InstancesDestroy` operationId) request.
 	//
-	// Forget an external instance; stop a local one and delete its data.
+	// Removes an instance by a change set. An external server is only removed from the control plane; a local one
+	// is stopped, and its data is deleted.
 	InstancesDestroy(ctx context.Context, id string, params *InstancesDestroyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesRetrieve performs a GET /api/v1/instances/{id} (the `InstancesRetrieve` operationId) request.
 	//
-	// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+	// Returns an instance with the facts that the control plane records about it.
 	InstancesRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesPartialUpdateWithBody performs a PATCH /api/v1/instances/{id} (the `InstancesPartialUpdate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+	// Changes what the control plane records about an instance. The server itself is not changed.
 	InstancesPartialUpdateWithBody(ctx context.Context, id string, params *InstancesPartialUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesPartialUpdate performs a PATCH /api/v1/instances/{id} (the `InstancesPartialUpdate` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+	// Changes what the control plane records about an instance. The server itself is not changed.
 	InstancesPartialUpdate(ctx context.Context, id string, params *InstancesPartialUpdateParams, body InstancesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCacheAdvice performs a GET /api/v1/instances/{id}/cache/advice (the `InstancesCacheAdvice` operationId) request.
 	//
-	// How large the cache should be by each rule, and which tables gain from it.
+	// Returns how large the cache should be by each rule for its size, and which tables gain from it.
 	InstancesCacheAdvice(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCacheDisableWithBody performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Disable the fast query cache and give its memory back.
+	// Disables the fast query cache by a change set, and gives its memory back to the server.
 	InstancesCacheDisableWithBody(ctx context.Context, id string, params *InstancesCacheDisableParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCacheDisable performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Disable the fast query cache and give its memory back.
+	// Disables the fast query cache by a change set, and gives its memory back to the server.
 	InstancesCacheDisable(ctx context.Context, id string, params *InstancesCacheDisableParams, body InstancesCacheDisableJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCacheEnableWithBody performs a POST /api/v1/instances/{id}/cache/enable (the `InstancesCacheEnable` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Enable the fast query cache: buffer pool to 90 %, size by the rule, type.
+	// Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+	// chosen rule, and then switches the cache on.
 	InstancesCacheEnableWithBody(ctx context.Context, id string, params *InstancesCacheEnableParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCacheEnable performs a POST /api/v1/instances/{id}/cache/enable (the `InstancesCacheEnable` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Enable the fast query cache: buffer pool to 90 %, size by the rule, type.
+	// Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+	// chosen rule, and then switches the cache on.
 	InstancesCacheEnable(ctx context.Context, id string, params *InstancesCacheEnableParams, body InstancesCacheEnableJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCachePreviewWithBody performs a POST /api/v1/instances/{id}/cache/preview (the `InstancesCachePreview` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// What enabling the fast query cache would do.
+	// Returns what enabling the fast query cache would change. Nothing is stored or changed.
 	InstancesCachePreviewWithBody(ctx context.Context, id string, params *InstancesCachePreviewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCachePreview performs a POST /api/v1/instances/{id}/cache/preview (the `InstancesCachePreview` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// What enabling the fast query cache would do.
+	// Returns what enabling the fast query cache would change. Nothing is stored or changed.
 	InstancesCachePreview(ctx context.Context, id string, params *InstancesCachePreviewParams, body InstancesCachePreviewJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCacheStatus performs a GET /api/v1/instances/{id}/cache/status (the `InstancesCacheStatus` operationId) request.
 	//
-	// The cache's settings and counters as the server has them now.
+	// Returns the settings and counters of the cache as the server has them now.
 	InstancesCacheStatus(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesChangesCreateWithBody performs a POST /api/v1/instances/{id}/changes (the `InstancesChangesCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Make a change set of parameters, and approve it if `apply` says so.
+	// Makes a change set of parameters, and approves it if `apply` is true.
 	InstancesChangesCreateWithBody(ctx context.Context, id string, params *InstancesChangesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesChangesCreate performs a POST /api/v1/instances/{id}/changes (the `InstancesChangesCreate` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Make a change set of parameters, and approve it if `apply` says so.
+	// Makes a change set of parameters, and approves it if `apply` is true.
 	InstancesChangesCreate(ctx context.Context, id string, params *InstancesChangesCreateParams, body InstancesChangesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesNearCachesList performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
 	//
-	// The near caches that are attached to the server or report here, and those that did in the last day.
+	// The near caches of an instance: those that are attached to its server or report to the control plane now, and
+	// those that did so within the last day.
 	InstancesNearCachesList(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesParametersList performs a GET /api/v1/instances/{id}/parameters (the `InstancesParametersList` operationId) request.
 	//
-	// Every parameter: what may be set, what is configured, and what the server runs now.
+	// Returns all parameters of the instance: which may be set, what is configured, and the values that the server
+	// runs now.
 	InstancesParametersList(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesPrerequisites performs a GET /api/v1/instances/{id}/prerequisites (the `InstancesPrerequisites` operationId) request.
 	//
-	// Whether the fast query cache may be enabled, checked against the live server.
+	// Checks on the running server whether the fast query cache may be enabled, and returns the findings.
 	InstancesPrerequisites(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesProxyWithBody performs a POST /api/v1/instances/{id}/proxy (the `InstancesProxy` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Enable or disable the dedicated proxy.
+	// Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+	// plane records.
 	InstancesProxyWithBody(ctx context.Context, id string, params *InstancesProxyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesProxy performs a POST /api/v1/instances/{id}/proxy (the `InstancesProxy` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Enable or disable the dedicated proxy.
+	// Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+	// plane records.
 	InstancesProxy(ctx context.Context, id string, params *InstancesProxyParams, body InstancesProxyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesResizeWithBody performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
+	// Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+	// query_cache_size is configured as a number, the request must say what it is to be.
 	InstancesResizeWithBody(ctx context.Context, id string, params *InstancesResizeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesResize performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
+	// Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+	// query_cache_size is configured as a number, the request must say what it is to be.
 	InstancesResize(ctx context.Context, id string, params *InstancesResizeParams, body InstancesResizeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// MinorVersions performs a GET /api/v1/minor-versions (the `MinorVersions` operationId) request.
 	//
-	// Minor versions of the engine: the one that upgrades install, those that run, and the least acceptable.
+	// Returns the minor versions of the engine: the one that an upgrade installs, those that run on instances, and
+	// the least one with which the cache may be enabled.
 	MinorVersions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ParametersList performs a GET /api/v1/parameters (the `ParametersList` operationId) request.
@@ -3388,29 +3408,29 @@ type ClientInterface interface {
 
 	// TokensList performs a GET /api/v1/tokens (the `TokensList` operationId) request.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	TokensList(ctx context.Context, params *TokensListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TokensCreateWithBody performs a POST /api/v1/tokens (the `TokensCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	TokensCreateWithBody(ctx context.Context, params *TokensCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TokensCreate performs a POST /api/v1/tokens (the `TokensCreate` operationId) request.
 	// Takes a body of the `application/json` content type.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	TokensCreate(ctx context.Context, params *TokensCreateParams, body TokensCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TokensDestroy performs a DELETE /api/v1/tokens/{id} (the `TokensDestroy` operationId) request.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	TokensDestroy(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TokensRetrieve performs a GET /api/v1/tokens/{id} (the `TokensRetrieve` operationId) request.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	TokensRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
@@ -3471,7 +3491,7 @@ func (c *Operations) AlertRulesRetrieve(ctx context.Context, id string, reqEdito
 // AlertRulesUpdateWithBody performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Replaces the rule; what is left out takes its default.
+// Replaces the rule. A field that is left out takes its default.
 func (c *Operations) AlertRulesUpdateWithBody(ctx context.Context, id string, params *AlertRulesUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAlertRulesUpdateRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -3487,7 +3507,7 @@ func (c *Operations) AlertRulesUpdateWithBody(ctx context.Context, id string, pa
 // AlertRulesUpdate performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Replaces the rule; what is left out takes its default.
+// Replaces the rule. A field that is left out takes its default.
 func (c *Operations) AlertRulesUpdate(ctx context.Context, id string, params *AlertRulesUpdateParams, body AlertRulesUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAlertRulesUpdateRequest(c.Server, id, params, body)
 	if err != nil {
@@ -3516,7 +3536,8 @@ func (c *Operations) ChangesList(ctx context.Context, params *ChangesListParams,
 // ChangesPreviewWithBody performs a POST /api/v1/changes/preview (the `ChangesPreview` operationId) request,
 // with any type of body and a specified content type.
 //
-// What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing.
+// Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+// changed.
 func (c *Operations) ChangesPreviewWithBody(ctx context.Context, params *ChangesPreviewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangesPreviewRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -3532,7 +3553,8 @@ func (c *Operations) ChangesPreviewWithBody(ctx context.Context, params *Changes
 // ChangesPreview performs a POST /api/v1/changes/preview (the `ChangesPreview` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing.
+// Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+// changed.
 func (c *Operations) ChangesPreview(ctx context.Context, params *ChangesPreviewParams, body ChangesPreviewJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangesPreviewRequest(c.Server, params, body)
 	if err != nil {
@@ -3560,7 +3582,7 @@ func (c *Operations) ChangesRetrieve(ctx context.Context, id string, reqEditors 
 
 // ChangesAbortCreate performs a POST /api/v1/changes/{id}/abort (the `ChangesAbortCreate` operationId) request.
 //
-// Give it up. One that is at work undoes what it did.
+// Aborts a change set. If it is running, the steps that it has done are undone.
 func (c *Operations) ChangesAbortCreate(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangesAbortCreateRequest(c.Server, id, params)
 	if err != nil {
@@ -3630,7 +3652,8 @@ func (c *Operations) ChannelsRetrieve(ctx context.Context, id string, reqEditors
 // ChannelsUpdateWithBody performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Replaces the channel; what is left out takes its default, except for the secret.
+// Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+// stored.
 func (c *Operations) ChannelsUpdateWithBody(ctx context.Context, id string, params *ChannelsUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChannelsUpdateRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -3646,7 +3669,8 @@ func (c *Operations) ChannelsUpdateWithBody(ctx context.Context, id string, para
 // ChannelsUpdate performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Replaces the channel; what is left out takes its default, except for the secret.
+// Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+// stored.
 func (c *Operations) ChannelsUpdate(ctx context.Context, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChannelsUpdateRequest(c.Server, id, params, body)
 	if err != nil {
@@ -3675,7 +3699,8 @@ func (c *Operations) EngineLinesList(ctx context.Context, reqEditors ...RequestE
 // ExpressionsEvaluateWithBody performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Try an expression out. A wrong one is an answer, not an error: `error` points at the column.
+// Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+// names the column.
 func (c *Operations) ExpressionsEvaluateWithBody(ctx context.Context, params *ExpressionsEvaluateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExpressionsEvaluateRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -3691,7 +3716,8 @@ func (c *Operations) ExpressionsEvaluateWithBody(ctx context.Context, params *Ex
 // ExpressionsEvaluate performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Try an expression out. A wrong one is an answer, not an error: `error` points at the column.
+// Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+// names the column.
 func (c *Operations) ExpressionsEvaluate(ctx context.Context, params *ExpressionsEvaluateParams, body ExpressionsEvaluateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExpressionsEvaluateRequest(c.Server, params, body)
 	if err != nil {
@@ -3720,7 +3746,7 @@ func (c *Operations) InstanceClassesList(ctx context.Context, params *InstanceCl
 // InstanceClassesCustomCreateWithBody performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// The class of a machine of this size: one that is there, or a new one.
+// Returns the class for a machine of exactly this size. If there is none, it is created.
 func (c *Operations) InstanceClassesCustomCreateWithBody(ctx context.Context, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstanceClassesCustomCreateRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -3736,7 +3762,7 @@ func (c *Operations) InstanceClassesCustomCreateWithBody(ctx context.Context, pa
 // InstanceClassesCustomCreate performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// The class of a machine of this size: one that is there, or a new one.
+// Returns the class for a machine of exactly this size. If there is none, it is created.
 func (c *Operations) InstanceClassesCustomCreate(ctx context.Context, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstanceClassesCustomCreateRequest(c.Server, params, body)
 	if err != nil {
@@ -3752,7 +3778,8 @@ func (c *Operations) InstanceClassesCustomCreate(ctx context.Context, params *In
 // InstancesCreateWithBody performs a POST /api/v1/instances (the `InstancesCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Register an endpoint, or have a local server made. Its state says when it is ready.
+// Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+// instance can be used once its state is `running`.
 func (c *Operations) InstancesCreateWithBody(ctx context.Context, params *InstancesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCreateRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -3768,7 +3795,8 @@ func (c *Operations) InstancesCreateWithBody(ctx context.Context, params *Instan
 // InstancesCreate performs a POST /api/v1/instances (the `InstancesCreate` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Register an endpoint, or have a local server made. Its state says when it is ready.
+// Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+// instance can be used once its state is `running`.
 func (c *Operations) InstancesCreate(ctx context.Context, params *InstancesCreateParams, body InstancesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCreateRequest(c.Server, params, body)
 	if err != nil {
@@ -3783,7 +3811,8 @@ func (c *Operations) InstancesCreate(ctx context.Context, params *InstancesCreat
 
 // InstancesDestroy performs a DELETE /api/v1/instances/{id} (the `InstancesDestroy` operationId) request.
 //
-// Forget an external instance; stop a local one and delete its data.
+// Removes an instance by a change set. An external server is only removed from the control plane; a local one
+// is stopped, and its data is deleted.
 func (c *Operations) InstancesDestroy(ctx context.Context, id string, params *InstancesDestroyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesDestroyRequest(c.Server, id, params)
 	if err != nil {
@@ -3798,7 +3827,7 @@ func (c *Operations) InstancesDestroy(ctx context.Context, id string, params *In
 
 // InstancesRetrieve performs a GET /api/v1/instances/{id} (the `InstancesRetrieve` operationId) request.
 //
-// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+// Returns an instance with the facts that the control plane records about it.
 func (c *Operations) InstancesRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesRetrieveRequest(c.Server, id)
 	if err != nil {
@@ -3814,7 +3843,7 @@ func (c *Operations) InstancesRetrieve(ctx context.Context, id string, reqEditor
 // InstancesPartialUpdateWithBody performs a PATCH /api/v1/instances/{id} (the `InstancesPartialUpdate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+// Changes what the control plane records about an instance. The server itself is not changed.
 func (c *Operations) InstancesPartialUpdateWithBody(ctx context.Context, id string, params *InstancesPartialUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesPartialUpdateRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -3830,7 +3859,7 @@ func (c *Operations) InstancesPartialUpdateWithBody(ctx context.Context, id stri
 // InstancesPartialUpdate performs a PATCH /api/v1/instances/{id} (the `InstancesPartialUpdate` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+// Changes what the control plane records about an instance. The server itself is not changed.
 func (c *Operations) InstancesPartialUpdate(ctx context.Context, id string, params *InstancesPartialUpdateParams, body InstancesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesPartialUpdateRequest(c.Server, id, params, body)
 	if err != nil {
@@ -3845,7 +3874,7 @@ func (c *Operations) InstancesPartialUpdate(ctx context.Context, id string, para
 
 // InstancesCacheAdvice performs a GET /api/v1/instances/{id}/cache/advice (the `InstancesCacheAdvice` operationId) request.
 //
-// How large the cache should be by each rule, and which tables gain from it.
+// Returns how large the cache should be by each rule for its size, and which tables gain from it.
 func (c *Operations) InstancesCacheAdvice(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCacheAdviceRequest(c.Server, id)
 	if err != nil {
@@ -3861,7 +3890,7 @@ func (c *Operations) InstancesCacheAdvice(ctx context.Context, id string, reqEdi
 // InstancesCacheDisableWithBody performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request,
 // with any type of body and a specified content type.
 //
-// Disable the fast query cache and give its memory back.
+// Disables the fast query cache by a change set, and gives its memory back to the server.
 func (c *Operations) InstancesCacheDisableWithBody(ctx context.Context, id string, params *InstancesCacheDisableParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCacheDisableRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -3877,7 +3906,7 @@ func (c *Operations) InstancesCacheDisableWithBody(ctx context.Context, id strin
 // InstancesCacheDisable performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Disable the fast query cache and give its memory back.
+// Disables the fast query cache by a change set, and gives its memory back to the server.
 func (c *Operations) InstancesCacheDisable(ctx context.Context, id string, params *InstancesCacheDisableParams, body InstancesCacheDisableJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCacheDisableRequest(c.Server, id, params, body)
 	if err != nil {
@@ -3893,7 +3922,8 @@ func (c *Operations) InstancesCacheDisable(ctx context.Context, id string, param
 // InstancesCacheEnableWithBody performs a POST /api/v1/instances/{id}/cache/enable (the `InstancesCacheEnable` operationId) request,
 // with any type of body and a specified content type.
 //
-// Enable the fast query cache: buffer pool to 90 %, size by the rule, type.
+// Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+// chosen rule, and then switches the cache on.
 func (c *Operations) InstancesCacheEnableWithBody(ctx context.Context, id string, params *InstancesCacheEnableParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCacheEnableRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -3909,7 +3939,8 @@ func (c *Operations) InstancesCacheEnableWithBody(ctx context.Context, id string
 // InstancesCacheEnable performs a POST /api/v1/instances/{id}/cache/enable (the `InstancesCacheEnable` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Enable the fast query cache: buffer pool to 90 %, size by the rule, type.
+// Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+// chosen rule, and then switches the cache on.
 func (c *Operations) InstancesCacheEnable(ctx context.Context, id string, params *InstancesCacheEnableParams, body InstancesCacheEnableJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCacheEnableRequest(c.Server, id, params, body)
 	if err != nil {
@@ -3925,7 +3956,7 @@ func (c *Operations) InstancesCacheEnable(ctx context.Context, id string, params
 // InstancesCachePreviewWithBody performs a POST /api/v1/instances/{id}/cache/preview (the `InstancesCachePreview` operationId) request,
 // with any type of body and a specified content type.
 //
-// What enabling the fast query cache would do.
+// Returns what enabling the fast query cache would change. Nothing is stored or changed.
 func (c *Operations) InstancesCachePreviewWithBody(ctx context.Context, id string, params *InstancesCachePreviewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCachePreviewRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -3941,7 +3972,7 @@ func (c *Operations) InstancesCachePreviewWithBody(ctx context.Context, id strin
 // InstancesCachePreview performs a POST /api/v1/instances/{id}/cache/preview (the `InstancesCachePreview` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// What enabling the fast query cache would do.
+// Returns what enabling the fast query cache would change. Nothing is stored or changed.
 func (c *Operations) InstancesCachePreview(ctx context.Context, id string, params *InstancesCachePreviewParams, body InstancesCachePreviewJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCachePreviewRequest(c.Server, id, params, body)
 	if err != nil {
@@ -3956,7 +3987,7 @@ func (c *Operations) InstancesCachePreview(ctx context.Context, id string, param
 
 // InstancesCacheStatus performs a GET /api/v1/instances/{id}/cache/status (the `InstancesCacheStatus` operationId) request.
 //
-// The cache's settings and counters as the server has them now.
+// Returns the settings and counters of the cache as the server has them now.
 func (c *Operations) InstancesCacheStatus(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesCacheStatusRequest(c.Server, id)
 	if err != nil {
@@ -3972,7 +4003,7 @@ func (c *Operations) InstancesCacheStatus(ctx context.Context, id string, reqEdi
 // InstancesChangesCreateWithBody performs a POST /api/v1/instances/{id}/changes (the `InstancesChangesCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Make a change set of parameters, and approve it if `apply` says so.
+// Makes a change set of parameters, and approves it if `apply` is true.
 func (c *Operations) InstancesChangesCreateWithBody(ctx context.Context, id string, params *InstancesChangesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesChangesCreateRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -3988,7 +4019,7 @@ func (c *Operations) InstancesChangesCreateWithBody(ctx context.Context, id stri
 // InstancesChangesCreate performs a POST /api/v1/instances/{id}/changes (the `InstancesChangesCreate` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Make a change set of parameters, and approve it if `apply` says so.
+// Makes a change set of parameters, and approves it if `apply` is true.
 func (c *Operations) InstancesChangesCreate(ctx context.Context, id string, params *InstancesChangesCreateParams, body InstancesChangesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesChangesCreateRequest(c.Server, id, params, body)
 	if err != nil {
@@ -4003,7 +4034,8 @@ func (c *Operations) InstancesChangesCreate(ctx context.Context, id string, para
 
 // InstancesNearCachesList performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
 //
-// The near caches that are attached to the server or report here, and those that did in the last day.
+// The near caches of an instance: those that are attached to its server or report to the control plane now, and
+// those that did so within the last day.
 func (c *Operations) InstancesNearCachesList(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesNearCachesListRequest(c.Server, id, params)
 	if err != nil {
@@ -4018,7 +4050,8 @@ func (c *Operations) InstancesNearCachesList(ctx context.Context, id string, par
 
 // InstancesParametersList performs a GET /api/v1/instances/{id}/parameters (the `InstancesParametersList` operationId) request.
 //
-// Every parameter: what may be set, what is configured, and what the server runs now.
+// Returns all parameters of the instance: which may be set, what is configured, and the values that the server
+// runs now.
 func (c *Operations) InstancesParametersList(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesParametersListRequest(c.Server, id)
 	if err != nil {
@@ -4033,7 +4066,7 @@ func (c *Operations) InstancesParametersList(ctx context.Context, id string, req
 
 // InstancesPrerequisites performs a GET /api/v1/instances/{id}/prerequisites (the `InstancesPrerequisites` operationId) request.
 //
-// Whether the fast query cache may be enabled, checked against the live server.
+// Checks on the running server whether the fast query cache may be enabled, and returns the findings.
 func (c *Operations) InstancesPrerequisites(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesPrerequisitesRequest(c.Server, id)
 	if err != nil {
@@ -4049,7 +4082,8 @@ func (c *Operations) InstancesPrerequisites(ctx context.Context, id string, reqE
 // InstancesProxyWithBody performs a POST /api/v1/instances/{id}/proxy (the `InstancesProxy` operationId) request,
 // with any type of body and a specified content type.
 //
-// Enable or disable the dedicated proxy.
+// Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+// plane records.
 func (c *Operations) InstancesProxyWithBody(ctx context.Context, id string, params *InstancesProxyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesProxyRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -4065,7 +4099,8 @@ func (c *Operations) InstancesProxyWithBody(ctx context.Context, id string, para
 // InstancesProxy performs a POST /api/v1/instances/{id}/proxy (the `InstancesProxy` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Enable or disable the dedicated proxy.
+// Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+// plane records.
 func (c *Operations) InstancesProxy(ctx context.Context, id string, params *InstancesProxyParams, body InstancesProxyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesProxyRequest(c.Server, id, params, body)
 	if err != nil {
@@ -4081,7 +4116,8 @@ func (c *Operations) InstancesProxy(ctx context.Context, id string, params *Inst
 // InstancesResizeWithBody performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request,
 // with any type of body and a specified content type.
 //
-// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
+// Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+// query_cache_size is configured as a number, the request must say what it is to be.
 func (c *Operations) InstancesResizeWithBody(ctx context.Context, id string, params *InstancesResizeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesResizeRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -4097,7 +4133,8 @@ func (c *Operations) InstancesResizeWithBody(ctx context.Context, id string, par
 // InstancesResize performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
+// Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+// query_cache_size is configured as a number, the request must say what it is to be.
 func (c *Operations) InstancesResize(ctx context.Context, id string, params *InstancesResizeParams, body InstancesResizeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesResizeRequest(c.Server, id, params, body)
 	if err != nil {
@@ -4112,7 +4149,8 @@ func (c *Operations) InstancesResize(ctx context.Context, id string, params *Ins
 
 // MinorVersions performs a GET /api/v1/minor-versions (the `MinorVersions` operationId) request.
 //
-// Minor versions of the engine: the one that upgrades install, those that run, and the least acceptable.
+// Returns the minor versions of the engine: the one that an upgrade installs, those that run on instances, and
+// the least one with which the cache may be enabled.
 func (c *Operations) MinorVersions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewMinorVersionsRequest(c.Server)
 	if err != nil {
@@ -4235,7 +4273,7 @@ func (c *Operations) TemplatesPartialUpdate(ctx context.Context, id string, para
 
 // TokensList performs a GET /api/v1/tokens (the `TokensList` operationId) request.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 func (c *Operations) TokensList(ctx context.Context, params *TokensListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTokensListRequest(c.Server, params)
 	if err != nil {
@@ -4251,7 +4289,7 @@ func (c *Operations) TokensList(ctx context.Context, params *TokensListParams, r
 // TokensCreateWithBody performs a POST /api/v1/tokens (the `TokensCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 func (c *Operations) TokensCreateWithBody(ctx context.Context, params *TokensCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTokensCreateRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -4267,7 +4305,7 @@ func (c *Operations) TokensCreateWithBody(ctx context.Context, params *TokensCre
 // TokensCreate performs a POST /api/v1/tokens (the `TokensCreate` operationId) request.
 // Takes a body of the `application/json` content type.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 func (c *Operations) TokensCreate(ctx context.Context, params *TokensCreateParams, body TokensCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTokensCreateRequest(c.Server, params, body)
 	if err != nil {
@@ -4282,7 +4320,7 @@ func (c *Operations) TokensCreate(ctx context.Context, params *TokensCreateParam
 
 // TokensDestroy performs a DELETE /api/v1/tokens/{id} (the `TokensDestroy` operationId) request.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 func (c *Operations) TokensDestroy(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTokensDestroyRequest(c.Server, id)
 	if err != nil {
@@ -4297,7 +4335,7 @@ func (c *Operations) TokensDestroy(ctx context.Context, id string, reqEditors ..
 
 // TokensRetrieve performs a GET /api/v1/tokens/{id} (the `TokensRetrieve` operationId) request.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 func (c *Operations) TokensRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTokensRetrieveRequest(c.Server, id)
 	if err != nil {
@@ -6676,7 +6714,7 @@ type ClientWithResponsesInterface interface {
 	// AlertRulesUpdateWithBodyWithResponse performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Replaces the rule; what is left out takes its default.
+	// Replaces the rule. A field that is left out takes its default.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	AlertRulesUpdateWithBodyWithResponse(ctx context.Context, id string, params *AlertRulesUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AlertRulesUpdateResponse, error)
@@ -6684,7 +6722,7 @@ type ClientWithResponsesInterface interface {
 	// AlertRulesUpdateWithResponse performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Replaces the rule; what is left out takes its default.
+	// Replaces the rule. A field that is left out takes its default.
 	AlertRulesUpdateWithResponse(ctx context.Context, id string, params *AlertRulesUpdateParams, body AlertRulesUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*AlertRulesUpdateResponse, error)
 
 	// ChangesListWithResponse performs a GET /api/v1/changes (the `ChangesList` operationId) request.
@@ -6695,7 +6733,8 @@ type ClientWithResponsesInterface interface {
 	// ChangesPreviewWithBodyWithResponse performs a POST /api/v1/changes/preview (the `ChangesPreview` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing.
+	// Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+	// changed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	ChangesPreviewWithBodyWithResponse(ctx context.Context, params *ChangesPreviewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangesPreviewResponse, error)
@@ -6703,7 +6742,8 @@ type ClientWithResponsesInterface interface {
 	// ChangesPreviewWithResponse performs a POST /api/v1/changes/preview (the `ChangesPreview` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing.
+	// Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+	// changed.
 	ChangesPreviewWithResponse(ctx context.Context, params *ChangesPreviewParams, body ChangesPreviewJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangesPreviewResponse, error)
 
 	// ChangesRetrieveWithResponse performs a GET /api/v1/changes/{id} (the `ChangesRetrieve` operationId) request.
@@ -6713,7 +6753,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangesAbortCreateWithResponse performs a POST /api/v1/changes/{id}/abort (the `ChangesAbortCreate` operationId) request.
 	//
-	// Give it up. One that is at work undoes what it did.
+	// Aborts a change set. If it is running, the steps that it has done are undone.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	ChangesAbortCreateWithResponse(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*ChangesAbortCreateResponse, error)
@@ -6741,7 +6781,8 @@ type ClientWithResponsesInterface interface {
 	// ChannelsUpdateWithBodyWithResponse performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Replaces the channel; what is left out takes its default, except for the secret.
+	// Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+	// stored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	ChannelsUpdateWithBodyWithResponse(ctx context.Context, id string, params *ChannelsUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChannelsUpdateResponse, error)
@@ -6749,7 +6790,8 @@ type ClientWithResponsesInterface interface {
 	// ChannelsUpdateWithResponse performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Replaces the channel; what is left out takes its default, except for the secret.
+	// Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+	// stored.
 	ChannelsUpdateWithResponse(ctx context.Context, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*ChannelsUpdateResponse, error)
 
 	// EngineLinesListWithResponse performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
@@ -6760,7 +6802,8 @@ type ClientWithResponsesInterface interface {
 	// ExpressionsEvaluateWithBodyWithResponse performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Try an expression out. A wrong one is an answer, not an error: `error` points at the column.
+	// Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+	// names the column.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	ExpressionsEvaluateWithBodyWithResponse(ctx context.Context, params *ExpressionsEvaluateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExpressionsEvaluateResponse, error)
@@ -6768,7 +6811,8 @@ type ClientWithResponsesInterface interface {
 	// ExpressionsEvaluateWithResponse performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Try an expression out. A wrong one is an answer, not an error: `error` points at the column.
+	// Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+	// names the column.
 	ExpressionsEvaluateWithResponse(ctx context.Context, params *ExpressionsEvaluateParams, body ExpressionsEvaluateJSONRequestBody, reqEditors ...RequestEditorFn) (*ExpressionsEvaluateResponse, error)
 
 	// InstanceClassesListWithResponse performs a GET /api/v1/instance-classes (the `InstanceClassesList` operationId) request.
@@ -6779,7 +6823,7 @@ type ClientWithResponsesInterface interface {
 	// InstanceClassesCustomCreateWithBodyWithResponse performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// The class of a machine of this size: one that is there, or a new one.
+	// Returns the class for a machine of exactly this size. If there is none, it is created.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstanceClassesCustomCreateWithBodyWithResponse(ctx context.Context, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstanceClassesCustomCreateResponse, error)
@@ -6787,13 +6831,14 @@ type ClientWithResponsesInterface interface {
 	// InstanceClassesCustomCreateWithResponse performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// The class of a machine of this size: one that is there, or a new one.
+	// Returns the class for a machine of exactly this size. If there is none, it is created.
 	InstanceClassesCustomCreateWithResponse(ctx context.Context, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstanceClassesCustomCreateResponse, error)
 
 	// InstancesCreateWithBodyWithResponse performs a POST /api/v1/instances (the `InstancesCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Register an endpoint, or have a local server made. Its state says when it is ready.
+	// Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+	// instance can be used once its state is `running`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesCreateWithBodyWithResponse(ctx context.Context, params *InstancesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesCreateResponse, error)
@@ -6801,19 +6846,21 @@ type ClientWithResponsesInterface interface {
 	// InstancesCreateWithResponse performs a POST /api/v1/instances (the `InstancesCreate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Register an endpoint, or have a local server made. Its state says when it is ready.
+	// Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+	// instance can be used once its state is `running`.
 	InstancesCreateWithResponse(ctx context.Context, params *InstancesCreateParams, body InstancesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesCreateResponse, error)
 
 	// InstancesDestroyWithResponse performs a DELETE /api/v1/instances/{id} (the `InstancesDestroy` operationId) request.
 	//
-	// Forget an external instance; stop a local one and delete its data.
+	// Removes an instance by a change set. An external server is only removed from the control plane; a local one
+	// is stopped, and its data is deleted.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesDestroyWithResponse(ctx context.Context, id string, params *InstancesDestroyParams, reqEditors ...RequestEditorFn) (*InstancesDestroyResponse, error)
 
 	// InstancesRetrieveWithResponse performs a GET /api/v1/instances/{id} (the `InstancesRetrieve` operationId) request.
 	//
-	// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+	// Returns an instance with the facts that the control plane records about it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesRetrieveResponse, error)
@@ -6821,7 +6868,7 @@ type ClientWithResponsesInterface interface {
 	// InstancesPartialUpdateWithBodyWithResponse performs a PATCH /api/v1/instances/{id} (the `InstancesPartialUpdate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+	// Changes what the control plane records about an instance. The server itself is not changed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesPartialUpdateWithBodyWithResponse(ctx context.Context, id string, params *InstancesPartialUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesPartialUpdateResponse, error)
@@ -6829,12 +6876,12 @@ type ClientWithResponsesInterface interface {
 	// InstancesPartialUpdateWithResponse performs a PATCH /api/v1/instances/{id} (the `InstancesPartialUpdate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+	// Changes what the control plane records about an instance. The server itself is not changed.
 	InstancesPartialUpdateWithResponse(ctx context.Context, id string, params *InstancesPartialUpdateParams, body InstancesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesPartialUpdateResponse, error)
 
 	// InstancesCacheAdviceWithResponse performs a GET /api/v1/instances/{id}/cache/advice (the `InstancesCacheAdvice` operationId) request.
 	//
-	// How large the cache should be by each rule, and which tables gain from it.
+	// Returns how large the cache should be by each rule for its size, and which tables gain from it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesCacheAdviceWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesCacheAdviceResponse, error)
@@ -6842,7 +6889,7 @@ type ClientWithResponsesInterface interface {
 	// InstancesCacheDisableWithBodyWithResponse performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Disable the fast query cache and give its memory back.
+	// Disables the fast query cache by a change set, and gives its memory back to the server.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesCacheDisableWithBodyWithResponse(ctx context.Context, id string, params *InstancesCacheDisableParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesCacheDisableResponse, error)
@@ -6850,13 +6897,14 @@ type ClientWithResponsesInterface interface {
 	// InstancesCacheDisableWithResponse performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Disable the fast query cache and give its memory back.
+	// Disables the fast query cache by a change set, and gives its memory back to the server.
 	InstancesCacheDisableWithResponse(ctx context.Context, id string, params *InstancesCacheDisableParams, body InstancesCacheDisableJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesCacheDisableResponse, error)
 
 	// InstancesCacheEnableWithBodyWithResponse performs a POST /api/v1/instances/{id}/cache/enable (the `InstancesCacheEnable` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Enable the fast query cache: buffer pool to 90 %, size by the rule, type.
+	// Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+	// chosen rule, and then switches the cache on.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesCacheEnableWithBodyWithResponse(ctx context.Context, id string, params *InstancesCacheEnableParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesCacheEnableResponse, error)
@@ -6864,13 +6912,14 @@ type ClientWithResponsesInterface interface {
 	// InstancesCacheEnableWithResponse performs a POST /api/v1/instances/{id}/cache/enable (the `InstancesCacheEnable` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Enable the fast query cache: buffer pool to 90 %, size by the rule, type.
+	// Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+	// chosen rule, and then switches the cache on.
 	InstancesCacheEnableWithResponse(ctx context.Context, id string, params *InstancesCacheEnableParams, body InstancesCacheEnableJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesCacheEnableResponse, error)
 
 	// InstancesCachePreviewWithBodyWithResponse performs a POST /api/v1/instances/{id}/cache/preview (the `InstancesCachePreview` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// What enabling the fast query cache would do.
+	// Returns what enabling the fast query cache would change. Nothing is stored or changed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesCachePreviewWithBodyWithResponse(ctx context.Context, id string, params *InstancesCachePreviewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesCachePreviewResponse, error)
@@ -6878,12 +6927,12 @@ type ClientWithResponsesInterface interface {
 	// InstancesCachePreviewWithResponse performs a POST /api/v1/instances/{id}/cache/preview (the `InstancesCachePreview` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// What enabling the fast query cache would do.
+	// Returns what enabling the fast query cache would change. Nothing is stored or changed.
 	InstancesCachePreviewWithResponse(ctx context.Context, id string, params *InstancesCachePreviewParams, body InstancesCachePreviewJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesCachePreviewResponse, error)
 
 	// InstancesCacheStatusWithResponse performs a GET /api/v1/instances/{id}/cache/status (the `InstancesCacheStatus` operationId) request.
 	//
-	// The cache's settings and counters as the server has them now.
+	// Returns the settings and counters of the cache as the server has them now.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesCacheStatusWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesCacheStatusResponse, error)
@@ -6891,7 +6940,7 @@ type ClientWithResponsesInterface interface {
 	// InstancesChangesCreateWithBodyWithResponse performs a POST /api/v1/instances/{id}/changes (the `InstancesChangesCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Make a change set of parameters, and approve it if `apply` says so.
+	// Makes a change set of parameters, and approves it if `apply` is true.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesChangesCreateWithBodyWithResponse(ctx context.Context, id string, params *InstancesChangesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesChangesCreateResponse, error)
@@ -6899,26 +6948,28 @@ type ClientWithResponsesInterface interface {
 	// InstancesChangesCreateWithResponse performs a POST /api/v1/instances/{id}/changes (the `InstancesChangesCreate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Make a change set of parameters, and approve it if `apply` says so.
+	// Makes a change set of parameters, and approves it if `apply` is true.
 	InstancesChangesCreateWithResponse(ctx context.Context, id string, params *InstancesChangesCreateParams, body InstancesChangesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesChangesCreateResponse, error)
 
 	// InstancesNearCachesListWithResponse performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
 	//
-	// The near caches that are attached to the server or report here, and those that did in the last day.
+	// The near caches of an instance: those that are attached to its server or report to the control plane now, and
+	// those that did so within the last day.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesNearCachesListWithResponse(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*InstancesNearCachesListResponse, error)
 
 	// InstancesParametersListWithResponse performs a GET /api/v1/instances/{id}/parameters (the `InstancesParametersList` operationId) request.
 	//
-	// Every parameter: what may be set, what is configured, and what the server runs now.
+	// Returns all parameters of the instance: which may be set, what is configured, and the values that the server
+	// runs now.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesParametersListWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesParametersListResponse, error)
 
 	// InstancesPrerequisitesWithResponse performs a GET /api/v1/instances/{id}/prerequisites (the `InstancesPrerequisites` operationId) request.
 	//
-	// Whether the fast query cache may be enabled, checked against the live server.
+	// Checks on the running server whether the fast query cache may be enabled, and returns the findings.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesPrerequisitesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesPrerequisitesResponse, error)
@@ -6926,7 +6977,8 @@ type ClientWithResponsesInterface interface {
 	// InstancesProxyWithBodyWithResponse performs a POST /api/v1/instances/{id}/proxy (the `InstancesProxy` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Enable or disable the dedicated proxy.
+	// Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+	// plane records.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesProxyWithBodyWithResponse(ctx context.Context, id string, params *InstancesProxyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesProxyResponse, error)
@@ -6934,13 +6986,15 @@ type ClientWithResponsesInterface interface {
 	// InstancesProxyWithResponse performs a POST /api/v1/instances/{id}/proxy (the `InstancesProxy` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Enable or disable the dedicated proxy.
+	// Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+	// plane records.
 	InstancesProxyWithResponse(ctx context.Context, id string, params *InstancesProxyParams, body InstancesProxyJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesProxyResponse, error)
 
 	// InstancesResizeWithBodyWithResponse performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
+	// Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+	// query_cache_size is configured as a number, the request must say what it is to be.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesResizeWithBodyWithResponse(ctx context.Context, id string, params *InstancesResizeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesResizeResponse, error)
@@ -6948,12 +7002,14 @@ type ClientWithResponsesInterface interface {
 	// InstancesResizeWithResponse performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
+	// Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+	// query_cache_size is configured as a number, the request must say what it is to be.
 	InstancesResizeWithResponse(ctx context.Context, id string, params *InstancesResizeParams, body InstancesResizeJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesResizeResponse, error)
 
 	// MinorVersionsWithResponse performs a GET /api/v1/minor-versions (the `MinorVersions` operationId) request.
 	//
-	// Minor versions of the engine: the one that upgrades install, those that run, and the least acceptable.
+	// Returns the minor versions of the engine: the one that an upgrade installs, those that run on instances, and
+	// the least one with which the cache may be enabled.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	MinorVersionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*MinorVersionsResponse, error)
@@ -7000,7 +7056,7 @@ type ClientWithResponsesInterface interface {
 
 	// TokensListWithResponse performs a GET /api/v1/tokens (the `TokensList` operationId) request.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	TokensListWithResponse(ctx context.Context, params *TokensListParams, reqEditors ...RequestEditorFn) (*TokensListResponse, error)
@@ -7008,7 +7064,7 @@ type ClientWithResponsesInterface interface {
 	// TokensCreateWithBodyWithResponse performs a POST /api/v1/tokens (the `TokensCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	TokensCreateWithBodyWithResponse(ctx context.Context, params *TokensCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TokensCreateResponse, error)
@@ -7016,19 +7072,19 @@ type ClientWithResponsesInterface interface {
 	// TokensCreateWithResponse performs a POST /api/v1/tokens (the `TokensCreate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	TokensCreateWithResponse(ctx context.Context, params *TokensCreateParams, body TokensCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*TokensCreateResponse, error)
 
 	// TokensDestroyWithResponse performs a DELETE /api/v1/tokens/{id} (the `TokensDestroy` operationId) request.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	TokensDestroyWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*TokensDestroyResponse, error)
 
 	// TokensRetrieveWithResponse performs a GET /api/v1/tokens/{id} (the `TokensRetrieve` operationId) request.
 	//
-	// One's own tokens; an admin sees and revokes everybody's.
+	// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	TokensRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*TokensRetrieveResponse, error)
@@ -9069,7 +9125,7 @@ func (c *ClientWithResponses) AlertRulesRetrieveWithResponse(ctx context.Context
 // AlertRulesUpdateWithBodyWithResponse performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Replaces the rule; what is left out takes its default.
+// Replaces the rule. A field that is left out takes its default.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) AlertRulesUpdateWithBodyWithResponse(ctx context.Context, id string, params *AlertRulesUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AlertRulesUpdateResponse, error) {
@@ -9083,7 +9139,7 @@ func (c *ClientWithResponses) AlertRulesUpdateWithBodyWithResponse(ctx context.C
 // AlertRulesUpdateWithResponse performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Replaces the rule; what is left out takes its default.
+// Replaces the rule. A field that is left out takes its default.
 func (c *ClientWithResponses) AlertRulesUpdateWithResponse(ctx context.Context, id string, params *AlertRulesUpdateParams, body AlertRulesUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*AlertRulesUpdateResponse, error) {
 	rsp, err := c.AlertRulesUpdate(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9106,7 +9162,8 @@ func (c *ClientWithResponses) ChangesListWithResponse(ctx context.Context, param
 // ChangesPreviewWithBodyWithResponse performs a POST /api/v1/changes/preview (the `ChangesPreview` operationId) request,
 // with any type of body and a specified content type.
 //
-// What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing.
+// Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+// changed.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) ChangesPreviewWithBodyWithResponse(ctx context.Context, params *ChangesPreviewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangesPreviewResponse, error) {
@@ -9120,7 +9177,8 @@ func (c *ClientWithResponses) ChangesPreviewWithBodyWithResponse(ctx context.Con
 // ChangesPreviewWithResponse performs a POST /api/v1/changes/preview (the `ChangesPreview` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing.
+// Returns what a change would do: old and new values, restarts, steps and findings. Nothing is stored or
+// changed.
 func (c *ClientWithResponses) ChangesPreviewWithResponse(ctx context.Context, params *ChangesPreviewParams, body ChangesPreviewJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangesPreviewResponse, error) {
 	rsp, err := c.ChangesPreview(ctx, params, body, reqEditors...)
 	if err != nil {
@@ -9142,7 +9200,7 @@ func (c *ClientWithResponses) ChangesRetrieveWithResponse(ctx context.Context, i
 
 // ChangesAbortCreateWithResponse performs a POST /api/v1/changes/{id}/abort (the `ChangesAbortCreate` operationId) request.
 //
-// Give it up. One that is at work undoes what it did.
+// Aborts a change set. If it is running, the steps that it has done are undone.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) ChangesAbortCreateWithResponse(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*ChangesAbortCreateResponse, error) {
@@ -9200,7 +9258,8 @@ func (c *ClientWithResponses) ChannelsRetrieveWithResponse(ctx context.Context, 
 // ChannelsUpdateWithBodyWithResponse performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Replaces the channel; what is left out takes its default, except for the secret.
+// Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+// stored.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) ChannelsUpdateWithBodyWithResponse(ctx context.Context, id string, params *ChannelsUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChannelsUpdateResponse, error) {
@@ -9214,7 +9273,8 @@ func (c *ClientWithResponses) ChannelsUpdateWithBodyWithResponse(ctx context.Con
 // ChannelsUpdateWithResponse performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Replaces the channel; what is left out takes its default, except for the secret.
+// Replaces the channel. A field that is left out takes its default; a secret that is left out stays as it is
+// stored.
 func (c *ClientWithResponses) ChannelsUpdateWithResponse(ctx context.Context, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*ChannelsUpdateResponse, error) {
 	rsp, err := c.ChannelsUpdate(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9237,7 +9297,8 @@ func (c *ClientWithResponses) EngineLinesListWithResponse(ctx context.Context, r
 // ExpressionsEvaluateWithBodyWithResponse performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Try an expression out. A wrong one is an answer, not an error: `error` points at the column.
+// Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+// names the column.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) ExpressionsEvaluateWithBodyWithResponse(ctx context.Context, params *ExpressionsEvaluateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExpressionsEvaluateResponse, error) {
@@ -9251,7 +9312,8 @@ func (c *ClientWithResponses) ExpressionsEvaluateWithBodyWithResponse(ctx contex
 // ExpressionsEvaluateWithResponse performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Try an expression out. A wrong one is an answer, not an error: `error` points at the column.
+// Computes the value of an expression. For a wrong expression the answer has status 200 too, and its `error`
+// names the column.
 func (c *ClientWithResponses) ExpressionsEvaluateWithResponse(ctx context.Context, params *ExpressionsEvaluateParams, body ExpressionsEvaluateJSONRequestBody, reqEditors ...RequestEditorFn) (*ExpressionsEvaluateResponse, error) {
 	rsp, err := c.ExpressionsEvaluate(ctx, params, body, reqEditors...)
 	if err != nil {
@@ -9274,7 +9336,7 @@ func (c *ClientWithResponses) InstanceClassesListWithResponse(ctx context.Contex
 // InstanceClassesCustomCreateWithBodyWithResponse performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// The class of a machine of this size: one that is there, or a new one.
+// Returns the class for a machine of exactly this size. If there is none, it is created.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstanceClassesCustomCreateWithBodyWithResponse(ctx context.Context, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstanceClassesCustomCreateResponse, error) {
@@ -9288,7 +9350,7 @@ func (c *ClientWithResponses) InstanceClassesCustomCreateWithBodyWithResponse(ct
 // InstanceClassesCustomCreateWithResponse performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// The class of a machine of this size: one that is there, or a new one.
+// Returns the class for a machine of exactly this size. If there is none, it is created.
 func (c *ClientWithResponses) InstanceClassesCustomCreateWithResponse(ctx context.Context, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstanceClassesCustomCreateResponse, error) {
 	rsp, err := c.InstanceClassesCustomCreate(ctx, params, body, reqEditors...)
 	if err != nil {
@@ -9300,7 +9362,8 @@ func (c *ClientWithResponses) InstanceClassesCustomCreateWithResponse(ctx contex
 // InstancesCreateWithBodyWithResponse performs a POST /api/v1/instances (the `InstancesCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Register an endpoint, or have a local server made. Its state says when it is ready.
+// Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+// instance can be used once its state is `running`.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesCreateWithBodyWithResponse(ctx context.Context, params *InstancesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesCreateResponse, error) {
@@ -9314,7 +9377,8 @@ func (c *ClientWithResponses) InstancesCreateWithBodyWithResponse(ctx context.Co
 // InstancesCreateWithResponse performs a POST /api/v1/instances (the `InstancesCreate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Register an endpoint, or have a local server made. Its state says when it is ready.
+// Registers an existing server (`external`), or creates a server on the control plane's machine (`local`). The
+// instance can be used once its state is `running`.
 func (c *ClientWithResponses) InstancesCreateWithResponse(ctx context.Context, params *InstancesCreateParams, body InstancesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesCreateResponse, error) {
 	rsp, err := c.InstancesCreate(ctx, params, body, reqEditors...)
 	if err != nil {
@@ -9325,7 +9389,8 @@ func (c *ClientWithResponses) InstancesCreateWithResponse(ctx context.Context, p
 
 // InstancesDestroyWithResponse performs a DELETE /api/v1/instances/{id} (the `InstancesDestroy` operationId) request.
 //
-// Forget an external instance; stop a local one and delete its data.
+// Removes an instance by a change set. An external server is only removed from the control plane; a local one
+// is stopped, and its data is deleted.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesDestroyWithResponse(ctx context.Context, id string, params *InstancesDestroyParams, reqEditors ...RequestEditorFn) (*InstancesDestroyResponse, error) {
@@ -9338,7 +9403,7 @@ func (c *ClientWithResponses) InstancesDestroyWithResponse(ctx context.Context, 
 
 // InstancesRetrieveWithResponse performs a GET /api/v1/instances/{id} (the `InstancesRetrieve` operationId) request.
 //
-// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+// Returns an instance with the facts that the control plane records about it.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesRetrieveResponse, error) {
@@ -9352,7 +9417,7 @@ func (c *ClientWithResponses) InstancesRetrieveWithResponse(ctx context.Context,
 // InstancesPartialUpdateWithBodyWithResponse performs a PATCH /api/v1/instances/{id} (the `InstancesPartialUpdate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+// Changes what the control plane records about an instance. The server itself is not changed.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesPartialUpdateWithBodyWithResponse(ctx context.Context, id string, params *InstancesPartialUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesPartialUpdateResponse, error) {
@@ -9366,7 +9431,7 @@ func (c *ClientWithResponses) InstancesPartialUpdateWithBodyWithResponse(ctx con
 // InstancesPartialUpdateWithResponse performs a PATCH /api/v1/instances/{id} (the `InstancesPartialUpdate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
+// Changes what the control plane records about an instance. The server itself is not changed.
 func (c *ClientWithResponses) InstancesPartialUpdateWithResponse(ctx context.Context, id string, params *InstancesPartialUpdateParams, body InstancesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesPartialUpdateResponse, error) {
 	rsp, err := c.InstancesPartialUpdate(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9377,7 +9442,7 @@ func (c *ClientWithResponses) InstancesPartialUpdateWithResponse(ctx context.Con
 
 // InstancesCacheAdviceWithResponse performs a GET /api/v1/instances/{id}/cache/advice (the `InstancesCacheAdvice` operationId) request.
 //
-// How large the cache should be by each rule, and which tables gain from it.
+// Returns how large the cache should be by each rule for its size, and which tables gain from it.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesCacheAdviceWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesCacheAdviceResponse, error) {
@@ -9391,7 +9456,7 @@ func (c *ClientWithResponses) InstancesCacheAdviceWithResponse(ctx context.Conte
 // InstancesCacheDisableWithBodyWithResponse performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request,
 // with any type of body and a specified content type.
 //
-// Disable the fast query cache and give its memory back.
+// Disables the fast query cache by a change set, and gives its memory back to the server.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesCacheDisableWithBodyWithResponse(ctx context.Context, id string, params *InstancesCacheDisableParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesCacheDisableResponse, error) {
@@ -9405,7 +9470,7 @@ func (c *ClientWithResponses) InstancesCacheDisableWithBodyWithResponse(ctx cont
 // InstancesCacheDisableWithResponse performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Disable the fast query cache and give its memory back.
+// Disables the fast query cache by a change set, and gives its memory back to the server.
 func (c *ClientWithResponses) InstancesCacheDisableWithResponse(ctx context.Context, id string, params *InstancesCacheDisableParams, body InstancesCacheDisableJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesCacheDisableResponse, error) {
 	rsp, err := c.InstancesCacheDisable(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9417,7 +9482,8 @@ func (c *ClientWithResponses) InstancesCacheDisableWithResponse(ctx context.Cont
 // InstancesCacheEnableWithBodyWithResponse performs a POST /api/v1/instances/{id}/cache/enable (the `InstancesCacheEnable` operationId) request,
 // with any type of body and a specified content type.
 //
-// Enable the fast query cache: buffer pool to 90 %, size by the rule, type.
+// Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+// chosen rule, and then switches the cache on.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesCacheEnableWithBodyWithResponse(ctx context.Context, id string, params *InstancesCacheEnableParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesCacheEnableResponse, error) {
@@ -9431,7 +9497,8 @@ func (c *ClientWithResponses) InstancesCacheEnableWithBodyWithResponse(ctx conte
 // InstancesCacheEnableWithResponse performs a POST /api/v1/instances/{id}/cache/enable (the `InstancesCacheEnable` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Enable the fast query cache: buffer pool to 90 %, size by the rule, type.
+// Enables the fast query cache by a change set: reduces the buffer pool to 90 %, sets the cache's size by the
+// chosen rule, and then switches the cache on.
 func (c *ClientWithResponses) InstancesCacheEnableWithResponse(ctx context.Context, id string, params *InstancesCacheEnableParams, body InstancesCacheEnableJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesCacheEnableResponse, error) {
 	rsp, err := c.InstancesCacheEnable(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9443,7 +9510,7 @@ func (c *ClientWithResponses) InstancesCacheEnableWithResponse(ctx context.Conte
 // InstancesCachePreviewWithBodyWithResponse performs a POST /api/v1/instances/{id}/cache/preview (the `InstancesCachePreview` operationId) request,
 // with any type of body and a specified content type.
 //
-// What enabling the fast query cache would do.
+// Returns what enabling the fast query cache would change. Nothing is stored or changed.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesCachePreviewWithBodyWithResponse(ctx context.Context, id string, params *InstancesCachePreviewParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesCachePreviewResponse, error) {
@@ -9457,7 +9524,7 @@ func (c *ClientWithResponses) InstancesCachePreviewWithBodyWithResponse(ctx cont
 // InstancesCachePreviewWithResponse performs a POST /api/v1/instances/{id}/cache/preview (the `InstancesCachePreview` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// What enabling the fast query cache would do.
+// Returns what enabling the fast query cache would change. Nothing is stored or changed.
 func (c *ClientWithResponses) InstancesCachePreviewWithResponse(ctx context.Context, id string, params *InstancesCachePreviewParams, body InstancesCachePreviewJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesCachePreviewResponse, error) {
 	rsp, err := c.InstancesCachePreview(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9468,7 +9535,7 @@ func (c *ClientWithResponses) InstancesCachePreviewWithResponse(ctx context.Cont
 
 // InstancesCacheStatusWithResponse performs a GET /api/v1/instances/{id}/cache/status (the `InstancesCacheStatus` operationId) request.
 //
-// The cache's settings and counters as the server has them now.
+// Returns the settings and counters of the cache as the server has them now.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesCacheStatusWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesCacheStatusResponse, error) {
@@ -9482,7 +9549,7 @@ func (c *ClientWithResponses) InstancesCacheStatusWithResponse(ctx context.Conte
 // InstancesChangesCreateWithBodyWithResponse performs a POST /api/v1/instances/{id}/changes (the `InstancesChangesCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// Make a change set of parameters, and approve it if `apply` says so.
+// Makes a change set of parameters, and approves it if `apply` is true.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesChangesCreateWithBodyWithResponse(ctx context.Context, id string, params *InstancesChangesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesChangesCreateResponse, error) {
@@ -9496,7 +9563,7 @@ func (c *ClientWithResponses) InstancesChangesCreateWithBodyWithResponse(ctx con
 // InstancesChangesCreateWithResponse performs a POST /api/v1/instances/{id}/changes (the `InstancesChangesCreate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Make a change set of parameters, and approve it if `apply` says so.
+// Makes a change set of parameters, and approves it if `apply` is true.
 func (c *ClientWithResponses) InstancesChangesCreateWithResponse(ctx context.Context, id string, params *InstancesChangesCreateParams, body InstancesChangesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesChangesCreateResponse, error) {
 	rsp, err := c.InstancesChangesCreate(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9507,7 +9574,8 @@ func (c *ClientWithResponses) InstancesChangesCreateWithResponse(ctx context.Con
 
 // InstancesNearCachesListWithResponse performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
 //
-// The near caches that are attached to the server or report here, and those that did in the last day.
+// The near caches of an instance: those that are attached to its server or report to the control plane now, and
+// those that did so within the last day.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesNearCachesListWithResponse(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*InstancesNearCachesListResponse, error) {
@@ -9520,7 +9588,8 @@ func (c *ClientWithResponses) InstancesNearCachesListWithResponse(ctx context.Co
 
 // InstancesParametersListWithResponse performs a GET /api/v1/instances/{id}/parameters (the `InstancesParametersList` operationId) request.
 //
-// Every parameter: what may be set, what is configured, and what the server runs now.
+// Returns all parameters of the instance: which may be set, what is configured, and the values that the server
+// runs now.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesParametersListWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesParametersListResponse, error) {
@@ -9533,7 +9602,7 @@ func (c *ClientWithResponses) InstancesParametersListWithResponse(ctx context.Co
 
 // InstancesPrerequisitesWithResponse performs a GET /api/v1/instances/{id}/prerequisites (the `InstancesPrerequisites` operationId) request.
 //
-// Whether the fast query cache may be enabled, checked against the live server.
+// Checks on the running server whether the fast query cache may be enabled, and returns the findings.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesPrerequisitesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesPrerequisitesResponse, error) {
@@ -9547,7 +9616,8 @@ func (c *ClientWithResponses) InstancesPrerequisitesWithResponse(ctx context.Con
 // InstancesProxyWithBodyWithResponse performs a POST /api/v1/instances/{id}/proxy (the `InstancesProxy` operationId) request,
 // with any type of body and a specified content type.
 //
-// Enable or disable the dedicated proxy.
+// Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+// plane records.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesProxyWithBodyWithResponse(ctx context.Context, id string, params *InstancesProxyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesProxyResponse, error) {
@@ -9561,7 +9631,8 @@ func (c *ClientWithResponses) InstancesProxyWithBodyWithResponse(ctx context.Con
 // InstancesProxyWithResponse performs a POST /api/v1/instances/{id}/proxy (the `InstancesProxy` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Enable or disable the dedicated proxy.
+// Enables or disables the managed service's dedicated proxy by a change set. This only changes what the control
+// plane records.
 func (c *ClientWithResponses) InstancesProxyWithResponse(ctx context.Context, id string, params *InstancesProxyParams, body InstancesProxyJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesProxyResponse, error) {
 	rsp, err := c.InstancesProxy(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9573,7 +9644,8 @@ func (c *ClientWithResponses) InstancesProxyWithResponse(ctx context.Context, id
 // InstancesResizeWithBodyWithResponse performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request,
 // with any type of body and a specified content type.
 //
-// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
+// Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+// query_cache_size is configured as a number, the request must say what it is to be.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesResizeWithBodyWithResponse(ctx context.Context, id string, params *InstancesResizeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstancesResizeResponse, error) {
@@ -9587,7 +9659,8 @@ func (c *ClientWithResponses) InstancesResizeWithBodyWithResponse(ctx context.Co
 // InstancesResizeWithResponse performs a POST /api/v1/instances/{id}/resize (the `InstancesResize` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Move to another class: expressions are resolved again, a literal query_cache_size must be decided on.
+// Moves the instance to another class by a change set. Configured expressions are computed again for it. If
+// query_cache_size is configured as a number, the request must say what it is to be.
 func (c *ClientWithResponses) InstancesResizeWithResponse(ctx context.Context, id string, params *InstancesResizeParams, body InstancesResizeJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesResizeResponse, error) {
 	rsp, err := c.InstancesResize(ctx, id, params, body, reqEditors...)
 	if err != nil {
@@ -9598,7 +9671,8 @@ func (c *ClientWithResponses) InstancesResizeWithResponse(ctx context.Context, i
 
 // MinorVersionsWithResponse performs a GET /api/v1/minor-versions (the `MinorVersions` operationId) request.
 //
-// Minor versions of the engine: the one that upgrades install, those that run, and the least acceptable.
+// Returns the minor versions of the engine: the one that an upgrade installs, those that run on instances, and
+// the least one with which the cache may be enabled.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) MinorVersionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*MinorVersionsResponse, error) {
@@ -9699,7 +9773,7 @@ func (c *ClientWithResponses) TemplatesPartialUpdateWithResponse(ctx context.Con
 
 // TokensListWithResponse performs a GET /api/v1/tokens (the `TokensList` operationId) request.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TokensListWithResponse(ctx context.Context, params *TokensListParams, reqEditors ...RequestEditorFn) (*TokensListResponse, error) {
@@ -9713,7 +9787,7 @@ func (c *ClientWithResponses) TokensListWithResponse(ctx context.Context, params
 // TokensCreateWithBodyWithResponse performs a POST /api/v1/tokens (the `TokensCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TokensCreateWithBodyWithResponse(ctx context.Context, params *TokensCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TokensCreateResponse, error) {
@@ -9727,7 +9801,7 @@ func (c *ClientWithResponses) TokensCreateWithBodyWithResponse(ctx context.Conte
 // TokensCreateWithResponse performs a POST /api/v1/tokens (the `TokensCreate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 func (c *ClientWithResponses) TokensCreateWithResponse(ctx context.Context, params *TokensCreateParams, body TokensCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*TokensCreateResponse, error) {
 	rsp, err := c.TokensCreate(ctx, params, body, reqEditors...)
 	if err != nil {
@@ -9738,7 +9812,7 @@ func (c *ClientWithResponses) TokensCreateWithResponse(ctx context.Context, para
 
 // TokensDestroyWithResponse performs a DELETE /api/v1/tokens/{id} (the `TokensDestroy` operationId) request.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TokensDestroyWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*TokensDestroyResponse, error) {
@@ -9751,7 +9825,7 @@ func (c *ClientWithResponses) TokensDestroyWithResponse(ctx context.Context, id 
 
 // TokensRetrieveWithResponse performs a GET /api/v1/tokens/{id} (the `TokensRetrieve` operationId) request.
 //
-// One's own tokens; an admin sees and revokes everybody's.
+// Tokens of the caller. Administrators read and revoke the tokens of all users, but create only their own.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TokensRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*TokensRetrieveResponse, error) {
