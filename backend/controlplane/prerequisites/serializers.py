@@ -7,6 +7,7 @@ from rest_framework import serializers
 from controlplane.fleet.serializers import OBSTACLE_HELP
 from controlplane.near_caches.models import Mode
 from controlplane.parameters.serializers import FindingSerializer
+from controlplane.prerequisites.digests import Verdict
 from controlplane.prerequisites.recommendation import TEXTS
 
 SIZE_RULES = ("result_set", "buffer_pool", "curve", "explicit")
@@ -156,6 +157,12 @@ class StatementEstimateSerializer(serializers.Serializer[Any]):
     read_time_ratio = serializers.FloatField(help_text="Share of reads in the time that the server spends.")
     sampled = serializers.IntegerField(help_text="Recent reads whose texts the server remembers.")
     repeated = serializers.IntegerField(help_text="Those of them that repeat the text of another one.")
+    verdict = serializers.ChoiceField(
+        choices=[each.value for each in Verdict],
+        help_text="What follows for a near cache. `little_time`: not worth it, since reads take little of the server's "
+        "time. `unknown`: the server remembers no read's text. `small_sample`: too few reads are remembered. "
+        "`few_repeat`: hardly worth it. `may_pay`: enough reads repeat.",
+    )
 
 
 class CacheQueriesSerializer(serializers.Serializer[Any]):

@@ -3830,7 +3830,7 @@ export interface components {
             enabled: boolean;
         };
         Recommendation: {
-            verdict: components["schemas"]["VerdictEnum"];
+            verdict: components["schemas"]["RecommendationVerdictEnum"];
             text: string;
             /**
              * Format: double
@@ -3853,6 +3853,19 @@ export interface components {
             enough_requests: number;
             enough_seconds: number;
         };
+        /**
+         * @description * `do_not_enable` - do_not_enable
+         *     * `enable` - enable
+         *     * `keep` - keep
+         *     * `no_engine` - no_engine
+         *     * `no_engine_there` - no_engine_there
+         *     * `observe` - observe
+         *     * `observing` - observing
+         *     * `reconsider` - reconsider
+         *     * `too_early` - too_early
+         * @enum {string}
+         */
+        RecommendationVerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "no_engine_there" | "observe" | "observing" | "reconsider" | "too_early";
         ResizeRequest: {
             /** @default now */
             when: components["schemas"]["When"];
@@ -4176,7 +4189,26 @@ export interface components {
             sampled: number;
             /** @description Those of them that repeat the text of another one. */
             repeated: number;
+            /**
+             * @description What follows for a near cache. `little_time`: not worth it, since reads take little of the server's time. `unknown`: the server remembers no read's text. `small_sample`: too few reads are remembered. `few_repeat`: hardly worth it. `may_pay`: enough reads repeat.
+             *
+             *     * `little_time` - little_time
+             *     * `unknown` - unknown
+             *     * `small_sample` - small_sample
+             *     * `few_repeat` - few_repeat
+             *     * `may_pay` - may_pay
+             */
+            verdict: components["schemas"]["StatementEstimateVerdictEnum"];
         };
+        /**
+         * @description * `little_time` - little_time
+         *     * `unknown` - unknown
+         *     * `small_sample` - small_sample
+         *     * `few_repeat` - few_repeat
+         *     * `may_pay` - may_pay
+         * @enum {string}
+         */
+        StatementEstimateVerdictEnum: "little_time" | "unknown" | "small_sample" | "few_repeat" | "may_pay";
         StatementExample: {
             /** @description As it was executed, with its literals. */
             statement: string | null;
@@ -4729,19 +4761,6 @@ export interface components {
             /** @description What the user was logged in with and is no more. */
             ended: components["schemas"]["Ended"];
         };
-        /**
-         * @description * `do_not_enable` - do_not_enable
-         *     * `enable` - enable
-         *     * `keep` - keep
-         *     * `no_engine` - no_engine
-         *     * `no_engine_there` - no_engine_there
-         *     * `observe` - observe
-         *     * `observing` - observing
-         *     * `reconsider` - reconsider
-         *     * `too_early` - too_early
-         * @enum {string}
-         */
-        VerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "no_engine_there" | "observe" | "observing" | "reconsider" | "too_early";
         /**
          * @description * `now` - now
          *     * `window` - window
