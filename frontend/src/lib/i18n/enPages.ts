@@ -503,7 +503,7 @@ export const enPages = {
     'Its connection to the server has ended, or it has not reported for three polls.',
   'near.mode': 'Mode',
   'near.mode.exact': 'exact',
-  'near.mode.bounded': 'bounded',
+  'near.mode.bounded': 'log',
   'near.mode.rules': 'rules',
   'near.modeHint.exact': 'Its results are never stale: the server’s plugin notifies it of changes.',
   'near.modeHint.bounded': 'It follows the server’s binary log: no result is older than its staleness bound.',

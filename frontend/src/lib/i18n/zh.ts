@@ -589,7 +589,7 @@ export const zh: Messages = {
   'near.stateHint.detached': '与服务器的连接已断开，或连续三个轮询周期没有上报。',
   'near.mode': '模式',
   'near.mode.exact': '精确',
-  'near.mode.bounded': '有界',
+  'near.mode.bounded': '日志',
   'near.mode.rules': '规则',
   'near.modeHint.exact': '结果不会过期：服务器上的插件会通知数据变更。',
   'near.modeHint.bounded': '跟随服务器的二进制日志：结果的滞后时间不超过设定的上限。',
