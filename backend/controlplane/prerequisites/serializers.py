@@ -10,6 +10,8 @@ from controlplane.parameters.serializers import FindingSerializer
 from controlplane.prerequisites.digests import Verdict
 from controlplane.prerequisites.recommendation import TEXTS
 
+ESTIMATE_VERDICTS = tuple(each.value for each in Verdict)
+RECOMMENDATION_VERDICTS = sorted(TEXTS)
 SIZE_RULES = ("result_set", "buffer_pool", "curve", "explicit")
 
 
@@ -158,7 +160,7 @@ class StatementEstimateSerializer(serializers.Serializer[Any]):
     sampled = serializers.IntegerField(help_text="Recent reads whose texts the server remembers.")
     repeated = serializers.IntegerField(help_text="Those of them that repeat the text of another one.")
     verdict = serializers.ChoiceField(
-        choices=[each.value for each in Verdict],
+        choices=ESTIMATE_VERDICTS,
         help_text="What follows for a near cache. `little_time`: not worth it, since reads take little of the server's "
         "time. `unknown`: the server remembers no read's text. `small_sample`: too few reads are remembered. "
         "`few_repeat`: hardly worth it. `may_pay`: enough reads repeat.",

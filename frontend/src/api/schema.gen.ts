@@ -2509,6 +2509,15 @@ export interface components {
          * @enum {string}
          */
         EngineLineSourceEnum: "shipped" | "server";
+        /**
+         * @description * `little_time` - little_time
+         *     * `unknown` - unknown
+         *     * `small_sample` - small_sample
+         *     * `few_repeat` - few_repeat
+         *     * `may_pay` - may_pay
+         * @enum {string}
+         */
+        EstimateVerdict: "little_time" | "unknown" | "small_sample" | "few_repeat" | "may_pay";
         Evaluation: {
             /** @description As submitted. */
             expression: string;
@@ -2533,8 +2542,8 @@ export interface components {
             variables?: components["schemas"]["ClassVariablesRequest"];
             /** @description Check the value against it too. */
             parameter?: string;
-            /** @default 5.7 */
-            engine_line: string;
+            /** @description The line of the parameter; if absent, that of most instances. */
+            engine_line?: string;
             /** @description Id or name of the instance that it is for. Its class, its line, and what is configured and runs there then count, and neither `variables` nor `engine_line` does. */
             instance?: string;
         };
@@ -2778,6 +2787,7 @@ export interface components {
             by_state: {
                 [key: string]: number;
             };
+            /** @description Instances whose servers could load the engine, and have not. */
             without_engine_count: number;
             drifted_count: number;
             pending_restart_count: number;
@@ -3830,7 +3840,7 @@ export interface components {
             enabled: boolean;
         };
         Recommendation: {
-            verdict: components["schemas"]["RecommendationVerdictEnum"];
+            verdict: components["schemas"]["VerdictEnum"];
             text: string;
             /**
              * Format: double
@@ -3853,19 +3863,6 @@ export interface components {
             enough_requests: number;
             enough_seconds: number;
         };
-        /**
-         * @description * `do_not_enable` - do_not_enable
-         *     * `enable` - enable
-         *     * `keep` - keep
-         *     * `no_engine` - no_engine
-         *     * `no_engine_there` - no_engine_there
-         *     * `observe` - observe
-         *     * `observing` - observing
-         *     * `reconsider` - reconsider
-         *     * `too_early` - too_early
-         * @enum {string}
-         */
-        RecommendationVerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "no_engine_there" | "observe" | "observing" | "reconsider" | "too_early";
         ResizeRequest: {
             /** @default now */
             when: components["schemas"]["When"];
@@ -4198,17 +4195,8 @@ export interface components {
              *     * `few_repeat` - few_repeat
              *     * `may_pay` - may_pay
              */
-            verdict: components["schemas"]["StatementEstimateVerdictEnum"];
+            verdict: components["schemas"]["EstimateVerdict"];
         };
-        /**
-         * @description * `little_time` - little_time
-         *     * `unknown` - unknown
-         *     * `small_sample` - small_sample
-         *     * `few_repeat` - few_repeat
-         *     * `may_pay` - may_pay
-         * @enum {string}
-         */
-        StatementEstimateVerdictEnum: "little_time" | "unknown" | "small_sample" | "few_repeat" | "may_pay";
         StatementExample: {
             /** @description As it was executed, with its literals. */
             statement: string | null;
@@ -4761,6 +4749,19 @@ export interface components {
             /** @description What the user was logged in with and is no more. */
             ended: components["schemas"]["Ended"];
         };
+        /**
+         * @description * `do_not_enable` - do_not_enable
+         *     * `enable` - enable
+         *     * `keep` - keep
+         *     * `no_engine` - no_engine
+         *     * `no_engine_there` - no_engine_there
+         *     * `observe` - observe
+         *     * `observing` - observing
+         *     * `reconsider` - reconsider
+         *     * `too_early` - too_early
+         * @enum {string}
+         */
+        VerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "no_engine_there" | "observe" | "observing" | "reconsider" | "too_early";
         /**
          * @description * `now` - now
          *     * `window` - window
@@ -6905,6 +6906,8 @@ export interface operations {
                 has_engine?: boolean;
                 instance_class?: string;
                 is_drifted?: boolean;
+                /** @description The server could load the engine, and has not. */
+                is_engine_missing?: boolean;
                 is_pending_restart?: boolean;
                 /** @description Number of results to return per page. */
                 limit?: number;

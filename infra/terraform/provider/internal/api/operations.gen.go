@@ -711,45 +711,6 @@ func (e Provider) Valid() bool {
 	}
 }
 
-// Defines values for RecommendationVerdictEnum.
-const (
-	RecommendationVerdictEnumDoNotEnable   RecommendationVerdictEnum = "do_not_enable"
-	RecommendationVerdictEnumEnable        RecommendationVerdictEnum = "enable"
-	RecommendationVerdictEnumKeep          RecommendationVerdictEnum = "keep"
-	RecommendationVerdictEnumNoEngine      RecommendationVerdictEnum = "no_engine"
-	RecommendationVerdictEnumNoEngineThere RecommendationVerdictEnum = "no_engine_there"
-	RecommendationVerdictEnumObserve       RecommendationVerdictEnum = "observe"
-	RecommendationVerdictEnumObserving     RecommendationVerdictEnum = "observing"
-	RecommendationVerdictEnumReconsider    RecommendationVerdictEnum = "reconsider"
-	RecommendationVerdictEnumTooEarly      RecommendationVerdictEnum = "too_early"
-)
-
-// Valid indicates whether the value is a known member of the RecommendationVerdictEnum enum.
-func (e RecommendationVerdictEnum) Valid() bool {
-	switch e {
-	case RecommendationVerdictEnumDoNotEnable:
-		return true
-	case RecommendationVerdictEnumEnable:
-		return true
-	case RecommendationVerdictEnumKeep:
-		return true
-	case RecommendationVerdictEnumNoEngine:
-		return true
-	case RecommendationVerdictEnumNoEngineThere:
-		return true
-	case RecommendationVerdictEnumObserve:
-		return true
-	case RecommendationVerdictEnumObserving:
-		return true
-	case RecommendationVerdictEnumReconsider:
-		return true
-	case RecommendationVerdictEnumTooEarly:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for Role.
 const (
 	RoleAdmin    Role = "admin"
@@ -900,6 +861,45 @@ func (e TokenScope) Valid() bool {
 	case TokenScopeReporter:
 		return true
 	case TokenScopeViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VerdictEnum.
+const (
+	VerdictEnumDoNotEnable   VerdictEnum = "do_not_enable"
+	VerdictEnumEnable        VerdictEnum = "enable"
+	VerdictEnumKeep          VerdictEnum = "keep"
+	VerdictEnumNoEngine      VerdictEnum = "no_engine"
+	VerdictEnumNoEngineThere VerdictEnum = "no_engine_there"
+	VerdictEnumObserve       VerdictEnum = "observe"
+	VerdictEnumObserving     VerdictEnum = "observing"
+	VerdictEnumReconsider    VerdictEnum = "reconsider"
+	VerdictEnumTooEarly      VerdictEnum = "too_early"
+)
+
+// Valid indicates whether the value is a known member of the VerdictEnum enum.
+func (e VerdictEnum) Valid() bool {
+	switch e {
+	case VerdictEnumDoNotEnable:
+		return true
+	case VerdictEnumEnable:
+		return true
+	case VerdictEnumKeep:
+		return true
+	case VerdictEnumNoEngine:
+		return true
+	case VerdictEnumNoEngineThere:
+		return true
+	case VerdictEnumObserve:
+		return true
+	case VerdictEnumObserving:
+		return true
+	case VerdictEnumReconsider:
+		return true
+	case VerdictEnumTooEarly:
 		return true
 	default:
 		return false
@@ -1678,6 +1678,7 @@ type ExpressionError struct {
 
 // ExpressionRequestRequest defines model for ExpressionRequestRequest.
 type ExpressionRequestRequest struct {
+	// EngineLine The line of the parameter; if absent, that of most instances.
 	EngineLine *string `json:"engine_line,omitempty"`
 	Expression string  `json:"expression"`
 
@@ -2364,19 +2365,8 @@ type Recommendation struct {
 	// * `observing` - observing
 	// * `reconsider` - reconsider
 	// * `too_early` - too_early
-	Verdict RecommendationVerdictEnum `json:"verdict"`
+	Verdict VerdictEnum `json:"verdict"`
 }
-
-// RecommendationVerdictEnum * `do_not_enable` - do_not_enable
-// * `enable` - enable
-// * `keep` - keep
-// * `no_engine` - no_engine
-// * `no_engine_there` - no_engine_there
-// * `observe` - observe
-// * `observing` - observing
-// * `reconsider` - reconsider
-// * `too_early` - too_early
-type RecommendationVerdictEnum string
 
 // ResizeRequest defines model for ResizeRequest.
 type ResizeRequest struct {
@@ -2594,6 +2584,17 @@ type TokenCreated struct {
 // * `operator` - operator
 // * `admin` - admin
 type TokenScope string
+
+// VerdictEnum * `do_not_enable` - do_not_enable
+// * `enable` - enable
+// * `keep` - keep
+// * `no_engine` - no_engine
+// * `no_engine_there` - no_engine_there
+// * `observe` - observe
+// * `observing` - observing
+// * `reconsider` - reconsider
+// * `too_early` - too_early
+type VerdictEnum string
 
 // When * `now` - now
 // * `window` - window
