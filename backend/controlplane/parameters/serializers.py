@@ -172,7 +172,9 @@ class ExpressionRequestSerializer(serializers.Serializer[Any]):
     expression = serializers.CharField(max_length=4096, allow_blank=True, trim_whitespace=False)
     variables = ClassVariablesSerializer(required=False)
     parameter = serializers.CharField(max_length=64, required=False, help_text="Check the value against it too.")
-    engine_line = serializers.CharField(max_length=32, default="5.7")
+    engine_line = serializers.CharField(
+        max_length=32, required=False, help_text="The line of the parameter; if absent, that of most instances."
+    )
     instance = serializers.CharField(
         max_length=64,
         required=False,
