@@ -1,4 +1,4 @@
-"""What a server says about its TLS."""
+"""Reads from a server whether it offers TLS."""
 
 from __future__ import annotations
 

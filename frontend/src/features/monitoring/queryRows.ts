@@ -193,7 +193,7 @@ export function readableFigure(name: string, value: string, t: Translate): strin
  */
 export type Estimate = components['schemas']['StatementEstimate'];
 
-/** What is said of a verdict. Nothing is, if a near cache may well pay, or if nothing is known of the texts. */
+/** The texts for each verdict. There are none if a near cache may well pay, or if nothing is known of the reads. */
 const VERDICT_TEXTS = {
   little_time: ['queries.estimate.littleTime'],
   small_sample: ['queries.estimate.few'],
@@ -202,7 +202,10 @@ const VERDICT_TEXTS = {
   may_pay: [],
 } as const;
 
-export function estimateText({ read_time_ratio: reads, sampled, repeated, verdict }: Estimate, t: Translate): string {
+export function estimateText(
+  { read_time_ratio: reads, sampled, repeated, verdict }: Estimate,
+  t: Translate,
+): string {
   const ratio = formatPercent((repeated / Math.max(sampled, 1)) * 100);
   const texts =
     sampled === 0

@@ -191,6 +191,7 @@ export const enPages = {
   'palette.help': 'Help',
   'palette.page': 'Page',
   'palette.action': 'Action',
+  'palette.words.access': 'API tokens CLI Terraform',
   'palette.none': 'Nothing matches.',
   'keys.title': 'Keyboard shortcuts',
   'keys.search': 'Search this page',

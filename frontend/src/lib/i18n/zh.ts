@@ -283,6 +283,7 @@ export const zh: Messages = {
   'palette.help': '帮助',
   'palette.page': '页面',
   'palette.action': '操作',
+  'palette.words.access': 'API 令牌 tokens CLI Terraform',
   'palette.none': '没有匹配项。',
   'keys.title': '键盘快捷键',
   'keys.search': '搜索本页',
