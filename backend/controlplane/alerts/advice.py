@@ -100,7 +100,8 @@ ADVICE: Mapping[str, Advice] = {
     "row_lock_waits_per_second": Advice(
         "Many transactions change the same rows, or one transaction holds its locks for long.",
         "Find the transactions that hold and wait for locks: SELECT * FROM sys.innodb_lock_waits, or SHOW ENGINE "
-        "INNODB STATUS. Make them shorter, and add an index where an UPDATE or DELETE examines more rows than it changes.",
+        "INNODB STATUS. Make them shorter, and add an index where an UPDATE or DELETE examines more rows than it "
+        "changes.",
     ),
     "temporary_disk_ratio": Advice(
         "Statements sort or group more than fits into memory, or read columns of type BLOB or TEXT.",
