@@ -177,6 +177,8 @@ SPECTACULAR_SETTINGS = {
         "FleetApplyItemState": "controlplane.rollouts.states.ItemState",
         "When": "controlplane.changes.states.When",
         "CacheType": [(1, "1"), (2, "2")],
+        "EstimateVerdict": "controlplane.prerequisites.serializers.ESTIMATE_VERDICTS",
+        "VerdictEnum": "controlplane.prerequisites.serializers.RECOMMENDATION_VERDICTS",
         "SizeRule": "controlplane.prerequisites.serializers.SIZE_RULES",
         "AlertSeverity": "controlplane.alerts.vocabulary.Severity",
         "AlertScope": "controlplane.alerts.vocabulary.Scope",

@@ -97,6 +97,12 @@ ADVICE: Mapping[str, Advice] = {
         "Transactions lock the same rows in different orders.",
         "Read the newest one in SHOW ENGINE INNODB STATUS, and let both transactions lock in the same order.",
     ),
+    "row_lock_waits_per_second": Advice(
+        "Many transactions change the same rows, or one transaction holds its locks for long.",
+        "Find the transactions that hold and wait for locks: SELECT * FROM sys.innodb_lock_waits, or SHOW ENGINE "
+        "INNODB STATUS. Make them shorter, and add an index where an UPDATE or DELETE examines more rows than it "
+        "changes.",
+    ),
     "temporary_disk_ratio": Advice(
         "Statements sort or group more than fits into memory, or read columns of type BLOB or TEXT.",
         "Find them in Statements and tables by the rows that they examine. Add an index for their order, or raise "

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from controlplane.core.errors import Invalid
 from controlplane.fleet.models import Instance
-from controlplane.fleet.selectors import tagged
+from controlplane.fleet.selectors import engine_missing, tagged
 
 LONGEST_TAG = 63
 
@@ -19,6 +19,9 @@ class InstanceFilter(django_filters.FilterSet):
     instance_class = django_filters.CharFilter("instance_class__name")
     tag = django_filters.CharFilter(method="filter_tag", help_text="Only instances with this tag, as `name:value`.")
     has_engine = django_filters.BooleanFilter("minor_version", "isnull", exclude=True)
+    is_engine_missing = django_filters.BooleanFilter(
+        method="filter_engine_missing", help_text="The server could load the engine, and has not."
+    )
     is_drifted = django_filters.BooleanFilter(method="filter_drifted")
     is_pending_restart = django_filters.BooleanFilter(method="filter_pending")
 
@@ -34,6 +37,10 @@ class InstanceFilter(django_filters.FilterSet):
         if not all(0 < text.find(":") <= LONGEST_TAG for text in texts):
             raise Invalid.field("tag", "write name:value")
         return tagged(queryset, [(tag, wanted) for tag, _, wanted in (text.partition(":") for text in texts)])
+
+    def filter_engine_missing(self, queryset: QuerySet[Instance], name: str, value: bool) -> QuerySet[Instance]:
+        ids = engine_missing().values("pk")
+        return queryset.filter(pk__in=ids) if value else queryset.exclude(pk__in=ids)
 
     def filter_drifted(self, queryset: QuerySet[Instance], name: str, value: bool) -> QuerySet[Instance]:
         return _having(queryset, value, is_drifted=True)

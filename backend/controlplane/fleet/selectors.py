@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.json import KeyTransform
@@ -12,6 +14,7 @@ from controlplane.catalogue.server_variables import line_id
 from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance, InstanceClass, LookFault
 from controlplane.fleet.states import State
+from controlplane.gateway.product import is_managed
 
 CONNECTED_BY = (
     "id", "provider", "product", "host", "port", "username", "password_sealed", "is_tls_required", "tls_ca",
@@ -65,6 +68,21 @@ def instance_polled() -> QuerySet[Instance]:
 def endpoint_list() -> QuerySet[Instance]:
     """Returns the instances that answered last time, with only the columns that a poll needs."""
     return Instance.objects.filter(state__in=ANSWERING).only(*CONNECTED_BY, "engine_version")
+
+
+def engine_missing() -> QuerySet[Instance]:
+    """Returns the instances without the engine whose servers could load it.
+
+    Servers of one product, version and edition are alike in that, so one of each is examined.
+    """
+    lacking = Instance.objects.filter(minor_version=None)
+    kinds = lacking.values("product", "engine_version", "edition").order_by().distinct()
+    able = [Q(**kind) for kind in kinds if _could_load(Instance(**kind))]
+    return lacking.filter(reduce(or_, able)) if able else lacking.none()
+
+
+def _could_load(instance: Instance) -> bool:
+    return instance.takes_engine and not is_managed(instance.edition)
 
 
 def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:

@@ -361,7 +361,9 @@ class FleetSummarySerializer(serializers.Serializer[Any]):
     instance_count = serializers.IntegerField()
     engine_line = serializers.CharField(help_text="The engine line of most instances, which a new template gets.")
     by_state = serializers.DictField(child=serializers.IntegerField())
-    without_engine_count = serializers.IntegerField()
+    without_engine_count = serializers.IntegerField(
+        help_text="The number of instances whose servers could load the engine, and have not."
+    )
     drifted_count = serializers.IntegerField()
     pending_restart_count = serializers.IntegerField()
 

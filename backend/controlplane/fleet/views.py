@@ -152,7 +152,7 @@ class FleetSummaryView(ApiView):
             drifted_count=Count("instance", filter=Q(is_drifted=True), distinct=True),
             pending_restart_count=Count("instance", filter=Q(is_pending_restart=True), distinct=True),
         )
-        without_engine = Instance.objects.filter(minor_version=None).count()
+        without_engine = selectors.engine_missing().count()
         return Response(
             {
                 "instance_count": sum(states.values()),

@@ -23,6 +23,7 @@ from controlplane.core.views import ApiView
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_get
 from controlplane.near_caches.commands import report_command
+from controlplane.near_caches.encryption import tls_variables
 from controlplane.near_caches.models import NearCache
 from controlplane.near_caches.reports import near_report
 from controlplane.near_caches.selectors import near_cache_list, near_mode_to_report, near_options
@@ -65,7 +66,7 @@ class NearTokens(ApiView):
         given = NearTokenSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         token, text = token_create(request.user, scope=Scope.REPORTER, instance_id=instance.pk, **given.validated_data)
-        own = near_options(instance, near_mode_to_report(instance), {})
+        own = near_options(instance, near_mode_to_report(instance), tls_variables(instance))
         command = report_command(instance.host, instance.port, own, settings.PUBLIC_URL)
         return ShownOnce({**TokenSerializer(token).data, "token": text, "command": command}, f"token {token.pk}")
 

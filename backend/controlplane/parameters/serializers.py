@@ -186,7 +186,9 @@ class ExpressionRequestSerializer(serializers.Serializer[Any]):
     parameter = serializers.CharField(
         max_length=64, required=False, help_text="The parameter that the value is to be checked for."
     )
-    engine_line = serializers.CharField(max_length=32, default="5.7")
+    engine_line = serializers.CharField(
+        max_length=32, required=False, help_text="The line of the parameter; if absent, that of most instances."
+    )
     instance = serializers.CharField(
         max_length=64,
         required=False,

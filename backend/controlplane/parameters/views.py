@@ -137,10 +137,12 @@ class ExpressionEvaluate(ApiView):
         names the column.
         """
         given = _given(shapes.ExpressionRequestSerializer, request.data)
-        place = (
-            selectors.EVALUATION_CONTEXT.part(given["instance"])
-            if "instance" in given
-            else EvaluationContext(line_get(given["engine_line"]), given.get("variables"))
-        )
-        found = evaluate(given["expression"], place, given.get("parameter"))
+        found = evaluate(given["expression"], _evaluation_place(given), given.get("parameter"))
         return Response(shapes.EvaluationSerializer(found).data)
+
+
+def _evaluation_place(given: dict[str, Any]) -> EvaluationContext:
+    if "instance" in given:
+        return selectors.EVALUATION_CONTEXT.part(given["instance"])
+    line = given.get("engine_line") or selectors.FLEET_LINE.part()
+    return EvaluationContext(line_get(line), given.get("variables"))

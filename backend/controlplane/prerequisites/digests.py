@@ -7,6 +7,7 @@ the result is a lower bound. Executions of prepared statements are recorded with
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from controlplane.catalogue.normal import is_off
@@ -27,6 +28,22 @@ DIGESTS_OFF = "Add these lines to the server's option file and restart it: perfo
 TABLE = "performance_schema.*"
 
 
+# Below this share of the server's time, or of the reads, a near cache is hardly worth it.
+LEAST_WORTH = 0.1
+# A share of fewer reads than this says little.
+ENOUGH_READS = 100
+
+
+class Verdict(StrEnum):
+    """What follows from an estimate for a near cache."""
+
+    LITTLE_TIME = "little_time"  # reads take little of the server's time
+    UNKNOWN = "unknown"  # no read is remembered with its text
+    SMALL_SAMPLE = "small_sample"
+    FEW_REPEAT = "few_repeat"
+    MAY_PAY = "may_pay"
+
+
 class Estimate(NamedTuple):
     """An estimate of what a near cache could answer for a server without the engine: the share of reads in the server's
     time, the number of sampled reads, and how many of those repeat the text of an earlier one.
@@ -35,6 +52,16 @@ class Estimate(NamedTuple):
     read_time_ratio: float
     sampled: int
     repeated: int
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.read_time_ratio < LEAST_WORTH:
+            return Verdict.LITTLE_TIME
+        if not self.sampled:
+            return Verdict.UNKNOWN
+        if self.sampled < ENOUGH_READS:
+            return Verdict.SMALL_SAMPLE
+        return Verdict.FEW_REPEAT if self.repeated / self.sampled < LEAST_WORTH else Verdict.MAY_PAY
 
 
 class Digests(NamedTuple):

@@ -7,8 +7,11 @@ from rest_framework import serializers
 from controlplane.fleet.serializers import OBSTACLE_HELP
 from controlplane.near_caches.models import Mode
 from controlplane.parameters.serializers import FindingSerializer
+from controlplane.prerequisites.digests import Verdict
 from controlplane.prerequisites.recommendation import TEXTS
 
+ESTIMATE_VERDICTS = tuple(each.value for each in Verdict)
+RECOMMENDATION_VERDICTS = sorted(TEXTS)
 SIZE_RULES = ("result_set", "buffer_pool", "curve", "explicit")
 
 
@@ -196,6 +199,12 @@ class StatementEstimateSerializer(serializers.Serializer[Any]):
     )
     sampled = serializers.IntegerField(help_text="The number of recent reads whose texts the server remembers.")
     repeated = serializers.IntegerField(help_text="The number of those reads that have the same text as another one.")
+    verdict = serializers.ChoiceField(
+        choices=ESTIMATE_VERDICTS,
+        help_text="What follows for a near cache. `little_time`: not worth it, since reads take little of the server's "
+        "time. `unknown`: the server remembers no read's text. `small_sample`: too few reads are remembered. "
+        "`few_repeat`: hardly worth it. `may_pay`: enough reads repeat.",
+    )
 
 
 class CacheQueriesSerializer(serializers.Serializer[Any]):

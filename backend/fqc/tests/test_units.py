@@ -91,16 +91,14 @@ def test_what_had_no_value_before_is_a_dash_in_the_list_of_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reads", "sampled", "repeated", "words"),
+    ("verdict", "words"),
     [
-        (0.9, 200, 19, "hardly worth it"),
-        (0.09, 200, 150, "not worth it"),
-        (0.9, 99, 0, "sample is small"),
-        (0.9, 200, 20, "at least these"),
+        ("few_repeat", "hardly worth it"),
+        ("little_time", "not worth it"),
+        ("small_sample", "sample is small"),
+        ("may_pay", "at least these"),
     ],
 )
-def test_an_estimate_says_whether_a_near_cache_is_worth_it(
-    reads: float, sampled: int, repeated: int, words: str
-) -> None:
-    told = gain({"estimate": {"read_time_ratio": reads, "sampled": sampled, "repeated": repeated}})
+def test_an_estimate_says_whether_a_near_cache_is_worth_it(verdict: str, words: str) -> None:
+    told = gain({"estimate": {"read_time_ratio": 0.9, "sampled": 200, "repeated": 20, "verdict": verdict}})
     assert words in [each for each in told if each][-1]

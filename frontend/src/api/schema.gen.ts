@@ -2626,6 +2626,15 @@ export interface components {
          * @enum {string}
          */
         EngineLineSourceEnum: "shipped" | "server";
+        /**
+         * @description * `little_time` - little_time
+         *     * `unknown` - unknown
+         *     * `small_sample` - small_sample
+         *     * `few_repeat` - few_repeat
+         *     * `may_pay` - may_pay
+         * @enum {string}
+         */
+        EstimateVerdict: "little_time" | "unknown" | "small_sample" | "few_repeat" | "may_pay";
         Evaluation: {
             /** @description The expression as it was submitted. */
             expression: string;
@@ -2650,8 +2659,8 @@ export interface components {
             variables?: components["schemas"]["ClassVariablesRequest"];
             /** @description The parameter that the value is to be checked for. */
             parameter?: string;
-            /** @default 5.7 */
-            engine_line: string;
+            /** @description The line of the parameter; if absent, that of most instances. */
+            engine_line?: string;
             /** @description The id or name of the instance that the expression is for. Its class, its line and its configured and running values are then used, and `variables` and `engine_line` are ignored. */
             instance?: string;
         };
@@ -2895,6 +2904,7 @@ export interface components {
             by_state: {
                 [key: string]: number;
             };
+            /** @description The number of instances whose servers could load the engine, and have not. */
             without_engine_count: number;
             drifted_count: number;
             pending_restart_count: number;
@@ -4306,6 +4316,16 @@ export interface components {
             sampled: number;
             /** @description The number of those reads that have the same text as another one. */
             repeated: number;
+            /**
+             * @description What follows for a near cache. `little_time`: not worth it, since reads take little of the server's time. `unknown`: the server remembers no read's text. `small_sample`: too few reads are remembered. `few_repeat`: hardly worth it. `may_pay`: enough reads repeat.
+             *
+             *     * `little_time` - little_time
+             *     * `unknown` - unknown
+             *     * `small_sample` - small_sample
+             *     * `few_repeat` - few_repeat
+             *     * `may_pay` - may_pay
+             */
+            verdict: components["schemas"]["EstimateVerdict"];
         };
         StatementExample: {
             /** @description The statement as it was executed, with its literals. */
@@ -7019,6 +7039,8 @@ export interface operations {
                 has_engine?: boolean;
                 instance_class?: string;
                 is_drifted?: boolean;
+                /** @description The server could load the engine, and has not. */
+                is_engine_missing?: boolean;
                 is_pending_restart?: boolean;
                 /** @description Number of results to return per page. */
                 limit?: number;

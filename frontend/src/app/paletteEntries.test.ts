@@ -35,6 +35,12 @@ test('all words that are typed have to be there, in any order', () => {
   expect(matchingEntries(entries, '')).toHaveLength(2);
 });
 
+test('whoever looks for the API finds the page with its tokens', () => {
+  const english = ((key: string) => (key === 'palette.words.access' ? 'API tokens' : key)) as Translate;
+  const found = matchingEntries(pageEntries(english, false), 'api');
+  expect(found.map(({ href }) => href)).toEqual(['/access']);
+});
+
 test('parameters and statements of the instance are found once something was typed', () => {
   expect(instanceOf('/instances/rm-1/near')).toBe('rm-1');
   const parameters = parameterEntries('rm-1', ['query_cache_size', 'max_connections'], t);

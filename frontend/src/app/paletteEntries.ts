@@ -5,11 +5,13 @@ import { NAVIGATION } from './navigation';
 
 /**
  * An entry of the palette. `kind` says what it is, such as "page" or "parameter"; `href` is the address that it opens.
+ * The search also looks in `words`, which are not shown.
  */
 export interface Entry {
   label: string;
   kind: string;
   href: string;
+  words?: string;
 }
 
 const ROOMS = [
@@ -75,7 +77,12 @@ export function instancePageEntries(path: string, t: Translate): Entry[] {
 /** The pages of the console. With `canChange` also the actions that need an operator. */
 export function pageEntries(t: Translate, canChange: boolean): Entry[] {
   const pages = [
-    ...NAVIGATION.map(({ label, to }) => ({ label: t(label), kind: t('palette.page'), href: to })),
+    ...NAVIGATION.map(({ label, to }) => ({
+      label: t(label),
+      kind: t('palette.page'),
+      href: to,
+      words: to === '/access' ? t('palette.words.access') : undefined,
+    })),
     { label: t('keys.title'), kind: t('palette.help'), href: KEYS },
   ];
   if (!canChange) return pages;
@@ -88,10 +95,14 @@ export function pageEntries(t: Translate, canChange: boolean): Entry[] {
   ];
 }
 
-/** The entries whose label or kind contains every typed word, in whatever case. All entries if nothing was typed. */
+/**
+ * The entries whose label, kind or further words contain every typed word, in whatever case. All entries if nothing was
+ * typed.
+ */
 export function matchingEntries(entries: Entry[], text: string): Entry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return entries.filter(({ label, kind }) =>
-    words.every((word) => `${label} ${kind}`.toLowerCase().includes(word)),
-  );
+  return entries.filter((entry) => {
+    const text = `${entry.label} ${entry.kind} ${entry.words ?? ''}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }

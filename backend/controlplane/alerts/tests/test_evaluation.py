@@ -38,9 +38,9 @@ def shipped() -> AlertRule:
     return AlertRule.objects.get(name="low hit ratio")
 
 
-def sampled(instance: Instance, at: int, *, hits: int, lookups: int, seconds: float = 15) -> None:
+def sampled(instance: Instance, at: int, *, seconds: float = 15, **sample: int) -> None:
     partitions_ensure(Sample, at, at)
-    Sample.objects.create(instance_id=instance.pk, at=at, seconds=seconds, hits=hits, lookups=lookups)
+    Sample.objects.create(instance_id=instance.pk, at=at, seconds=seconds, **sample)
 
 
 def watch(instance: Instance, minutes: int, start: int = 0, **sample: int) -> int:
@@ -358,3 +358,12 @@ def test_one_look_at_many_instances_takes_constant_queries(django_assert_max_num
         sampled(instance_make(), T, hits=90, lookups=100)
     with django_assert_max_num_queries(16):
         evaluate(T)
+
+
+def test_the_shipped_rule_on_waits_for_row_locks_opens_after_five_minutes() -> None:
+    instance = instance_make(name="shop-1")
+    assert watch(instance, 5, row_lock_waits=151) == 0
+    assert watch(instance, 1, start=5, row_lock_waits=151) == 1
+    assert Incident.objects.get().rule_id == "alr-row-lock-waits"
+    assert watch(instance, 6, start=6, row_lock_waits=150) == 1
+    assert Incident.objects.get().resolved_at is not None

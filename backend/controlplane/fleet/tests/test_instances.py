@@ -5,6 +5,7 @@ from controlplane.audit.models import AuditEvent
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.fleet.sealed import columns
 from controlplane.fleet.selectors import class_get
+from controlplane.gateway.product import PRODUCTS
 from controlplane.gateway.tests.test_tls import certified
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +105,21 @@ def test_lists_are_narrowed_by(viewer, query, names):
     InstanceParameter.objects.create(instance=drifted, name="a", submitted="1", resolved="1", is_drifted=True)
     row(1, tags={"tier": "web"}, state="stopped", minor_version=20261120)
     assert [item["name"] for item in viewer.get(f"/api/v1/instances?{query}").json()["items"]] == names
+
+
+def test_the_plugin_is_missing_only_where_it_could_be_loaded(viewer, settings, tmp_path):
+    settings.ENGINE_LIBRARY = tmp_path / "fqc.so"
+    settings.ENGINE_LIBRARY.write_bytes(b"".join(each.engine_symbol for each in PRODUCTS))
+    lacking = [("MySQL", "5.7.44"), ("MySQL", "8.0.15"), ("MySQL", "9.7.0"), ("MariaDB", "10.11.14-MariaDB")]
+    for number, (product, version) in enumerate(lacking):
+        row(number, product=product, engine_version=version)
+    row(4, product="MariaDB", engine_version="10.11.14-MariaDB", minor_version=20261120)
+    row(5, product="MariaDB", engine_version="10.11.14-MariaDB", edition="Amazon RDS")
+    assert viewer.get("/api/v1/fleet/summary").json()["without_engine_count"] == 2
+    page = viewer.get("/api/v1/instances?is_engine_missing=true").json()
+    assert [each["name"] for each in page["items"]] == ["i-002", "i-003"]
+    others = viewer.get("/api/v1/instances?is_engine_missing=false").json()
+    assert [each["name"] for each in others["items"]] == ["i-000", "i-001", "i-004", "i-005"]
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "cursor=nonsense", "tag=broken", "state=nowhere"])

@@ -13,6 +13,7 @@ from controlplane.audit.models import AuditEvent
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.services import instance_forget
+from controlplane.gateway.product import MYSQL
 from controlplane.metrics import polling
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.models import Latest
@@ -21,6 +22,7 @@ from controlplane.near_caches import reports, views
 from controlplane.near_caches.models import NearCache
 from testing.clients import client_as, reporter_of
 from testing.near import REPORT
+from testing.servers import MySQL57, MySQL80, TestServer, managed, server_of_line
 
 pytestmark = pytest.mark.django_db
 REPORTS = "/api/v1/near-caches/reports"
@@ -273,3 +275,23 @@ def test_attached_ones_are_not_touched_by_a_report_of_the_same_name_and_number(
     NearCache.objects.create(instance=instance, name=REPORT["name"], attached_at=now, seen_at=now, **numbers)
     assert report(reporter) == 200
     assert NearCache.objects.get(source="attached").hits == 1
+
+
+# The build of MySQL 5.7 that tests have makes no certificate for itself.
+@pytest.mark.parametrize(
+    ("kind", "lines", "offers_tls"),
+    [
+        pytest.param(MySQL57, (), False, id="5.7"),
+        pytest.param(MySQL80, (), True, id="8.0"),
+        pytest.param(MySQL80, ("skip_ssl",), False, id="8.0 without TLS"),
+    ],
+)
+def test_the_command_of_a_token_has_tls_only_if_the_server_offers_it(
+    operator: APIClient, kind: type[TestServer], lines: tuple[str, ...], offers_tls: bool
+) -> None:
+    with server_of_line(kind, MYSQL, lines) as server:
+        path = tokens_of(managed(server))
+        made = operator.post(path, {"name": "shop"}).json()
+    assert ("--server-tls" in made["command"]) is offers_tls
+    # A server that does not answer is assumed to be as it is made.
+    assert "--server-tls" in operator.post(path, {"name": "another"}).json()["command"]

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from controlplane.audit.models import AuditEvent
+from controlplane.catalogue.models import EngineLine
+from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import class_get
 
 pytestmark = pytest.mark.django_db
 VALUES = {"query_cache_size": "{ DBInstanceClassMemory/32 }", "query_cache_type": "1"}
@@ -197,6 +201,21 @@ class TestEvaluate:
     def test_findings_for_a_parameter(self, viewer: APIClient) -> None:
         found = self.evaluated(viewer, expression="{0}", variables={}, parameter="table_open_cache")
         assert [each["code"] for each in found["findings"]] == ["zero_on_this_class"]
+
+    def test_the_line_of_a_parameter_is_that_of_most_instances(self, viewer: APIClient) -> None:
+        def judged_by() -> str:
+            found = self.evaluated(viewer, expression="{1}", variables={}, parameter="nosuch")
+            [finding] = found["findings"]
+            return str(finding["facts"]["server"])
+
+        assert judged_by() == "MySQL 5.7"
+        EngineLine.objects.create(
+            id="mariadb-10.11", product="MariaDB", version="10.11", definitions=[], read_at=timezone.now()
+        )
+        Instance.objects.create(
+            name="shop-1", port=3306, engine_version="10.11.14-MariaDB", instance_class=class_get("local.small")
+        )
+        assert judged_by() == "MariaDB 10.11"
 
     @pytest.mark.parametrize(
         "variables", [{"DBInstanceClassMemory": -1}, {"DBInstanceClassCPU": "x"}, {"DBInstanceClassCPU": 2**63}, []]

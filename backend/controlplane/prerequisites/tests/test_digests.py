@@ -10,7 +10,7 @@ import pytest
 from controlplane.fleet.kept_connections import Connections
 from controlplane.gateway.product import MARIADB
 from controlplane.gateway.server import Server
-from controlplane.prerequisites.digests import estimate, is_read
+from controlplane.prerequisites.digests import Estimate, Verdict, estimate, is_read
 from controlplane.prerequisites.status import cache_queries
 from controlplane.statements.noting import HOUR, StatementRecorder
 from controlplane.statements.selectors import statement_hours
@@ -71,6 +71,7 @@ def test_statements_are_listed_with_the_time_that_the_server_spent_on_them(
     assert (written["Executions"], written["Sampled"], written["Repeated_ratio"]) == ("1", "0", None)
     assert (found["estimate"].sampled, found["estimate"].repeated) == (4, 2)
     assert 0 < found["estimate"].read_time_ratio < 1
+    assert found["estimate"].verdict in {Verdict.LITTLE_TIME, Verdict.SMALL_SAMPLE}
     assert not any("performance_schema" in row["Query"] for row in found["items"])
 
 
@@ -122,3 +123,18 @@ def test_nothing_is_estimated_without_statements() -> None:
 )
 def test_reads_are_told_from_other_statements(text: str, reads: bool) -> None:
     assert is_read(text) is reads
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        (Estimate(0.09, 200, 150), Verdict.LITTLE_TIME),
+        (Estimate(0.09, 0, 0), Verdict.LITTLE_TIME),
+        (Estimate(0.9, 0, 0), Verdict.UNKNOWN),
+        (Estimate(0.9, 99, 0), Verdict.SMALL_SAMPLE),
+        (Estimate(0.9, 200, 19), Verdict.FEW_REPEAT),
+        (Estimate(0.1, 100, 10), Verdict.MAY_PAY),
+    ],
+)
+def test_an_estimate_says_whether_a_near_cache_may_pay(told: Estimate, verdict: Verdict) -> None:
+    assert told.verdict is verdict

@@ -20,8 +20,12 @@ from fqc.units import engine_name, human_bytes, human_time, size_bytes
 app = Noun("The fast query cache of an instance.")
 
 _ANSWER_TIMES = "Fqc_answered_in_"  # counters of a histogram, not shown: `fqc metrics` has its percentile
-# As in the console: fewer sampled reads are few, and below this share a near cache is hardly worth it.
-_ENOUGH_READS, _LEAST_WORTH = 100, 0.1
+# What follows from an estimate for a near cache, by the API's word. Nothing is said if it may well pay.
+_VERDICTS = {
+    "little_time": ["A near cache is not worth it for this server's load: reads take little of its time."],
+    "small_sample": ["The sample is small: check again while the application is busy."],
+    "few_repeat": ["By this sample a near cache is hardly worth it. To be sure, start fqc-near with observe = true."],
+}
 _STATUS: dict[str, Cell] = {
     "Enabled": "is_enabled",
     "Obstacle": lambda it: it["engine_obstacle"] or None,
@@ -247,24 +251,14 @@ def gain(found: dict[str, Any]) -> list[str]:
         return []
     reads = f"Reads take {told['read_time_ratio']:.0%} of the time that the server spends on statements."
     if not told["sampled"]:
-        return [reads, "Whether their texts repeat is not known: no open connection is known to have run a read.", ""]
+        unknown = "Whether their texts repeat is not known: no open connection is known to have run a read."
+        return [reads, unknown, *_VERDICTS.get(told["verdict"], []), ""]
     ratio = told["repeated"] / told["sampled"]
     repeated = (
         f"Of {told['sampled']} recent reads, {ratio:.0%} repeated the text of another one: a near cache could have "
         "answered at least these."
     )
-    return [reads, repeated, *_verdict(told["read_time_ratio"], told["sampled"], ratio), ""]
-
-
-def _verdict(read_time_ratio: float, sampled: int, repeated_ratio: float) -> list[str]:
-    """Returns what follows from an estimate for a near cache. Empty if it may well pay."""
-    if read_time_ratio < _LEAST_WORTH:
-        return ["A near cache is not worth it for this server's load: reads take little of its time."]
-    if sampled < _ENOUGH_READS:
-        return ["The sample is small: check again while the application is busy."]
-    if repeated_ratio < _LEAST_WORTH:
-        return ["By this sample a near cache is hardly worth it. To be sure, start fqc-near with observe = true."]
-    return []
+    return [reads, repeated, *_VERDICTS.get(told["verdict"], []), ""]
 
 
 def _free(rows: list[dict[str, Any]]) -> list[Any]:

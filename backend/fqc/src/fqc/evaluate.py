@@ -20,14 +20,16 @@ def evaluate(
     expression: Annotated[str, typer.Argument(help="'{DBInstanceClassMemory*63/100}'", show_default=False)],
     instance_class: Annotated[str | None, typer.Option("--class", help="Class to use; see fqc class list.")] = None,
     parameter: Annotated[str | None, typer.Option(help="Check the value against this parameter.")] = None,
-    engine_line: Annotated[str, typer.Option("--line", help="Server line of that parameter.")] = "5.7",
+    engine_line: Annotated[
+        str | None, typer.Option("--line", help="Server line of that parameter; default: that of most instances.")
+    ] = None,
     instance: Annotated[str | None, typer.Option(help="Instance it is for; instead of --class and --line.")] = None,
 ) -> None:
     """Show what an expression resolves to.
 
     Exit code 2: not a valid expression; 4: the parameter does not allow the value.
     """
-    body: dict[str, Any] = {"expression": expression, "engine_line": engine_line}
+    body: dict[str, Any] = {"expression": expression, **({"engine_line": engine_line} if engine_line else {})}
     body["variables"] = find(call, instance_class)["variables"] if instance_class else {}
     body |= {"parameter": parameter} if parameter else {}
     body |= {"instance": instance} if instance else {}

@@ -19,7 +19,7 @@ app = Noun("Near caches, which run next to the application.")
 _LIST: dict[str, Cell] = {
     "NAME": "name",
     "STATE": lambda it: "not serving" if it["state"] == "waiting" else it["state"],
-    "MODE": "mode",
+    "MODE": lambda it: "log" if it["mode"] == "bounded" else it["mode"],
     "KNOWN BY": "source",
     "ADDRESS": "address",
     "LEASE": lambda it: _milliseconds(it["lease_ms"] or None) if it["state"] == "serving" else None,

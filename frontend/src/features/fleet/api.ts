@@ -22,7 +22,7 @@ function filtersOf(search: FleetSearch) {
     tag: search.tag,
     is_drifted: search.drifted,
     is_pending_restart: search.pending,
-    has_engine: search.bare ? false : undefined,
+    is_engine_missing: search.bare,
   };
 }
 

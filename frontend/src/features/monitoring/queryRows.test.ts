@@ -10,6 +10,7 @@ import {
   schemaOf,
   tableColumns,
   usualRanking,
+  type Estimate,
   type QueryRow,
 } from './queryRows';
 
@@ -113,12 +114,11 @@ test('a statement is tried in the schema of its tables, if that is one', () => {
 
 test('an estimate says how many reads it is taken from', () => {
   const words = (key: string, facts = {}) => [key.split('.').at(-1), ...Object.values(facts)].join(' ');
-  const told = (sampled: number, repeated: number) =>
-    estimateText({ read_time_ratio: 0.875, sampled, repeated }, words);
-  expect(told(200, 150)).toBe('reads 87.5\u00a0% repeated 200 75\u00a0%');
-  expect(told(20, 15)).toBe('reads 87.5\u00a0% repeated 20 75\u00a0% few');
-  expect(told(0, 0)).toBe('reads 87.5\u00a0% noTexts');
-  expect(told(200, 19)).toBe('reads 87.5\u00a0% repeated 200 9.5\u00a0% hardly');
-  const idle = estimateText({ read_time_ratio: 0.09, sampled: 200, repeated: 150 }, words);
-  expect(idle).toBe('reads 9\u00a0% repeated 200 75\u00a0% littleTime');
+  const told = (verdict: Estimate['verdict'], sampled = 200, repeated = 150) =>
+    estimateText({ read_time_ratio: 0.875, sampled, repeated, verdict }, words);
+  expect(told('may_pay')).toBe('reads 87.5\u00a0% repeated 200 75\u00a0%');
+  expect(told('small_sample', 20, 15)).toBe('reads 87.5\u00a0% repeated 20 75\u00a0% few');
+  expect(told('unknown', 0, 0)).toBe('reads 87.5\u00a0% noTexts');
+  expect(told('few_repeat', 200, 19)).toBe('reads 87.5\u00a0% repeated 200 9.5\u00a0% hardly');
+  expect(told('little_time')).toBe('reads 87.5\u00a0% repeated 200 75\u00a0% littleTime');
 });

@@ -1,5 +1,6 @@
 // Rows of statement figures. The engine names the columns, and the table shows every column that it reports. A suffix
 // of a column's name is read as its unit. Pure.
+import type { components } from '@/api/schema.gen';
 import { formatBytes } from '@/lib/bytes';
 import type { Translate } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
@@ -190,33 +191,26 @@ export function readableFigure(name: string, value: string, t: Translate): strin
  * How much a near cache could answer, for a server without the engine: `read_time_ratio` (0 to 1) is the reads' share
  * of the time of all statements; of the `sampled` recent reads, `repeated` have the same text as another one.
  */
-export interface Estimate {
-  read_time_ratio: number;
-  sampled: number;
-  repeated: number;
-}
+export type Estimate = components['schemas']['StatementEstimate'];
 
-/** An estimate from fewer recent reads than this is shown with a warning. */
-const ENOUGH_READS = 100;
+/** The texts for each verdict. There are none if a near cache may well pay, or if nothing is known of the reads. */
+const VERDICT_TEXTS = {
+  little_time: ['queries.estimate.littleTime'],
+  small_sample: ['queries.estimate.few'],
+  few_repeat: ['queries.estimate.hardly'],
+  unknown: [],
+  may_pay: [],
+} as const;
 
-/** Below this share of the server's time or of the reads, a near cache is hardly worth it. */
-const LEAST_WORTH = 0.1;
-
-export function estimateText({ read_time_ratio: reads, sampled, repeated }: Estimate, t: Translate): string {
+export function estimateText(
+  { read_time_ratio: reads, sampled, repeated, verdict }: Estimate,
+  t: Translate,
+): string {
   const ratio = formatPercent((repeated / Math.max(sampled, 1)) * 100);
   const texts =
     sampled === 0
       ? t('queries.estimate.noTexts')
       : t('queries.estimate.repeated', { sampled: String(sampled), ratio });
-  const verdict = verdictOf(reads, sampled, repeated);
-  const words = verdict ? [t(`queries.estimate.${verdict}`)] : [];
+  const words = VERDICT_TEXTS[verdict].map((key) => t(key));
   return [t('queries.estimate.reads', { ratio: formatPercent(reads * 100) }), texts, ...words].join(' ');
-}
-
-/** What follows from an estimate for a near cache. Undefined if it may well pay, or if nothing is known of the texts. */
-function verdictOf(reads: number, sampled: number, repeated: number) {
-  if (reads < LEAST_WORTH) return 'littleTime';
-  if (sampled === 0) return undefined;
-  if (sampled < ENOUGH_READS) return 'few';
-  return repeated / sampled < LEAST_WORTH ? 'hardly' : undefined;
 }

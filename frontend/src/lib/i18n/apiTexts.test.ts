@@ -116,6 +116,7 @@ const NAMES: Record<string, () => string[]> = {
       '0008_server_health.py',
       '0009_replication.py',
       '0010_storage.py',
+      '0011_row_lock_waits.py',
     ]
       .flatMap((file) => named(source(file), /^ +"name": "([^"]+)"/gm))
       .sort(),

@@ -872,6 +872,7 @@ const ALERT_RULES: ApiTexts = {
   'answers that cannot be used': '无法解析的响应',
   'connections running out': '连接即将用尽',
   deadlocks: '死锁',
+  'waits for row locks': '行锁等待',
   'replica behind': '从库延迟',
   'replication stopped': '复制停止',
   'disk nearly full': '磁盘即将写满',
@@ -936,6 +937,10 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   deadlocks_per_second: [
     '事务以不同的顺序锁定相同的行。',
     '在 SHOW ENGINE INNODB STATUS 中查看最近一次死锁，让两个事务按相同顺序加锁。',
+  ],
+  row_lock_waits_per_second: [
+    '许多事务修改相同的行，或某个事务长时间持有锁。',
+    '执行 SELECT * FROM sys.innodb_lock_waits 或 SHOW ENGINE INNODB STATUS，查找持有锁和等待锁的事务。缩短这些事务；如果 UPDATE 或 DELETE 扫描的行多于修改的行，请添加索引。',
   ],
   disk_free_ratio: [
     '表或二进制日志增长，或同一磁盘上的其他文件增长。磁盘写满后服务器将停止写入。',

@@ -1678,6 +1678,7 @@ type ExpressionError struct {
 
 // ExpressionRequestRequest defines model for ExpressionRequestRequest.
 type ExpressionRequestRequest struct {
+	// EngineLine The line of the parameter; if absent, that of most instances.
 	EngineLine *string `json:"engine_line,omitempty"`
 	Expression string  `json:"expression"`
 
