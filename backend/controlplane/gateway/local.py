@@ -395,7 +395,7 @@ def _user() -> str:
 
 
 def _replace(file: Path, lines: Iterable[str]) -> None:
-    """Writes the lines to the file atomically: a reader sees the old content or the new one."""
+    """Writes the lines, without line ends here, to the file atomically: a reader sees the old content or the new."""
     draft = file.with_name(f"{file.name}.new")
     _write(draft, "\n".join(lines) + "\n")
     draft.replace(file)

@@ -18,5 +18,6 @@ def kernel_number(name: str) -> int:
 
 
 def offered() -> int:
-    """Returns the engine's minor version that an upgrade installs; 0 if there is no library."""
+    """Returns the engine's minor version that an upgrade installs; 0 if the control plane has no
+    file of the plugin."""
     return library_minor_version(settings.ENGINE_LIBRARY) or 0

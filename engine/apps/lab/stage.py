@@ -36,7 +36,8 @@ CACHE_MB = 64
 
 @dataclass(frozen=True)
 class Setting:
-    """The processes of one application in one mode. `distance` is None unless the server seems far away."""
+    """The processes of one application in one mode of the cache. `distance`: the proxy that delays what the application
+    and the server send each other; None without such a delay."""
 
     mode: str
     server: Server

@@ -22,7 +22,9 @@ class LoadFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Used:
-    """Processor seconds of the server, of its sysbench, and an equal share of the time of all other processes."""
+    """Processor seconds of one run: of the server, of its sysbench, and of all other processes of the machine.
+
+    The time of others is divided equally among the servers that are measured at once."""
 
     server: float
     client: float

@@ -50,7 +50,8 @@ class Row:
 
 
 def measure(say: Say) -> str:
-    """Measures both ways to a near cache, and returns tables in Markdown."""
+    """Counts the instructions of a hit and the memory of a client, with reads through a near cache's socket and with
+    reads in the client's own process. Returns tables in Markdown."""
     missing = [tool for tool in WANTED if not shutil.which(tool)]
     for tool in missing:
         say(f"NOT COUNTED: {tool} is not installed; run `make ready-bench`")

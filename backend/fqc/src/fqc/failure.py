@@ -42,8 +42,9 @@ _LISTS = {
 
 
 class Failure(Exception):
-    """Ends the command with `code`, after the message, and the hint on what to do next, were printed. `problem` is the
-    API's problem document, None if the failure is not from the API.
+    """Ends the command. `main` prints the message, then the hint on what to do next, and exits with `code`.
+    `problem` is the API's problem document, which a command with JSON output prints; None if the failure is not from
+    the API.
     """
 
     def __init__(self, message: str, code: Exit = Exit.ERROR, *, hint: str = "", problem: Any = None) -> None:

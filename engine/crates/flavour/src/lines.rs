@@ -57,7 +57,8 @@ impl Lines {
         Lines { newest, releases, flavours }
     }
 
-    /// Returns the flavour of a release. The newest one, if nothing differs, is the product's own static value.
+    /// Returns the flavour of a release. `admits_nears`: exact near caches may attach to it. If the release has all features of the newest
+    /// one, this is the product's own static value.
     fn find(&'static self, release: Release, admits_nears: bool) -> &'static Flavour {
         let missing = self.releases.iter().filter(|one| **one > release).count();
         let is_newest = missing == 0 && admits_nears == self.newest.statements.admits_nears;

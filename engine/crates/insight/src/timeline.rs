@@ -54,7 +54,7 @@ impl Timeline {
     }
 
     /// True if a result with the stamp `number` is certainly no older than `most_ms` milliseconds. False: it is older, or that is not
-    /// known. An age of more than [`LONGEST_SECONDS`] is taken as that. `now_ms` is by the same clock as in [`note`](Self::note).
+    /// known. A limit above [`LONGEST_SECONDS`] counts as [`LONGEST_SECONDS`]. `now_ms` is by the same clock as in [`note`](Self::note).
     pub fn is_younger(&self, number: u64, most_ms: u64, now_ms: u64) -> bool {
         let oldest = now_ms.saturating_sub(most_ms.min(LONGEST_SECONDS * 1000)).div_ceil(STEP_MS);
         let steps = oldest.max(self.first.load(Ordering::Relaxed))..=self.last.load(Ordering::Relaxed);

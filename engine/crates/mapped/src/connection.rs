@@ -47,7 +47,8 @@ pub struct ServedStatement {
     pub scope: Scope,
 }
 
-/// Identifies prepared statements with the same meaning and the same parameter types, also across connections.
+/// Identifies prepared statements with equal results for equal parameters: a digest of their text, the types of their parameters and the
+/// number of columns. Those of different connections can be equal.
 pub type Scope = [u8; 32];
 
 /// The slot of one connection in the memory, which the writer reserves and readers look up. Its first word counts changes, and is odd

@@ -4,7 +4,7 @@ use crate::sync::{AtomicU64, Ordering};
 use foldhash::quality::FixedState;
 use std::hash::{BuildHasher, Hasher};
 
-/// The length of a record's head in words.
+/// The number of 64-bit words at the start of a stored result that come before the numbers of its cells.
 pub(crate) const HEAD: usize = 10;
 
 /// Identifies a result. `context` stands for everything that can change a result, except for the read itself: account, schema and

@@ -695,7 +695,7 @@ mod tests {
         out
     }
 
-    /// Applies a frame of the feed to `memory`, as if the server had sent these messages.
+    /// Applies a frame of the feed with this frame number to `memory`, as if the server had sent it with these messages.
     fn receive(memory: &Memory, number: u64, messages: Vec<ToNear>) {
         assert!(memory.receive(Frame { number, messages }).is_ok());
     }

@@ -42,7 +42,8 @@ pub trait ReservedEntry: Send {
 
 /// A store on other machines, such as memcached, that several near caches share. No method blocks.
 pub trait Store: Send + Sync {
-    /// Looks for an answer that is no older than `ttl`. `key` consists of the read and the session's identity. The wait is short,
+    /// Looks for an answer that is no older than `ttl`. If there is none, the first caller gets an entry to fill ([`ReservedEntry`]), so that
+    /// only one of several near caches asks the server. `key` consists of the read and the session's identity. The wait is short,
     /// whatever the store does. Returns none if no server of the store can be asked, or if `ttl` is too short for it.
     fn get_or_reserve(&self, key: [&[u8]; 2], ttl: Duration) -> Option<BoxFuture<StoreLookup>>;
 

@@ -78,7 +78,7 @@ async fn run(shared: &Shared) {
 }
 
 /// Waits after an attachment has failed. The error becomes the reason why nothing is served. `pause`: how long the last call has waited;
-/// this one waits twice as long, up to five seconds, or `FIRST_PAUSE` if the attachment had worked. Returns how long it has waited, for the
+/// this one waits twice as long, up to five seconds, or `FIRST_PAUSE` if the near cache was attached, or followed the log, since the last call. Returns how long it has waited, for the
 /// next call. If `outcome` is no error, returns `pause` at once.
 async fn back_off(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };

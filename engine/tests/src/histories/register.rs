@@ -128,7 +128,7 @@ impl Register {
         self.acknowledged.load(Ordering::SeqCst)
     }
 
-    /// Notes that every member shows at least this value from now on.
+    /// Notes that every server of the group shows at least this value from now on.
     fn reached_all(&self, value: i64) {
         self.everywhere.fetch_max(value, Ordering::SeqCst);
     }

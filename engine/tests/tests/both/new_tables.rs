@@ -21,7 +21,7 @@ fn until_all_are_hits(mut is_hit: impl FnMut(u32) -> bool) {
     }
 }
 
-/// Sends a read twice at once, and returns true if the second one was answered from memory. Fails if one of the answers, in the form of
+/// Sends a read twice, the second time right after the first answer, and returns true if the second one was answered from memory. Fails if one of the answers, in the form of
 /// `rows_text`, is not `expected`. `arena` counts the hits of its server.
 fn is_second_a_hit(arena: &mut Arena, client: &mut Client, read: &str, expected: &str) -> bool {
     // The second read follows at once, so the look-up of the table is not finished by itself.

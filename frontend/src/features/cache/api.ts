@@ -47,7 +47,7 @@ export function useCacheDisable(id: string, onDone: (change: Change) => void) {
 
 const POINTS = 240;
 
-/** The reads of the past hour per second, by what answered them. */
+/** A query for the chart of reads per second in the past hour, one line for each kind of what answered them. */
 export function readsQuery(id: string) {
   return queryOptions({
     queryKey: ['metrics', 'reads', id],

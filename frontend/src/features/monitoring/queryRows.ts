@@ -58,7 +58,10 @@ const IN_THE_DRAWER = new Set([
   'Digest',
 ]);
 
-/** The columns of the table, in order: those of `columnNames`, less those that only the drawer shows. */
+/**
+ * The columns of the table, in order: those of `columnNames` without those that only the drawer shows. `first` is the
+ * column that comes first and is always shown.
+ */
 export function tableColumns(rows: QueryRow[], first?: string): string[] {
   return columnNames(rows, first).filter((name) => name === first || !IN_THE_DRAWER.has(name));
 }

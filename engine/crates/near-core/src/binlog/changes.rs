@@ -626,8 +626,8 @@ impl Changes {
             && cells.all(|cell| self.changed_at(cell).is_some_and(|version| version <= stamp))
     }
 
-    /// Returns the log position, as a number, of the last change of what this cell stands for, a table or some rows. Zero for rows that
-    /// have not changed. None if no table has this cell.
+    /// Returns the number of the last change of what this cell stands for, a table or some rows, in the order of the log. Zero if it has not
+    /// changed since the log is followed. None if no table has this cell.
     fn changed_at(&self, cell: u32) -> Option<u64> {
         if cell & cell::ROWS != 0 {
             return Some(self.rows.changed_at(cell & !cell::ROWS));

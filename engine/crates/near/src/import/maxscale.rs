@@ -122,7 +122,7 @@ impl Section {
         Ok(())
     }
 
-    /// Returns the keys of a rule for the filter's times to live. None if the filter has no `hard_ttl`, so that its results would never
+    /// Returns the fields of a rule (`ttl` and the like) for the filter's times to live, and an error if one of them is no duration. None if the filter has no `hard_ttl`, so that its results would never
     /// expire; that is then noted in `out`.
     fn times(&self, out: &mut ConvertedRules) -> Result<Option<Vec<Part>>, String> {
         let time = |key: &str| {

@@ -176,7 +176,8 @@ fn command(event: &EventGeneral) -> &[u8] {
     bytes(event.command, event.command_length as usize)
 }
 
-/// Handles the event that a connection has logged in, changed its user or ended.
+/// Handles the event that a connection has logged in, changed its user or ended: its session gets the account, and at the end, what an
+/// unfollowed thread has in progress ends.
 fn on_connection(thd: &ThdRef, event: &EventConnection) {
     match event.subclass {
         CONNECTION_CONNECT if event.status == 0 => connect(thd, event),

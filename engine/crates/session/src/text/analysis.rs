@@ -160,7 +160,8 @@ impl Analysis {
         key_positions
     }
 
-    /// True if the statement is a single SELECT that returns rows as it reads them, without aggregates, GROUP BY or set operations.
+    /// True if the statement is a single SELECT in which each row of the result comes from one row of each table that it reads: without
+    /// aggregates, GROUP BY or set operations.
     pub fn is_single_scan(&self) -> bool {
         self.scan == Scan::Single
     }
