@@ -54,6 +54,21 @@ fn a_cached_server_answers_like_a_plain_one_where_innodb_itself_follows_foreign_
     judge(Aim::Rows, &["--innodb-native-foreign-keys=ON"]);
 }
 
+/// Checks that the numbers of rows do not depend on the ids of the connections, which are others once a near cache has connections of its
+/// own. The second connection's read must not open the table again: with the server's default settings the number is then 3.
+#[test]
+fn a_read_on_another_connection_does_not_change_the_next_number_of_a_row() {
+    let server = server();
+    let [mut writer, mut reader] = [(); 2].map(|()| server.admin().unwrap());
+    writer.must("CREATE DATABASE d0").unwrap();
+    writer.must("CREATE TABLE d0.t0 (id INT AUTO_INCREMENT PRIMARY KEY, a INT UNIQUE)").unwrap();
+    // InnoDB has saved the number 2 when it meets the duplicate, and has not advanced the number in memory yet.
+    writer.must("INSERT INTO d0.t0 (id, a) VALUES (1, 1), (2, 1)").expect_err("a duplicate");
+    reader.must("SELECT * FROM d0.t0").unwrap();
+    writer.must("INSERT INTO d0.t0 (a) VALUES (1)").unwrap();
+    assert_eq!(writer.scalar("SELECT LAST_INSERT_ID()").unwrap().as_deref(), Some("2"));
+}
+
 #[test]
 fn two_plain_servers_do_not_differ_and_understand_what_they_are_asked() {
     let (mut plain, mut other) = (server(), server());
