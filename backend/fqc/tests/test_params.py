@@ -98,7 +98,7 @@ def test_a_wrong_expression_is_marked_at_its_column(fqc: Fqc) -> None:
 
 
 def test_a_value_that_does_not_fit_its_parameter_is_found(fqc: Fqc) -> None:
-    where = ("--parameter", "query_cache_size", "--class", "fqc.n4.large")
+    where = ("--parameter", "query_cache_size", "--line", "5.7", "--class", "fqc.n4.large")
     assert "multiple of 1024" in fqc("eval", "{10*1}", *where).out
     assert fqc("eval", "{DBInstanceClassMemory*10}", *where).code == 4
     assert fqc("eval", "{1024*1024}", *where).out.strip() == "1048576"
