@@ -41,7 +41,7 @@ pub const ARGUMENTS: &[&str] = &[
     "--long-query-time=1000",
     "--innodb-deadlock-detect=0",
     "--default-time-zone=+00:00",
-    // Otherwise a connection's id decides whether its first statement opens the table anew, and after an insert that has failed InnoDB may
+    // Otherwise a connection's id decides whether its first statement opens the table again, and after an insert that has failed InnoDB may
     // skip a row number then. The ids differ as soon as one side has a further connection, such as that of a near cache.
     "--table-open-cache-instances=1",
 ];
